@@ -1,0 +1,144 @@
+import { dayOfInstant, instantAfter, instantOn, timestampOf } from './demo-calendar.ts'
+import type { Publisher } from './demo-publisher.ts'
+import type { AccountStatus, DemoAccount, DemoContact } from './demo-record.ts'
+import type { Term } from './demo-subscriptions.ts'
+import { CONTACT_NOTES, KINDS, MAILBOXES, type Place, REGIONS, type Region, SUITES } from './demo-vocabulary.ts'
+import type { SeededRandom, Weighted } from './seeded-random.ts'
+
+export type Customer = {
+  number: number
+  accountId: string
+  status: AccountStatus
+  region: Region
+  kind: (typeof KINDS)[number]
+  place: Place
+  company: string
+  street: string
+  domain: string
+  netDays: number
+  created: number
+}
+
+export function createCustomer(
+  { random, yesterday }: Publisher,
+  number: number,
+  status: AccountStatus,
+  terms: Term[],
+): Customer {
+  const region = random.pick(REGIONS)
+  const kind = random.pick(KINDS)
+  const place = random.pick(region.places)
+  const name = random.pick(region.lastNames)
+  const street = random.pick(region.streets)
+  const template = region.organisations[KINDS.indexOf(kind)] ?? '{name}'
+  const company = template.replace('{city}', place.city.text).replace('{name}', name.text).replace('{street}', street)
+  const stem = template.includes('{name}') ? name.latin : place.city.latin
+  const knownDay = Math.min(yesterday, ...terms.map((term) => dayOfInstant(term.created)))
+  return {
+    number,
+    accountId: `C-${number}`,
+    status,
+    region,
+    kind,
+    place,
+    // A town has many branches of what there is once.
+    company: template.includes('{city}') && random.chance(60) ? `${company}, ${street}` : company,
+    street,
+    domain: `${stem}-${kind.slug}.example.${random.pick(['com', 'org', 'net'])}`,
+    netDays: random.weighted(NET_DAYS),
+    created: instantOn(random, knownDay - random.between(1, 400)),
+  }
+}
+
+const NET_DAYS: Weighted<number> = [
+  [30, 50],
+  [14, 25],
+  [60, 10],
+  [0, 8],
+  [45, 7],
+]
+
+export function accountRecord({ random, yesterday }: Publisher, customer: Customer): DemoAccount {
+  const { region, place, created, domain } = customer
+  const houseNumber = String(random.between(1, 180))
+  const prefersPrint = random.chance(25)
+  return {
+    id: random.uuidV7(created),
+    accountId: customer.accountId,
+    company: customer.company,
+    address: region.addressFormat.replace('{street}', customer.street).replace('{number}', houseNumber),
+    suite: random.maybe(18, SUITES),
+    city: place.city.text,
+    state: place.state,
+    zip: random.chance(97) ? random.digits(place.zip) : null,
+    country: random.chance(96) ? region.country : null,
+    webAddress: random.chance(20) ? null : `${random.chance(80) ? 'https://' : ''}www.${domain}`,
+    status: customer.status,
+    billingEmail: random.chance(88) ? `${random.pick(['billing', 'accounts', 'office'])}@${domain}` : null,
+    invoiceEmailEnabled: !prefersPrint,
+    invoicePrintEnabled: prefersPrint || random.chance(5),
+    doNotEmail: random.flag(6),
+    createdAt: timestampOf(created),
+    updatedAt: timestampOf(instantAfter(random, created, yesterday)),
+  }
+}
+
+export function* contactRecords(publisher: Publisher, customer: Customer): Generator<DemoContact> {
+  for (let left = publisher.random.weighted(CONTACT_COUNTS); left > 0; left--) yield contactRecord(publisher, customer)
+}
+
+const CONTACT_COUNTS: Weighted<number> = [
+  [1, 30],
+  [2, 25],
+  [3, 20],
+  [4, 12],
+  [5, 8],
+  [6, 5],
+]
+
+function contactRecord({ random, yesterday }: Publisher, customer: Customer): DemoContact {
+  const { region, domain } = customer
+  const first = random.pick(region.firstNames)
+  const last = random.pick(region.lastNames)
+  const mailbox = random.maybe(5, MAILBOXES)
+  const fullName = region.familyNameFirst ? `${last.text} ${first.text}` : `${first.text} ${last.text}`
+  const email = `${mailbox === null ? `${first.latin}.${last.latin}` : 'office'}@${domain}`
+  const created = instantAfter(random, customer.created, yesterday)
+  const updated = instantAfter(random, created, yesterday)
+  return {
+    id: random.uuidV7(created),
+    accountId: customer.accountId,
+    // Owners are users of the tenant, whom this data does not know.
+    ownerId: null,
+    name: mailbox ?? fullName,
+    firstName: mailbox === null ? first.text : null,
+    lastName: mailbox === null ? last.text : null,
+    phone: random.chance(82) ? phone(random, region.dialling) : null,
+    phone2: random.chance(22) ? phone(random, region.dialling) : null,
+    extension: random.chance(15) ? String(random.between(10, 899)) : null,
+    hideContact: random.flag(5),
+    subsOnly: random.flag(8),
+    doNotEmail: random.flag(10),
+    email: random.chance(12) ? null : random.chance(4) ? email.toUpperCase() : email,
+    title: random.maybe(80, customer.kind.titles),
+    notes: random.maybe(10, CONTACT_NOTES),
+    deletedAt: random.chance(4) ? timestampOf(updated) : null,
+    createdAt: timestampOf(created),
+    updatedAt: timestampOf(updated),
+  }
+}
+
+/** As many hands typed them over many years; numbers with 555-01 are kept free for fiction. */
+function phone(random: SeededRandom, dialling: string): string {
+  return random.digits(random.pick(PHONE_PATTERNS)).replace('+', dialling)
+}
+
+const PHONE_PATTERNS = [
+  '+ ## 555 01##',
+  '+##55501##',
+  '0##/555 01 ##',
+  '(0##) 555-01##',
+  '0##.555.01## x#',
+  ' 0## 55501##',
+  '+ (0)## 555-01## a.m. only',
+]
