@@ -1,0 +1,8 @@
+export { longest } from './fields.ts'
+export { openapi } from './openapi.ts'
+export * from './operation.ts'
+export * from './operations.ts'
+export * from './problems.ts'
+export * from './resources.ts'
+export * from './scopes.ts'
+export { basePath, scopePrefix, version } from './version.ts'

@@ -1,0 +1,116 @@
+import Type, { type Static, type TObject, type TSchema } from 'typebox'
+import { closed, longest } from './fields.ts'
+import type { ProblemCode } from './problems.ts'
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+
+/** One promise: who may call it, what it takes, what it answers. Problems that any call can meet are not repeated here. */
+export type Operation = {
+  method: Method
+  /** Relative to the base path; parameters in braces. */
+  path: string
+  scope: string
+  summary: string
+  query?: TObject
+  body?: TObject
+  status: 200 | 201
+  answer: TObject
+  /** The operation honours `If-Match`. */
+  conditional?: true
+  problems?: readonly ProblemCode[]
+}
+
+/** How a resource is listed. Everything that can be asked of a list is derived from here. */
+export type Listing = {
+  /** Equality filters whose totals are kept: the record's field, in the order of the description. */
+  filters: readonly string[]
+  /** Records that carry the field are left out unless the parameter is true. */
+  leftOutUnless: Readonly<Record<string, string>>
+  /** Fields in which `search` looks. */
+  search: readonly string[]
+}
+
+export type Resource = {
+  /** Plural; also the path segment and the name of the table. */
+  name: string
+  singular: string
+  description: string
+  record: TObject
+  /** The field with the identifier that people use, when there is one beside `id`. */
+  businessIdentifier?: string
+  /** Fields that name a record of another resource. */
+  references?: Readonly<Record<string, string>>
+  listing?: Listing
+  operations: Readonly<Record<string, Operation>>
+}
+
+export const defineResource = <const R extends Resource>(resource: R): R => resource
+
+type PathParameters<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? { [N in Name | keyof PathParameters<Rest>]: string }
+  : Record<never, string>
+
+/** What a handler receives of a call that passed the checks. */
+export type Input<O extends Operation> = {
+  params: PathParameters<O['path']>
+  query: O['query'] extends TSchema ? Static<O['query']> : Record<never, never>
+  body: O['body'] extends TSchema ? Static<O['body']> : undefined
+}
+export type Output<O extends Operation> = Static<O['answer']>
+
+export const pageOf = <R extends TObject>(record: R, title: string) =>
+  Type.Object(
+    {
+      items: Type.Array(record, { description: 'The records of this page, in order of arrival.' }),
+      page: Type.Number({ format: 'double', description: 'The number of this page; the first is 1.' }),
+      pageSize: Type.Number({ format: 'double', description: 'How many records a full page holds.' }),
+      total: Type.Unsafe<number | null>({
+        type: ['number', 'null'],
+        format: 'double',
+        description: 'How many records match, exactly; null when a search matches more than 10,000.',
+      }),
+    },
+    { ...closed, title },
+  )
+
+export const largestPage = 2_147_483_647
+export const pageSizes = { default: 50, maximum: 200 } as const
+
+/** The parameters every list has. `cursor` comes last: it is an addition to the description. */
+export const paging = {
+  page: Type.Optional(
+    Type.Number({
+      format: 'double',
+      minimum: 1,
+      maximum: largestPage,
+      multipleOf: 1,
+      default: 1,
+      description: 'The page to show; the first is 1.',
+    }),
+  ),
+  pageSize: Type.Optional(
+    Type.Number({
+      format: 'double',
+      minimum: 1,
+      maximum: pageSizes.maximum,
+      multipleOf: 1,
+      default: pageSizes.default,
+      description: 'How many records a page holds.',
+    }),
+  ),
+}
+export const cursor = Type.Optional(
+  Type.String({
+    description: 'From the `next` link: continues a walk exactly where the page before ended. Not with `page`.',
+  }),
+)
+export const search = (fields: readonly string[]) =>
+  Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: longest.search,
+      description: `Words, separated by spaces, that must all occur in one of ${fields.join(', ')}; case and accents do not matter.`,
+    }),
+  )
+export const filter = (description: string) => Type.Optional(Type.String({ description }))
+export const flag = (description: string) => Type.Optional(Type.Boolean({ description }))

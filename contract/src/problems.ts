@@ -1,0 +1,125 @@
+import Type, { type Static } from 'typebox'
+import { closed } from './fields.ts'
+
+/** Every way in which the service says no: the code is stable, the title is the same for every occurrence. */
+export const problems = {
+  malformed_request: {
+    status: 400,
+    title: 'The request cannot be read',
+    cure: 'Check the request line and the percent-encoding of the URL.',
+  },
+  malformed_body: {
+    status: 400,
+    title: 'The body is not JSON',
+    cure: 'Send a JSON object encoded as UTF-8; the detail says where reading stopped.',
+  },
+  invalid_parameter: {
+    status: 400,
+    title: 'A query parameter is not accepted',
+    cure: 'Correct or remove the parameters named in `errors`.',
+  },
+  invalid_cursor: {
+    status: 400,
+    title: 'The cursor is not valid here',
+    cure: 'Follow the `next` link as it was sent, with the same filters, or start again without a cursor.',
+  },
+  invalid_header: {
+    status: 400,
+    title: 'A request header is not accepted',
+    cure: 'Correct or remove the header named in `errors`.',
+  },
+  missing_token: {
+    status: 401,
+    title: 'No access token was sent',
+    cure: 'Send the header `Authorization: Bearer <ACCESS_TOKEN>`.',
+  },
+  invalid_token: {
+    status: 401,
+    title: 'The access token is not valid',
+    cure: 'Use a token that has neither expired nor been revoked, and send all of it.',
+  },
+  insufficient_scope: {
+    status: 403,
+    title: 'The access token lacks a scope',
+    cure: 'Use a token that carries the scope named in the detail.',
+  },
+  insufficient_role: {
+    status: 403,
+    title: 'The role of the user does not allow this',
+    cure: 'Ask an administrator of the tenant for a role that includes the scope named in the detail.',
+  },
+  not_found: {
+    status: 404,
+    title: 'There is no such thing here',
+    cure: 'Check the path and the identifier; records of other tenants are not visible.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'This path does not support the method',
+    cure: 'Use one of the methods in the `Allow` header.',
+  },
+  contact_deleted: {
+    status: 409,
+    title: 'The contact is deleted',
+    cure: 'Restore the contact first, or send `"deletedAt": null` with the update.',
+  },
+  precondition_failed: {
+    status: 412,
+    title: 'The record has changed',
+    cure: 'Get the record again, decide whether your change still applies, and send its new `ETag` in `If-Match`.',
+  },
+  body_too_large: { status: 413, title: 'The body is too large', cure: 'Send at most 256 KiB.' },
+  url_too_long: { status: 414, title: 'The URL is too long', cure: 'Send at most 8 KiB of URL.' },
+  unsupported_media_type: {
+    status: 415,
+    title: 'The content type is not supported',
+    cure: 'Send `Content-Type: application/json`.',
+  },
+  invalid_body: {
+    status: 422,
+    title: 'The body is not accepted',
+    cure: 'Correct the properties named in `errors`; nothing was changed.',
+  },
+  headers_too_large: { status: 431, title: 'The headers are too large', cure: 'Send fewer or shorter headers.' },
+  internal_error: {
+    status: 500,
+    title: 'The service failed',
+    cure: 'Try again later. If it stays, tell the operator the `requestId`: it finds the cause in the log.',
+  },
+  unavailable: {
+    status: 503,
+    title: 'The service is not available right now',
+    cure: 'Try again after the seconds given in `Retry-After`.',
+  },
+} as const satisfies Record<string, { status: number; title: string; cure: string }>
+
+export type ProblemCode = keyof typeof problems
+
+/** A place in the request: a JSON pointer into the body, a query parameter or a header. */
+const place = {
+  code: Type.String({ description: 'What is wrong at this place, stable.' }),
+  detail: Type.String({ description: 'What is wrong and what to do, in a sentence.' }),
+}
+export const ProblemPlace = Type.Union(
+  [
+    Type.Object({ pointer: Type.String({ description: 'JSON pointer into the body (RFC 6901).' }), ...place }, closed),
+    Type.Object({ parameter: Type.String({ description: 'Name of the query parameter.' }), ...place }, closed),
+    Type.Object({ header: Type.String({ description: 'Name of the header.' }), ...place }, closed),
+  ],
+  { description: 'A place in the request and what is wrong there.' },
+)
+export type ProblemPlace = Static<typeof ProblemPlace>
+
+export const Problem = Type.Object(
+  {
+    type: Type.String({ format: 'uri', description: 'Address of a page that explains the problem.' }),
+    title: Type.String({ description: 'The same for every occurrence of the code.' }),
+    status: Type.Integer({ description: 'The HTTP status.' }),
+    detail: Type.String({ description: 'What is wrong this time, and what to do.' }),
+    code: Type.String({ description: 'Stable name of the problem.' }),
+    requestId: Type.String({ description: 'Finds this request in the log of the operator.' }),
+    errors: Type.Optional(Type.Array(ProblemPlace, { description: 'The places that are wrong, when there are such.' })),
+  },
+  { ...closed, title: 'Problem', description: 'RFC 9457 problem details.' },
+)
+export type Problem = Static<typeof Problem>

@@ -1,0 +1,68 @@
+import Type from 'typebox'
+import * as field from '../fields.ts'
+import { cursor, defineResource, filter, pageOf, paging } from '../operation.ts'
+
+const Invoice = Type.Object(
+  {
+    id: field.identifier('Identifier of the invoice.'),
+    accountId: field.text('Business identifier of the account that is billed.'),
+    publicationId: field.nullableIdentifier('The publication (`id`), when the invoice is for one.'),
+    issueId: field.nullableText('The issue, when the invoice is for one.'),
+    status: field.text('Open set; known: draft, open, past_due, paid, void, uncollectible.'),
+    issueDate: field.nullableDate('Day of the invoice.'),
+    dueDate: field.nullableDate('Day on which it is due.'),
+    terms: field.nullableText('Terms of payment.'),
+    total: field.nullableMoney('Total, tax included.'),
+    totalDue: field.nullableMoney('Amount still due.'),
+    balanceCents: field.number('Amount still due, in cents; 0 when unknown.'),
+    gross: field.nullableMoney('Before discount and tax.'),
+    net: field.nullableMoney('After discount, before tax.'),
+    invoiceType: field.nullableText('Kind of invoice.'),
+    invoiceDescription: field.nullableText('What it is for.'),
+    invCharges: field.nullableMoney('Charges.'),
+    invInvoiced: field.nullableMoney('Amount invoiced.'),
+    invApplied: field.nullableMoney('Payments applied.'),
+    invDiscount: field.nullableMoney('Discount.'),
+    invTax: field.nullableMoney('Tax.'),
+    datePaid: field.nullableDate('Day on which it was paid.'),
+    isOpen: field.nullableNumber('1 while money is expected, 0 when not, null when unknown.'),
+    notes: field.nullableText('Free text.'),
+    createdAt: field.timestamp('When the invoice was created.'),
+    updatedAt: field.timestamp('When the invoice last changed.'),
+  },
+  { ...field.closed, title: 'Invoice' },
+)
+
+export const invoices = defineResource({
+  name: 'invoices',
+  singular: 'invoice',
+  description: 'What an account owes and has paid.',
+  record: Invoice,
+  references: { accountId: 'accounts', publicationId: 'publications' },
+  listing: { filters: ['publicationId', 'status'], leftOutUnless: {}, search: [] },
+  operations: {
+    GetInvoices: {
+      method: 'GET',
+      path: '/invoices',
+      scope: 'invoices:read',
+      summary: 'List invoices',
+      query: Type.Object({
+        ...paging,
+        accountId: filter('Only invoices of this account (business identifier or `id`).'),
+        publicationId: filter('Only invoices for this publication (`id` or code).'),
+        status: filter('Only invoices with this status; case does not matter.'),
+        cursor,
+      }),
+      status: 200,
+      answer: pageOf(Invoice, 'InvoicePage'),
+    },
+    GetInvoiceById: {
+      method: 'GET',
+      path: '/invoices/{invoiceId}',
+      scope: 'invoices:read',
+      summary: 'Get an invoice',
+      status: 200,
+      answer: Invoice,
+    },
+  },
+})

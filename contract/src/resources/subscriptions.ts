@@ -1,0 +1,67 @@
+import Type from 'typebox'
+import * as field from '../fields.ts'
+import { cursor, defineResource, filter, flag, pageOf, paging } from '../operation.ts'
+
+const Subscription = Type.Object(
+  {
+    id: field.identifier('Identifier of the subscription.'),
+    subscriptionId: field.nullableText('Business identifier of the subscription.'),
+    accountId: field.text('Business identifier of the account that subscribes.'),
+    publicationId: field.identifier('The publication (`id`).'),
+    renewedFromSubsId: field.nullableIdentifier('The subscription (`id`) that this one renewed.'),
+    renewalDate: field.nullableDate('When it was or will be renewed.'),
+    status: field.nullableText('Open set; known: pending, active, grace, suspended, expired, cancelled.'),
+    startDate: field.nullableDate('First day.'),
+    endDate: field.nullableDate('Last day.'),
+    expireDate: field.nullableDate('Day on which it expires.'),
+    firstRunDate: field.nullableDate('Day of the first issue.'),
+    subscriptionNumber: field.nullableText('Number printed on the label.'),
+    copies: field.nullableCount('Copies of each issue.'),
+    autoReschedule: field.nullableBoolean('Missed issues are delivered later.'),
+    autoInvoice: field.nullableBoolean('Invoices are made automatically.'),
+    notes: field.nullableText('Free text.'),
+    totalNetCharge: field.nullableMoney('Net charge.'),
+    totalApplied: field.nullableMoney('Payments applied.'),
+    totalDue: field.nullableMoney('Amount still due.'),
+    createdAt: field.timestamp('When the subscription was created.'),
+    updatedAt: field.timestamp('When the subscription last changed.'),
+    deletedAt: field.nullableTimestamp('When the subscription was deleted; null while it is not.'),
+  },
+  { ...field.closed, title: 'Subscription' },
+)
+
+export const subscriptions = defineResource({
+  name: 'subscriptions',
+  singular: 'subscription',
+  description: 'What an account subscribes to.',
+  record: Subscription,
+  businessIdentifier: 'subscriptionId',
+  references: { accountId: 'accounts', publicationId: 'publications', renewedFromSubsId: 'subscriptions' },
+  listing: { filters: ['publicationId', 'status'], leftOutUnless: { includeDeleted: 'deletedAt' }, search: [] },
+  operations: {
+    GetSubscriptions: {
+      method: 'GET',
+      path: '/subscriptions',
+      scope: 'subscriptions:read',
+      summary: 'List subscriptions',
+      query: Type.Object({
+        ...paging,
+        accountId: filter('Only subscriptions of this account (business identifier or `id`).'),
+        publicationId: filter('Only subscriptions to this publication (`id` or code).'),
+        status: filter('Only subscriptions with this status; case does not matter.'),
+        includeDeleted: flag('Also deleted subscriptions.'),
+        cursor,
+      }),
+      status: 200,
+      answer: pageOf(Subscription, 'SubscriptionPage'),
+    },
+    GetSubscriptionById: {
+      method: 'GET',
+      path: '/subscriptions/{subscriptionId}',
+      scope: 'subscriptions:read',
+      summary: 'Get a subscription by its `id` or business identifier',
+      status: 200,
+      answer: Subscription,
+    },
+  },
+})

@@ -1,0 +1,7 @@
+import Type from 'typebox'
+
+/** Where a creation went. */
+export const Route = Type.Union([Type.Literal('native'), Type.Literal('legacy')], {
+  description:
+    'The processing route. `native`: Masthead is the system of record. `legacy`: the record is also handed to the legacy system.',
+})

@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { basePath, type ResourceName, resources } from '@masthead/contract'
+import Fastify, { type ConnectionError, type FastifyInstance, LogController } from 'fastify'
+import type { Database } from './database/database.ts'
+import { describeApi } from './http/description.ts'
+import { type Handler, mountOperations } from './http/mount-operations.ts'
+import { asProblem, problemBody, sendProblem } from './http/problems.ts'
+import { Principals } from './identity/principal.ts'
+import { Problem } from './problem.ts'
+
+export type AppOptions = { database: Database; baseUrl: string; logLevel?: 'silent' | 'warn' }
+
+const largestBody = 256 * 1024
+const longestUrl = 8 * 1024
+/** Room for a URL that is too long to be refused with 414, not cut off with 431. */
+const largestHead = 32 * 1024
+
+/** The service as it runs in production and in tests. */
+export const buildApp = async ({ database, baseUrl, logLevel = 'warn' }: AppOptions): Promise<FastifyInstance> => {
+  const app = Fastify({
+    bodyLimit: largestBody,
+    http: { maxHeaderSize: largestHead },
+    routerOptions: { maxParamLength: longestUrl },
+    requestIdHeader: false,
+    genReqId: ({ headers }) => requestId(headers['x-request-id']),
+    logController: new LogController({ disableRequestLogging: true }),
+    logger: { level: logLevel, serializers: { err: withoutValues }, stream: process.stderr },
+    clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, baseUrl),
+    frameworkErrors: (error, request, reply) => void sendProblem(reply, asProblem(error, request), baseUrl),
+  })
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+    if (request.url.length > longestUrl) throw new Problem('url_too_long', 'The URL has more than 8 KiB.')
+  })
+  app.setErrorHandler((error, request, reply) => sendProblem(reply, asProblem(error, request), baseUrl))
+  app.setNotFoundHandler((request) => {
+    throw new Problem('not_found', `There is nothing at ${request.url.split('?', 1)[0]?.slice(0, 200)}.`)
+  })
+  app.get('/readyz', async () => {
+    await database.query({ text: 'select 1' })
+    return { status: 'ready' }
+  })
+  await describeApi(app, baseUrl)
+  const principals = new Principals(database)
+  const handlers = await loadHandlers()
+  await app.register((api) => mountOperations(api, { database, principals, handlers, baseUrl }), { prefix: basePath })
+  return app
+}
+
+/** Each resource of the contract has a folder of its name; nothing else needs to be registered. */
+const loadHandlers = async (): Promise<Map<string, Handler>> => {
+  const names = Object.keys(resources) as ResourceName[] // the keys of `resources` are their names
+  const modules = await Promise.all(names.map((name) => import(`./resources/${name}/handlers.ts`)))
+  return new Map(modules.flatMap(({ handlers }) => Object.entries<Handler>(handlers)))
+}
+
+const requestId = (given: string | string[] | undefined): string =>
+  typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : randomUUID()
+
+/** Details of a database error can hold what a caller sent. */
+const withoutValues = (error: Error) => ({
+  type: error.name,
+  code: 'code' in error ? String(error.code) : undefined,
+  message: error.message,
+  stack: error.stack ?? '',
+})
+
+/** What could not even be parsed never becomes a request, but is answered all the same. */
+const refuseUnreadable = (error: ConnectionError, socket: Socket, baseUrl: string): void => {
+  if (!socket.writable) return void socket.destroy()
+  const body = JSON.stringify(problemBody(unreadable(error), baseUrl, randomUUID()))
+  const { status } = unreadable(error)
+  socket.end(
+    `HTTP/1.1 ${status} ${status}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+const unreadable = ({ code, rawPacket }: ConnectionError): Problem => {
+  if (code !== 'HPE_HEADER_OVERFLOW') return new Problem('malformed_request', 'This is not a valid HTTP request.')
+  const packet: unknown = rawPacket // a Buffer, whatever its declared type says
+  const firstLine = Buffer.isBuffer(packet) ? packet.indexOf('\r\n') : 0
+  return firstLine < 0 || firstLine > longestUrl
+    ? new Problem('url_too_long', 'The URL has more than 8 KiB.')
+    : new Problem('headers_too_large', 'The headers have more than 32 KiB.')
+}

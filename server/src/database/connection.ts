@@ -1,0 +1,99 @@
+import pg from 'pg'
+
+export type Row = Record<string, unknown>
+
+/** Every text is prepared once a connection, so texts must be few, and their plans right for every tenant. */
+export type Statement = { text: string; values?: unknown[] }
+
+export type Query = <R = Row>(statement: Statement) => Promise<R[]>
+
+/** The role that serves when the role in the connection string could pass by row-level security. */
+export const serviceRole = 'masthead_service'
+
+// int8 counts and positions stay far below 2^53.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+
+export const clientOptions = (connectionString: string): pg.ClientConfig => ({
+  connectionString,
+  pipeline: true,
+  application_name: 'masthead',
+  connectionTimeoutMillis: 5_000,
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 5_000,
+})
+
+export const prepareSession = async (client: pg.ClientBase, role: string | null): Promise<void> => {
+  // Without a listener a lost connection ends the process.
+  client.on('error', () => {})
+  await client.query(
+    `set statement_timeout = '20s'; set lock_timeout = '10s'; set idle_in_transaction_session_timeout = '20s'`,
+  )
+  if (role) await client.query(`set role ${pg.escapeIdentifier(role)}`)
+}
+
+const names = new Map<string, string>()
+
+export const prepared = (statement: Statement): pg.QueryConfig => {
+  const name = names.get(statement.text) ?? `masthead-${names.size + 1}`
+  names.set(statement.text, name)
+  return { name, ...statement }
+}
+
+export const queryOn =
+  (client: pg.ClientBase): Query =>
+  async <R>(statement: Statement) =>
+    // The caller names the row type of the statement it wrote.
+    (await client.query(prepared(statement))).rows as R[]
+
+type Lane = { client: Promise<pg.Client>; load: number }
+
+/**
+ * A few connections that many callers share: each caller queues its messages in one synchronous call, on the lane with
+ * the least under way, and a lane whose connection broke is replaced by the next caller.
+ */
+export class SharedConnections {
+  readonly #open: () => Promise<pg.Client>
+  readonly #lanes: (Lane | undefined)[]
+
+  constructor(size: number, options: pg.ClientConfig, role: string | null) {
+    this.#lanes = new Array(size).fill(undefined)
+    this.#open = async () => {
+      const client = new pg.Client(options)
+      await client.connect()
+      await prepareSession(client, role)
+      return client
+    }
+  }
+
+  async use<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+    const lane = this.#leastLoaded()
+    lane.load++
+    try {
+      return await work(await lane.client)
+    } finally {
+      lane.load--
+    }
+  }
+
+  #leastLoaded(): Lane {
+    let best: Lane | undefined
+    for (const lane of this.#lanes) if (lane && (!best || lane.load < best.load)) best = lane
+    const free = this.#lanes.indexOf(undefined)
+    return free >= 0 && (!best || best.load > 0) ? this.#openLane(free) : (best ?? this.#openLane(0))
+  }
+
+  #openLane(index: number): Lane {
+    const client = this.#open()
+    const lane: Lane = { client, load: 0 }
+    this.#lanes[index] = lane
+    const forget = () => {
+      if (this.#lanes[index] === lane) this.#lanes[index] = undefined
+    }
+    client.then((opened) => opened.once('end', forget).once('error', forget), forget)
+    return lane
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#lanes.map(async (lane) => (await lane?.client)?.end()))
+  }
+}

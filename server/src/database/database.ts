@@ -1,0 +1,113 @@
+import pg from 'pg'
+import {
+  clientOptions,
+  prepared,
+  prepareSession,
+  type Query,
+  queryOn,
+  SharedConnections,
+  type Statement,
+} from './connection.ts'
+
+/** The only door to the records of a tenant: its queries name no tenant, the transaction does. */
+export type TenantDatabase = {
+  tenantId: string
+  /** Seals the cursors of this installation. */
+  cursorKey: () => Promise<Buffer>
+  /** One statement on a shared connection, in one round trip. */
+  read: Query
+  /** One statement that may take long, on a connection that the quick ones do not share. */
+  readSlowly: Query
+  transaction: <T>(work: (query: Query) => Promise<T>) => Promise<T>
+}
+
+export type Database = {
+  /** Statements on tables that belong to no tenant: who is calling, and what the command line administers. */
+  query: Query
+  transaction: <T>(work: (query: Query) => Promise<T>) => Promise<T>
+  forTenant: (tenantId: string) => TenantDatabase
+  close: () => Promise<void>
+}
+
+const connections = { reading: 4, searching: 2, writing: 10 }
+
+export const openDatabase = (connectionString: string, role: string | null): Database => {
+  const options = clientOptions(connectionString)
+  const reading = new SharedConnections(connections.reading, options, role)
+  const searching = new SharedConnections(connections.searching, options, role)
+  const writing = new pg.Pool({
+    ...options,
+    max: connections.writing,
+    onConnect: (client) => prepareSession(client, role),
+  })
+  // A pooled connection that breaks while idle is replaced at the next use.
+  writing.on('error', () => {})
+  let key: Promise<Buffer> | undefined
+  const cursorKey = (): Promise<Buffer> => {
+    key ??= reading.use(readCursorKey)
+    key.catch(() => {
+      key = undefined
+    })
+    return key
+  }
+  return {
+    query: (statement) => reading.use((client) => queryOn(client)(statement)),
+    transaction: (work) => transaction(writing, [], work),
+    forTenant: (tenantId) => ({
+      tenantId,
+      cursorKey,
+      read: (statement) => reading.use((client) => readAs(client, tenantId, statement)),
+      readSlowly: (statement) => searching.use((client) => readAs(client, tenantId, statement)),
+      transaction: (work) => transaction(writing, [setTenant(tenantId)], work),
+    }),
+    close: async () => {
+      await Promise.all([reading.close(), searching.close(), writing.end()])
+    },
+  }
+}
+
+const readCursorKey = async (client: pg.Client): Promise<Buffer> => {
+  const [row] = await queryOn(client)<{ cursor_key: Buffer }>({ text: 'select cursor_key from installation' })
+  if (!row) throw new Error('the database has not been migrated')
+  return row.cursor_key
+}
+
+const setTenant = (tenantId: string): Statement => ({
+  text: `select set_config('masthead.tenant', $1, true)`,
+  values: [tenantId],
+})
+
+/** Queued in one synchronous call, so that no other caller's statement falls between. */
+const readAs = async <R>(client: pg.Client, tenantId: string, statement: Statement): Promise<R[]> => {
+  const [, , result] = await Promise.all([
+    client.query('begin read only'),
+    client.query(prepared(setTenant(tenantId))),
+    client.query(prepared(statement)),
+    client.query('commit'),
+  ])
+  // The caller names the row type of the statement it wrote.
+  return result.rows as R[]
+}
+
+const transaction = async <T>(pool: pg.Pool, opening: Statement[], work: (query: Query) => Promise<T>): Promise<T> => {
+  const client = await pool.connect()
+  try {
+    const opened = Promise.all([
+      client.query('begin'),
+      ...opening.map((statement) => client.query(prepared(statement))),
+    ])
+    const [result] = await Promise.all([work(queryOn(client)), opened])
+    const committed = await client.query('commit')
+    // PostgreSQL answers the commit of a failed transaction with ROLLBACK, and without an error.
+    if (committed.command !== 'COMMIT') throw new Error('the transaction was rolled back')
+    client.release()
+    return result
+  } catch (error) {
+    const usable = await client.query('rollback').then(
+      () => true,
+      () => false,
+    )
+    client.release(!usable)
+    throw error
+  }
+}

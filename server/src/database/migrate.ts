@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import pg from 'pg'
+import { clientOptions, serviceRole } from './connection.ts'
+
+const directory = new URL('./migrations/', import.meta.url)
+const oldestServer = 15
+/** Any number, the same in every process: whoever holds this lock migrates. */
+const advisoryLock = 4_714_330_117
+
+export type Migrated = { applied: string[]; version: number /** under which to serve */; role: string | null }
+
+/** Brings the database up to this program's schema, once, whoever else starts at the same time. */
+export const migrate = async (connectionString: string): Promise<Migrated> => {
+  const client = new pg.Client({ ...clientOptions(connectionString), pipeline: false })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    await refuseOldServer(client)
+    await client.query('select pg_advisory_lock($1)', [advisoryLock])
+    await client.query(`create table if not exists migrations (
+      version integer primary key, name text not null, applied_at timestamptz not null default now())`)
+    const files = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort()
+    const applied = await applyMissing(client, files)
+    await client.query('insert into installation (cursor_key) values ($1) on conflict do nothing', [randomBytes(32)])
+    return { applied, version: files.length, role: await serveUnder(client) }
+  } finally {
+    await client.end()
+  }
+}
+
+const refuseOldServer = async (client: pg.Client): Promise<void> => {
+  const { rows } = await client.query<{ server_version_num: string }>('show server_version_num')
+  const major = Math.trunc(Number(rows[0]?.server_version_num) / 10_000)
+  if (major < oldestServer) throw new Error(`PostgreSQL ${major} is too old: Masthead needs ${oldestServer} or newer`)
+}
+
+const applyMissing = async (client: pg.Client, files: string[]): Promise<string[]> => {
+  const { rows } = await client.query<{ version: number }>(
+    'select coalesce(max(version), 0) as version from migrations',
+  )
+  const current = rows[0]?.version ?? 0
+  if (current > files.length) {
+    throw new Error(
+      `the database has schema version ${current}, this program knows ${files.length}: run the newer program that made it`,
+    )
+  }
+  const missing = files.slice(current)
+  for (const [index, name] of missing.entries()) {
+    const sql = await readFile(new URL(name, directory), 'utf8')
+    await client.query('begin')
+    try {
+      await client.query(sql)
+      await client.query('insert into migrations (version, name) values ($1, $2)', [current + index + 1, name])
+      await client.query('commit')
+    } catch (error) {
+      await client.query('rollback')
+      throw new Error(`migration ${name} failed: ${error instanceof Error ? error.message : error}`, { cause: error })
+    }
+  }
+  return missing
+}
+
+/** A role that row-level security does not hold must not serve: a role that owns nothing does it instead. */
+const serveUnder = async (client: pg.Client): Promise<string | null> => {
+  const { rows } = await client.query<{ bypasses: boolean }>(
+    'select rolsuper or rolbypassrls as bypasses from pg_roles where rolname = current_user',
+  )
+  if (!rows[0]?.bypasses) return null
+  await client.query(`do $$ begin
+    create role ${serviceRole} nologin;
+  exception when duplicate_object or unique_violation then null; end $$`)
+  await client.query(`grant ${serviceRole} to current_user`)
+  await client.query(await readFile(new URL('./grants.sql', import.meta.url), 'utf8'))
+  return serviceRole
+}

@@ -1,0 +1,78 @@
+-- What every resource table stands on: the tenant of the transaction, the JSON of a stored body,
+-- heads and tallies (exact totals and any page at the cost of the first), and search.
+
+create extension if not exists btree_gin;
+create extension if not exists pg_trgm;
+
+-- Fails when no tenant was set: a missing setting is an error, an ended transaction leaves '' which is no uuid.
+create function current_tenant() returns uuid stable parallel safe language sql
+  return current_setting('masthead.tenant')::uuid;
+
+-- to_json and to_char are only stable because of types and settings that are not in play here:
+-- these wrappers depend on no setting of the session, so that a stored body can be generated from them.
+create function json_escaped(value text) returns text immutable parallel safe language plpgsql as $$
+begin
+  return to_json(value)::text;
+end $$;
+create function json_text(value text) returns text immutable parallel safe language sql
+  return case
+    when value is null then 'null'
+    when value ~ '[\u0001-\u001f"\\]' then json_escaped(value)
+    else '"' || value || '"'
+  end;
+create function json_timestamp(value timestamptz) returns text immutable parallel safe language plpgsql as $$
+begin
+  return coalesce(to_char(value at time zone 'UTC', '"\""YYYY-MM-DD"T"HH24:MI:SS.MS"Z\""'), 'null');
+end $$;
+create function json_date(value date) returns text immutable parallel safe language plpgsql as $$
+begin
+  return coalesce(to_char(value, '"\""YYYY-MM-DD"\""'), 'null');
+end $$;
+create function json_boolean(value boolean) returns text immutable parallel safe language sql
+  return coalesce(value::text, 'null');
+create function json_number(value numeric) returns text immutable parallel safe language sql
+  return coalesce(value::text, 'null');
+create function json_digits(value numeric) returns text immutable parallel safe language sql
+  return coalesce('"' || value::text || '"', 'null');
+
+-- One row a tenant and resource. Every write locks it first, so positions become visible in order.
+create table heads (
+  tenant_id uuid not null default current_tenant() references tenants,
+  resource text not null,
+  last bigint not null default 0,
+  -- The number last tried for a business identifier that the service makes.
+  last_number bigint not null default 0,
+  primary key (tenant_id, resource)
+);
+
+-- How many records there are: by facet (a combination of filter values, '' for all of them), visibility class
+-- and block of 4,096 positions; block -1 holds the sum over all blocks.
+create table tallies (
+  tenant_id uuid not null default current_tenant() references tenants,
+  resource text not null,
+  facet text not null,
+  class smallint not null,
+  block bigint not null,
+  count bigint not null,
+  primary key (tenant_id, resource, facet, class, block)
+) with (fillfactor = 70);
+
+-- The folded text in which search looks. Not forced: its owner's function below reads it with its index, for
+-- under row-level security only leakproof operators use an index, and LIKE is none.
+create table search_texts (
+  tenant_id uuid not null default current_tenant() references tenants,
+  resource text not null,
+  position bigint not null,
+  text text not null,
+  primary key (tenant_id, resource, position)
+);
+create index on search_texts using gin (tenant_id, resource, text gin_trgm_ops);
+
+alter table heads enable row level security;
+alter table heads force row level security;
+create policy tenant on heads using (tenant_id = current_tenant());
+alter table tallies enable row level security;
+alter table tallies force row level security;
+create policy tenant on tallies using (tenant_id = current_tenant());
+alter table search_texts enable row level security;
+create policy tenant on search_texts using (tenant_id = current_tenant());

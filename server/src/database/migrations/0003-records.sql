@@ -1,0 +1,296 @@
+-- The resources. Typed columns are the truth; `body` is the exact JSON of the answer, kept by the database.
+-- `class` says which lists leave the row out: bit n stands for the n-th `leftOutUnless` of the contract.
+
+create table publications (
+  tenant_id uuid not null default current_tenant() references tenants,
+  position bigint not null,
+  id uuid not null,
+  code text not null check (length(code) between 1 and 64),
+  name text,
+  is_active boolean,
+  frequency text,
+  iss_frequency text,
+  issue_decimals numeric,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  class smallint not null generated always as (0) stored,
+  body text not null generated always as (
+    '{"id":"' || id::text || '"'
+    || ',"code":' || json_text(code)
+    || ',"name":' || json_text(name)
+    || ',"isActive":' || json_boolean(is_active)
+    || ',"frequency":' || json_text(frequency)
+    || ',"issFrequency":' || json_text(iss_frequency)
+    || ',"issueDecimals":' || json_number(issue_decimals)
+    || ',"createdAt":' || json_timestamp(created_at)
+    || ',"updatedAt":' || json_timestamp(updated_at)
+    || '}'
+  ) stored,
+  primary key (tenant_id, id),
+  unique (tenant_id, code),
+  unique (tenant_id, class, position)
+);
+
+create table accounts (
+  tenant_id uuid not null default current_tenant() references tenants,
+  position bigint not null,
+  id uuid not null,
+  account_id text not null check (length(account_id) between 1 and 64),
+  company text,
+  address text,
+  suite text,
+  city text,
+  state text,
+  zip text,
+  country text,
+  web_address text,
+  status text,
+  status_key text,
+  billing_email text,
+  invoice_email_enabled boolean,
+  invoice_print_enabled boolean,
+  do_not_email boolean,
+  -- Kept for the publisher's other systems; no answer shows them.
+  user_id text,
+  category text,
+  quality text,
+  primary_publication_id uuid,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  class smallint not null generated always as (0) stored,
+  body text not null generated always as (
+    '{"id":"' || id::text || '"'
+    || ',"accountId":' || json_text(account_id)
+    || ',"company":' || json_text(company)
+    || ',"address":' || json_text(address)
+    || ',"suite":' || json_text(suite)
+    || ',"city":' || json_text(city)
+    || ',"state":' || json_text(state)
+    || ',"zip":' || json_text(zip)
+    || ',"country":' || json_text(country)
+    || ',"webAddress":' || json_text(web_address)
+    || ',"status":' || json_text(status)
+    || ',"billingEmail":' || json_text(billing_email)
+    || ',"invoiceEmailEnabled":' || json_boolean(invoice_email_enabled)
+    || ',"invoicePrintEnabled":' || json_boolean(invoice_print_enabled)
+    || ',"doNotEmail":' || json_boolean(do_not_email)
+    || ',"createdAt":' || json_timestamp(created_at)
+    || ',"updatedAt":' || json_timestamp(updated_at)
+    || '}'
+  ) stored,
+  primary key (tenant_id, id),
+  unique (tenant_id, account_id),
+  unique (tenant_id, class, position),
+  foreign key (tenant_id, primary_publication_id) references publications (tenant_id, id)
+);
+create index on accounts (tenant_id, status_key, class, position);
+
+create table contacts (
+  tenant_id uuid not null default current_tenant() references tenants,
+  position bigint not null,
+  id uuid not null,
+  account_id text not null,
+  owner_id text,
+  name text,
+  first_name text,
+  last_name text,
+  phone text,
+  phone2 text,
+  extension text,
+  hide_contact boolean,
+  subs_only boolean,
+  do_not_email boolean,
+  email text,
+  title text,
+  notes text,
+  deleted_at timestamptz(3),
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  class smallint not null generated always as (
+    (coalesce(hide_contact, false)::integer
+    + coalesce(subs_only, false)::integer * 2
+    + (deleted_at is not null)::integer * 4)::smallint
+  ) stored,
+  body text not null generated always as (
+    '{"id":"' || id::text || '"'
+    || ',"accountId":' || json_text(account_id)
+    || ',"ownerId":' || json_text(owner_id)
+    || ',"name":' || json_text(name)
+    || ',"firstName":' || json_text(first_name)
+    || ',"lastName":' || json_text(last_name)
+    || ',"phone":' || json_text(phone)
+    || ',"phone2":' || json_text(phone2)
+    || ',"extension":' || json_text(extension)
+    || ',"hideContact":' || json_boolean(hide_contact)
+    || ',"subsOnly":' || json_boolean(subs_only)
+    || ',"doNotEmail":' || json_boolean(do_not_email)
+    || ',"email":' || json_text(email)
+    || ',"title":' || json_text(title)
+    || ',"notes":' || json_text(notes)
+    || ',"deletedAt":' || json_timestamp(deleted_at)
+    || ',"createdAt":' || json_timestamp(created_at)
+    || ',"updatedAt":' || json_timestamp(updated_at)
+    || '}'
+  ) stored,
+  primary key (tenant_id, id),
+  unique (tenant_id, class, position),
+  foreign key (tenant_id, account_id) references accounts (tenant_id, account_id)
+);
+create index on contacts (tenant_id, account_id, class, position);
+
+create table subscriptions (
+  tenant_id uuid not null default current_tenant() references tenants,
+  position bigint not null,
+  id uuid not null,
+  subscription_id text check (length(subscription_id) between 1 and 64),
+  account_id text not null,
+  publication_id uuid not null,
+  renewed_from_subs_id uuid,
+  renewal_date date,
+  status text,
+  status_key text,
+  start_date date,
+  end_date date,
+  expire_date date,
+  first_run_date date,
+  subscription_number text,
+  copies bigint,
+  auto_reschedule boolean,
+  auto_invoice boolean,
+  notes text,
+  total_net_charge numeric(20, 2),
+  total_applied numeric(20, 2),
+  total_due numeric(20, 2),
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  deleted_at timestamptz(3),
+  class smallint not null generated always as ((deleted_at is not null)::integer::smallint) stored,
+  body text not null generated always as (
+    '{"id":"' || id::text || '"'
+    || ',"subscriptionId":' || json_text(subscription_id)
+    || ',"accountId":' || json_text(account_id)
+    || ',"publicationId":"' || publication_id::text || '"'
+    || ',"renewedFromSubsId":' || json_text(renewed_from_subs_id::text)
+    || ',"renewalDate":' || json_date(renewal_date)
+    || ',"status":' || json_text(status)
+    || ',"startDate":' || json_date(start_date)
+    || ',"endDate":' || json_date(end_date)
+    || ',"expireDate":' || json_date(expire_date)
+    || ',"firstRunDate":' || json_date(first_run_date)
+    || ',"subscriptionNumber":' || json_text(subscription_number)
+    || ',"copies":' || json_digits(copies)
+    || ',"autoReschedule":' || json_boolean(auto_reschedule)
+    || ',"autoInvoice":' || json_boolean(auto_invoice)
+    || ',"notes":' || json_text(notes)
+    || ',"totalNetCharge":' || json_digits(total_net_charge)
+    || ',"totalApplied":' || json_digits(total_applied)
+    || ',"totalDue":' || json_digits(total_due)
+    || ',"createdAt":' || json_timestamp(created_at)
+    || ',"updatedAt":' || json_timestamp(updated_at)
+    || ',"deletedAt":' || json_timestamp(deleted_at)
+    || '}'
+  ) stored,
+  primary key (tenant_id, id),
+  unique (tenant_id, subscription_id),
+  unique (tenant_id, class, position),
+  foreign key (tenant_id, account_id) references accounts (tenant_id, account_id),
+  foreign key (tenant_id, publication_id) references publications (tenant_id, id),
+  foreign key (tenant_id, renewed_from_subs_id) references subscriptions (tenant_id, id)
+);
+create index on subscriptions (tenant_id, account_id, class, position);
+create index on subscriptions (tenant_id, status_key, class, position);
+create index on subscriptions (tenant_id, publication_id, class, position);
+create index on subscriptions (tenant_id, publication_id, status_key, class, position);
+
+create table invoices (
+  tenant_id uuid not null default current_tenant() references tenants,
+  position bigint not null,
+  id uuid not null,
+  account_id text not null,
+  publication_id uuid,
+  issue_id text,
+  status text not null,
+  status_key text not null,
+  issue_date date,
+  due_date date,
+  terms text,
+  total numeric(20, 2),
+  total_due numeric(20, 2),
+  gross numeric(20, 2),
+  net numeric(20, 2),
+  invoice_type text,
+  invoice_description text,
+  inv_charges numeric(20, 2),
+  inv_invoiced numeric(20, 2),
+  inv_applied numeric(20, 2),
+  inv_discount numeric(20, 2),
+  inv_tax numeric(20, 2),
+  date_paid date,
+  is_open numeric,
+  notes text,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  class smallint not null generated always as (0) stored,
+  body text not null generated always as (
+    '{"id":"' || id::text || '"'
+    || ',"accountId":' || json_text(account_id)
+    || ',"publicationId":' || json_text(publication_id::text)
+    || ',"issueId":' || json_text(issue_id)
+    || ',"status":' || json_text(status)
+    || ',"issueDate":' || json_date(issue_date)
+    || ',"dueDate":' || json_date(due_date)
+    || ',"terms":' || json_text(terms)
+    || ',"total":' || json_digits(total)
+    || ',"totalDue":' || json_digits(total_due)
+    || ',"balanceCents":' || coalesce((total_due * 100)::bigint, 0)::text
+    || ',"gross":' || json_digits(gross)
+    || ',"net":' || json_digits(net)
+    || ',"invoiceType":' || json_text(invoice_type)
+    || ',"invoiceDescription":' || json_text(invoice_description)
+    || ',"invCharges":' || json_digits(inv_charges)
+    || ',"invInvoiced":' || json_digits(inv_invoiced)
+    || ',"invApplied":' || json_digits(inv_applied)
+    || ',"invDiscount":' || json_digits(inv_discount)
+    || ',"invTax":' || json_digits(inv_tax)
+    || ',"datePaid":' || json_date(date_paid)
+    || ',"isOpen":' || json_number(is_open)
+    || ',"notes":' || json_text(notes)
+    || ',"createdAt":' || json_timestamp(created_at)
+    || ',"updatedAt":' || json_timestamp(updated_at)
+    || '}'
+  ) stored,
+  primary key (tenant_id, id),
+  unique (tenant_id, class, position),
+  foreign key (tenant_id, account_id) references accounts (tenant_id, account_id),
+  foreign key (tenant_id, publication_id) references publications (tenant_id, id)
+);
+create index on invoices (tenant_id, account_id, class, position);
+create index on invoices (tenant_id, status_key, class, position);
+create index on invoices (tenant_id, publication_id, class, position);
+create index on invoices (tenant_id, publication_id, status_key, class, position);
+
+create table tasks (
+  tenant_id uuid not null default current_tenant() references tenants,
+  id uuid not null,
+  account_id text not null,
+  title text not null,
+  due_date date not null,
+  user_id text not null,
+  priority text,
+  type text,
+  route text not null,
+  created_at timestamptz(3) not null,
+  primary key (tenant_id, id),
+  foreign key (tenant_id, account_id) references accounts (tenant_id, account_id)
+);
+
+do $$
+declare
+  resource text;
+begin
+  foreach resource in array array['publications', 'accounts', 'contacts', 'subscriptions', 'invoices', 'tasks'] loop
+    execute format('alter table %I enable row level security', resource);
+    execute format('alter table %I force row level security', resource);
+    execute format('create policy tenant on %I using (tenant_id = current_tenant())', resource);
+  end loop;
+end $$;

@@ -1,0 +1,28 @@
+import { basePath } from '@masthead/contract'
+import type { Principal, Principals } from '../identity/principal.ts'
+import { Problem } from '../problem.ts'
+
+export const resourceMetadataPath = `/.well-known/oauth-protected-resource${basePath}`
+
+/** The caller, by the `Authorization` header alone. */
+export const authenticate = async (principals: Principals, header: string | undefined): Promise<Principal> => {
+  if (header === undefined) {
+    throw new Problem('missing_token', 'Send the header `Authorization: Bearer <ACCESS_TOKEN>`.')
+  }
+  const [, token] = /^bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(header) ?? []
+  if (!token) throw new Problem('invalid_token', 'The header must be `Authorization: Bearer <ACCESS_TOKEN>`.')
+  return principals.authenticate(token)
+}
+
+/** RFC 6750 §3, RFC 9728 §5.1: "If the request lacks any authentication information, … no error". */
+export const challenge = (problem: Problem, baseUrl: string, scope?: string): string => {
+  const members: Record<string, string> = { realm: 'masthead' }
+  if (problem.code === 'invalid_token') members.error = 'invalid_token'
+  if (problem.status === 403) members.error = 'insufficient_scope'
+  if (members.error) members.error_description = problem.message.replaceAll(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, "'")
+  if (problem.status === 403 && scope) members.scope = scope
+  members.resource_metadata = baseUrl + resourceMetadataPath
+  return `Bearer ${Object.entries(members)
+    .map(([name, value]) => `${name}="${value}"`)
+    .join(', ')}`
+}

@@ -1,0 +1,60 @@
+import { basePath, openapi, type ProblemCode, problems, scopes } from '@masthead/contract'
+import scalar from '@scalar/fastify-api-reference'
+import type { FastifyInstance } from 'fastify'
+import { Problem } from '../problem.ts'
+import { resourceMetadataPath } from './authenticate.ts'
+import { entityTag, isCurrent, readTags } from './conditional.ts'
+import { allowAllOrigins } from './cross-origin.ts'
+
+/** What the service says of itself: the OpenAPI document, the reference, the pages behind problem types. */
+export const describeApi = async (app: FastifyInstance, baseUrl: string): Promise<void> => {
+  await app.register(async (open) => {
+    open.addHook(
+      'onRequest',
+      allowAllOrigins(() => ['GET', 'HEAD', 'OPTIONS']),
+    )
+    const documents = {
+      [`${basePath}/openapi.json`]: JSON.stringify(openapi()),
+      [resourceMetadataPath]: JSON.stringify(resourceMetadata(baseUrl)),
+    }
+    for (const [url, body] of Object.entries(documents)) {
+      const tag = entityTag(body)
+      open.options(url, async () => {})
+      open.get(url, async (request, reply) => {
+        reply.headers({
+          etag: tag,
+          'cache-control': 'public, no-cache',
+          'content-type': 'application/json; charset=utf-8',
+        })
+        if (isCurrent(readTags('If-None-Match', request.headers['if-none-match']), tag)) return reply.code(304).send()
+        return body
+      })
+    }
+  })
+  app.get('/problems/:code', async (request, reply) => {
+    const { code } = request.params as { code: string } // the router fills it
+    if (!Object.hasOwn(problems, code)) throw new Problem('not_found', `There is no problem "${code.slice(0, 100)}".`)
+    return reply.type('text/html; charset=utf-8').send(problemPage(code as ProblemCode)) // just checked
+  })
+  app.get('/', async (_request, reply) => reply.redirect('/docs'))
+  await app.register(scalar, {
+    routePrefix: '/docs',
+    configuration: { url: `${basePath}/openapi.json`, title: 'Masthead', telemetry: false, withDefaultFonts: false },
+  })
+}
+
+/** RFC 9728. */
+const resourceMetadata = (baseUrl: string) => ({
+  resource: baseUrl + basePath,
+  resource_name: 'Masthead',
+  resource_documentation: `${baseUrl}/docs`,
+  bearer_methods_supported: ['header'],
+  scopes_supported: Object.keys(scopes),
+})
+
+const problemPage = (code: ProblemCode): string => {
+  const { status, title, cure } = problems[code]
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${code}</title><style>body{font:1rem/1.5 system-ui;max-width:40rem;margin:4rem auto;padding:0 1rem;color-scheme:light dark}</style>
+<p>${status} <code>${code}</code><h1>${title}</h1><p>${cure.replaceAll(/`([^`]+)`/g, '<code>$1</code>').replaceAll('<ACCESS_TOKEN>', '&lt;ACCESS_TOKEN&gt;')}<p><a href="/docs">Reference</a></html>`
+}

@@ -1,0 +1,141 @@
+import { basePath, type NamedOperation, operations, type Scope } from '@masthead/contract'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Database } from '../database/database.ts'
+import { type Principal, type Principals, requireScope } from '../identity/principal.ts'
+import type { Answer, Call } from '../operation-call.ts'
+import { Problem } from '../problem.ts'
+import type { Page } from '../records/list.ts'
+import { authenticate, challenge } from './authenticate.ts'
+import { entityTag, isCurrent, readTags, requireMatch } from './conditional.ts'
+import { allowAllOrigins } from './cross-origin.ts'
+import { asProblem, sendProblem } from './problems.ts'
+import { bodyReader } from './request-body.ts'
+import { readQuery } from './request-query.ts'
+
+/** The handler of an operation as the mount sees it: `satisfies Handlers<…>` in its resource binds it to its types. */
+// biome-ignore lint/suspicious/noExplicitAny: a handler's call is typed where it is written, by its own operation
+export type Handler = (call: any) => Promise<Answer>
+
+type Surroundings = {
+  database: Database
+  principals: Principals
+  handlers: ReadonlyMap<string, Handler>
+  baseUrl: string
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    principal: Principal | null
+  }
+}
+
+/** Serves every operation of the contract below its base path; what has no handler fails here, at start. */
+export const mountOperations = async (app: FastifyInstance, surroundings: Surroundings): Promise<void> => {
+  app.decorateRequest('principal', null)
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  app.addHook('onRequest', allowAllOrigins(methodsAt))
+  app.addHook('onRequest', async (request) => {
+    request.principal = await authenticate(surroundings.principals, request.headers.authorization)
+  })
+  app.setErrorHandler((error, request, reply) => refuse(reply, asProblem(error, request), surroundings.baseUrl))
+  app.setNotFoundHandler((request) => {
+    throw noRoute(request)
+  })
+  for (const named of operations) mount(app, named, surroundings)
+}
+
+const mount = (
+  app: FastifyInstance,
+  { name, operation, resource }: NamedOperation,
+  surroundings: Surroundings,
+): void => {
+  const { database, handlers, baseUrl } = surroundings
+  const handler = handlers.get(name)
+  if (!handler) throw new Error(`the operation ${name} has no handler`)
+  const scope = operation.scope as Scope // the union of scopes is derived from these very operations
+  const readBody = bodyReader(operation)
+  // Only a record's own body is what its address answers later: RFC 9110 §8.8.3.
+  const hasTag = operation.answer === resource.record || operation.method === 'GET'
+  app.route({
+    method: operation.method,
+    url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    config: { scope },
+    onRequest: async ({ principal }) => requireScope(known(principal), scope),
+    handler: async (request, reply) => {
+      const principal = known(request.principal)
+      const ifNoneMatch =
+        operation.method === 'GET' ? readTags('If-None-Match', request.headers['if-none-match']) : null
+      const ifMatch = operation.conditional ? readTags('If-Match', request.headers['if-match']) : null
+      const call: Call<typeof operation> = {
+        params: request.params as Record<string, string>, // the router fills every parameter of the path
+        query: readQuery(request.url, operation.query),
+        // The reader has checked it against the operation's own schema.
+        body: readBody(request.headers['content-type'], request.body as Buffer | undefined) as undefined,
+        principal,
+        tenant: database.forTenant(principal.tenantId),
+        requireCurrent: (body) => requireMatch(ifMatch, body),
+      }
+      const answer = await handler(call)
+      reply.headers({ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'private, no-cache' })
+      if (answer.location) reply.header('location', `${baseUrl}${basePath}${answer.location}`)
+      if (answer.links)
+        reply.header('link', linkHeader(`${baseUrl}${basePath}${operation.path}`, call.query, answer.links))
+      if (hasTag) {
+        const tag = entityTag(answer.body)
+        reply.header('etag', tag)
+        if (isCurrent(ifNoneMatch, tag)) return reply.code(304).removeHeader('content-type').send()
+      }
+      return reply.code(operation.status).send(answer.body)
+    },
+  })
+}
+
+const known = (principal: Principal | null): Principal => {
+  if (principal) return principal
+  throw new Problem('missing_token', 'Send the header `Authorization: Bearer <ACCESS_TOKEN>`.')
+}
+
+const linkHeader = (address: string, query: object, links: Page['links']): string => {
+  const { page: _page, cursor: _cursor, ...kept } = query as Record<string, unknown> // any parsed query is one
+  return Object.entries(links)
+    .map(([relation, target]) => {
+      const parameters = new URLSearchParams()
+      for (const [name, value] of Object.entries({ ...kept, ...target })) parameters.set(name, String(value))
+      return `<${address}?${parameters}>; rel="${relation}"`
+    })
+    .join(', ')
+}
+
+const paths = [...Map.groupBy(operations, ({ operation }) => operation.path)].map(([path, named]) => ({
+  shape: new RegExp(`^${basePath}${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+  methods: named.flatMap(({ operation: { method } }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
+}))
+
+/** The methods of the operations at a path; none when there is no such path. */
+const methodsAt = (url: string): string[] => {
+  const path = url.split('?', 1)[0] ?? ''
+  const methods = paths.find(({ shape }) => shape.test(path))?.methods
+  return methods ? [...methods, 'OPTIONS'] : []
+}
+
+const noRoute = (request: FastifyRequest): Problem => {
+  const allowed = methodsAt(request.url)
+  if (allowed.length === 0)
+    return new Problem('not_found', `There is nothing at ${request.url.split('?', 1)[0]?.slice(0, 200)}.`)
+  return new Problem('method_not_allowed', `${request.method} is not possible here; ${allowed.join(', ')} are.`, {
+    headers: { allow: allowed.join(', ') },
+  })
+}
+
+const refuse = (reply: FastifyReply, problem: Problem, baseUrl: string): FastifyReply => {
+  if (problem.status === 401 || problem.status === 403) {
+    reply.header('www-authenticate', challenge(problem, baseUrl, scopeOf(reply.request)))
+  }
+  return sendProblem(reply, problem, baseUrl)
+}
+
+const scopeOf = (request: FastifyRequest): string | undefined => {
+  const { scope } = request.routeOptions.config as { scope?: string } // set by `mount` above
+  return scope
+}

@@ -1,0 +1,45 @@
+import { type Problem as ProblemBody, problems } from '@masthead/contract'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isUnavailable } from '../database/unavailable.ts'
+import { Problem } from '../problem.ts'
+
+/** What the framework itself refuses, in the words of the contract. */
+const ofFramework: Record<string, () => Problem> = {
+  FST_ERR_BAD_URL: () => new Problem('malformed_request', 'The path holds a broken percent-encoding.'),
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new Problem('body_too_large', 'The body has more than 256 KiB.'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new Problem('unsupported_media_type', 'Send `Content-Type: application/json`.'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    new Problem('malformed_request', 'The body does not have the length that `Content-Length` says.'),
+}
+
+/** Every failure becomes a problem; what the caller did not cause is logged and never shown. */
+export const asProblem = (error: unknown, request: FastifyRequest): Problem => {
+  if (error instanceof Problem) return error
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const known = ofFramework[code]
+  if (known) return known()
+  if (isUnavailable(error)) {
+    request.log.warn({ err: error }, 'the database did not answer')
+    return new Problem('unavailable', 'The service cannot reach its data right now.', {
+      headers: { 'retry-after': '1' },
+    })
+  }
+  request.log.error({ err: error }, 'a request failed')
+  return new Problem('internal_error', 'Something went wrong on our side. The `requestId` finds it in the log.')
+}
+
+export const problemBody = (problem: Problem, baseUrl: string, requestId: string): ProblemBody => ({
+  type: `${baseUrl}/problems/${problem.code}`,
+  title: problems[problem.code].title,
+  status: problem.status,
+  detail: problem.message,
+  code: problem.code,
+  requestId,
+  ...(problem.errors.length > 0 && { errors: problem.errors }),
+})
+
+export const sendProblem = (reply: FastifyReply, problem: Problem, baseUrl: string): FastifyReply =>
+  reply
+    .code(problem.status)
+    .headers({ 'cache-control': 'no-store', ...problem.headers, 'content-type': 'application/problem+json' })
+    .send(JSON.stringify(problemBody(problem, baseUrl, reply.request.id)))

@@ -1,0 +1,139 @@
+import type { Operation, ProblemPlace } from '@masthead/contract'
+import type { TObject } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
+import { Format } from 'typebox/format'
+import { suggestion } from '../nearest-name.ts'
+import { Problem } from '../problem.ts'
+import { isCalendarDate, parseInstant } from '../values.ts'
+
+Format.Set('date', isCalendarDate)
+Format.Set('date-time', (text) => parseInstant(text) !== null)
+
+const mediaTypes: Record<string, string[]> = {
+  POST: ['application/json'],
+  PATCH: ['application/json', 'application/merge-patch+json'],
+}
+
+export type BodyReader = (contentType: string | undefined, bytes: Buffer | undefined) => unknown
+
+/** Reads and checks the body of an operation; made once, at start. */
+export const bodyReader = (operation: Operation): BodyReader => {
+  const { body: schema, method } = operation
+  if (!schema) return refuseBody
+  const validator = Compile(schema)
+  const accepted = mediaTypes[method] ?? []
+  return (contentType, bytes) => {
+    requireMediaType(contentType, accepted)
+    const value = parseJson(bytes)
+    const errors = validate(validator, schema, value)
+    if (errors.length === 0) return value
+    throw new Problem('invalid_body', errors.map(({ detail }) => detail).join(' '), { errors })
+  }
+}
+
+const refuseBody: BodyReader = (_contentType, bytes) => {
+  if (!bytes?.length) return undefined
+  const detail = 'This operation takes no body.'
+  throw new Problem('invalid_body', detail, { errors: [{ pointer: '', code: 'not_expected', detail }] })
+}
+
+const requireMediaType = (contentType: string | undefined, accepted: string[]): void => {
+  const [type = '', ...parameters] = (contentType ?? '')
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim())
+  const charset = parameters
+    .find((parameter) => parameter.startsWith('charset='))
+    ?.slice(8)
+    .replaceAll('"', '')
+  if (accepted.includes(type) && (charset === undefined || charset === 'utf-8' || charset === 'utf8')) return
+  throw new Problem(
+    'unsupported_media_type',
+    `Send \`Content-Type: ${accepted[0]}\`${contentType ? `, not \`${contentType.slice(0, 100)}\`` : ''}.`,
+    { headers: { accept: accepted.join(', ') } },
+  )
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+const parseJson = (bytes: Buffer | undefined): unknown => {
+  if (!bytes?.length) throw new Problem('malformed_body', 'The body is empty; send a JSON object.')
+  try {
+    return JSON.parse(utf8.decode(bytes))
+  } catch (error) {
+    const reason = error instanceof SyntaxError ? error.message : 'it is not UTF-8'
+    throw new Problem('malformed_body', `The body is not JSON: ${reason.slice(0, 200)}.`)
+  }
+}
+
+const validate = (validator: Validator, schema: TObject, value: unknown): ProblemPlace[] => {
+  if (!validator.Check(value)) return validator.Errors(value).flatMap((error) => placesOf(error, schema))
+  return Object.entries(value as object).flatMap(([name, text]) => unstorable(name, text)) // a checked body is an object
+}
+
+type SchemaError = ReturnType<Validator['Errors']>[number]
+
+const placesOf = (error: SchemaError, schema: TObject): ProblemPlace[] => {
+  const known = Object.keys(schema.properties)
+  const at = (name: string) => `${error.instancePath}/${escapePointer(name)}`
+  switch (error.keyword) {
+    case 'additionalProperties':
+      return error.params.additionalProperties.map((name) => ({
+        pointer: at(name),
+        code: 'unknown_property',
+        detail: `There is no property \`${name.slice(0, 100)}\`. ${suggestion(name, known)}`,
+      }))
+    case 'required':
+      return error.params.requiredProperties.map((name) => ({
+        pointer: at(name),
+        code: 'required',
+        detail: `\`${name}\` is required.`,
+      }))
+    // Says nothing that the errors inside do not say.
+    case 'boolean':
+      return []
+    default:
+      return [{ pointer: error.instancePath, ...describe(error) }]
+  }
+}
+
+const describe = (error: SchemaError): { code: string; detail: string } => {
+  const name = error.instancePath === '' ? 'The body' : `\`${error.instancePath.slice(1)}\``
+  switch (error.keyword) {
+    case 'type':
+      return { code: 'wrong_type', detail: `${name} must be ${[error.params.type].flat().map(article).join(' or ')}.` }
+    case 'maxLength':
+      return { code: 'too_long', detail: `${name} must have at most ${error.params.limit} characters.` }
+    case 'minLength':
+      return { code: 'too_short', detail: `${name} must not be empty.` }
+    case 'format':
+      return error.params.format === 'date'
+        ? { code: 'invalid_date', detail: `${name} must be a real date in the form YYYY-MM-DD.` }
+        : { code: 'invalid_timestamp', detail: `${name} must be a real instant like 2026-11-15T09:30:00.000Z.` }
+    default:
+      return { code: 'invalid_value', detail: `${name} ${error.message}.` }
+  }
+}
+
+const article = (type: string): string => (type === 'null' ? 'null' : type === 'object' ? 'a JSON object' : `a ${type}`)
+
+/** What PostgreSQL cannot hold, or could not give back as it was sent. */
+const unstorable = (name: string, text: unknown): ProblemPlace[] => {
+  if (typeof text !== 'string') return []
+  const pointer = `/${name}`
+  if (text.includes('\0'))
+    return [
+      { pointer, code: 'invalid_character', detail: `\`${name}\` holds the character U+0000, which cannot be stored.` },
+    ]
+  if (!text.isWellFormed())
+    return [
+      {
+        pointer,
+        code: 'invalid_character',
+        detail: `\`${name}\` holds half of a surrogate pair, which is no character.`,
+      },
+    ]
+  return []
+}
+
+const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -1,0 +1,15 @@
+/** What search compares: case, accents and compatibility forms do not matter, on either side. */
+export const fold = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .toUpperCase()
+    .toLowerCase()
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    // Lower case of Σ depends on where it stands in a word; a substring must not.
+    .replaceAll('ς', 'σ')
+
+/** The words of a search; a word never holds a space, so it cannot match across two fields. */
+export const foldedWords = (search: string): string[] => [...new Set(fold(search).split(' ').filter(Boolean))]
+
+export const foldedStatus = (status: string): string => status.toLowerCase()

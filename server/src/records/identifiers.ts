@@ -1,0 +1,65 @@
+import { randomFillSync } from 'node:crypto'
+import { type Resource, type ResourceName, resources } from '@masthead/contract'
+import type { Query } from '../database/connection.ts'
+import { columnOf } from './tables.ts'
+
+const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+export const isUuid = (text: string): boolean => uuidShape.test(text)
+
+/** No record can be named by a text that PostgreSQL cannot hold. */
+const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
+
+/** The condition that finds a record by its `id` or its business identifier; null when nothing can have that name. */
+const naming = (resource: ResourceName, given: string): string | null => {
+  const { businessIdentifier }: Resource = resources[resource]
+  if (isUuid(given)) return 'id = $1::uuid'
+  if (!businessIdentifier || !isStorable(given)) return null
+  return `${columnOf(businessIdentifier)} = $1`
+}
+
+/** The body of the record that the caller named, by either identifier. */
+export const findBody = async (query: Query, resource: ResourceName, given: string): Promise<string | null> => {
+  const condition = naming(resource, given)
+  if (!condition) return null
+  const [row] = await query<{ body: string }>({
+    text: `select body from ${resource} where ${condition}`,
+    values: [given],
+  })
+  return row?.body ?? null
+}
+
+/** The canonical form in which other records refer to the one that the caller named: see `references` in the contract. */
+export const findReference = async (
+  query: Query,
+  resource: 'accounts' | 'publications',
+  given: string,
+): Promise<string | null> => {
+  const condition = naming(resource, given)
+  if (!condition) return null
+  const canonical = resource === 'accounts' ? 'account_id' : 'id'
+  const [row] = await query<{ canonical: string }>({
+    text: `select ${canonical} as canonical from ${resource} where ${condition}`,
+    values: [given],
+  })
+  return row?.canonical ?? null
+}
+
+const state = { milliseconds: 0, counter: 0 }
+const random = Buffer.alloc(8)
+
+/** UUIDv7 (RFC 9562): ids made by one process ascend, by a 12-bit counter within the millisecond. */
+export const newId = (): string => {
+  const now = Date.now()
+  if (now > state.milliseconds) Object.assign(state, { milliseconds: now, counter: 0 })
+  else if (++state.counter > 0xfff) Object.assign(state, { milliseconds: state.milliseconds + 1, counter: 0 })
+  return uuidv7(state.milliseconds, state.counter)
+}
+
+const uuidv7 = (milliseconds: number, counter: number): string => {
+  randomFillSync(random)
+  const time = milliseconds.toString(16).padStart(12, '0')
+  const middle = (0x7000 | counter).toString(16)
+  const variant = ((random.readUInt16BE(0) & 0x3fff) | 0x8000).toString(16)
+  return `${time.slice(0, 8)}-${time.slice(8)}-${middle}-${variant}-${random.toString('hex', 2)}`
+}

@@ -1,0 +1,83 @@
+import { pageSizes, type ResourceName } from '@masthead/contract'
+import type { TenantDatabase } from '../database/database.ts'
+import { Problem } from '../problem.ts'
+import { type Mark, openCursor, sealCursor } from './cursor.ts'
+import { type Filters, type ListQuery, readFilters } from './filters.ts'
+import { type Found, mostCounted, pageStatement } from './page-statement.ts'
+import { tables } from './tables.ts'
+
+/** A page as it is sent, and what its links change in the query. */
+export type Page = { body: string; links: Partial<Record<'first' | 'prev' | 'next' | 'last', Target>> }
+type Target = { page: number } | { cursor: string }
+
+export const listRecords = async (tenant: TenantDatabase, resource: ResourceName, query: ListQuery): Promise<Page> => {
+  const size = Number(query.pageSize ?? pageSizes.default)
+  const mark = await readMark(tenant, resource, query)
+  const page = mark?.page ?? Number(query.page ?? 1)
+  const filters = await readFilters(tenant, tables[resource], query)
+  const found = filters ? await find(tenant, resource, filters, { size, page, mark }) : nothing
+  const total = filters?.words && found.total > mostCounted ? null : found.total
+  return {
+    body: `{"items":[${found.items ?? ''}],"page":${page},"pageSize":${size},"total":${total}}`,
+    links: await linksOf(tenant, resource, query, { size, page, total, found }),
+  }
+}
+
+const nothing: Found = { total: 0, found: 0, items: null, last: null }
+
+const find = async (
+  tenant: TenantDatabase,
+  resource: ResourceName,
+  filters: Filters,
+  at: { size: number; page: number; mark: Mark | null },
+): Promise<Found> => {
+  const statement = pageStatement(tables[resource], filters, {
+    size: at.size,
+    ...(at.mark ? { after: at.mark.position } : { skip: (at.page - 1) * at.size }),
+  })
+  const [found] = await (filters.words ? tenant.readSlowly<Found>(statement) : tenant.read<Found>(statement))
+  return found ?? nothing
+}
+
+const readMark = async (tenant: TenantDatabase, resource: ResourceName, query: ListQuery): Promise<Mark | null> => {
+  if (query.cursor === undefined) return null
+  if (query.page !== undefined) {
+    throw new Problem('invalid_parameter', 'Send either `page` or `cursor`, not both.', {
+      errors: [{ parameter: 'page', code: 'conflicts', detail: 'A cursor says by itself where the page begins.' }],
+    })
+  }
+  const mark = openCursor(await tenant.cursorKey(), contextOf(tenant, resource, query), String(query.cursor))
+  if (mark) return mark
+  throw new Problem('invalid_cursor', 'This cursor was changed, or made for another list or other filters.', {
+    errors: [
+      {
+        parameter: 'cursor',
+        code: 'invalid_cursor',
+        detail: 'Follow `next` as it was sent, or start without a cursor.',
+      },
+    ],
+  })
+}
+
+/** A cursor belongs to one tenant, one list and one set of filters, in whatever order they are given. */
+const contextOf = (tenant: TenantDatabase, resource: ResourceName, query: ListQuery): string => {
+  const { page, pageSize, cursor, ...filters } = query
+  return JSON.stringify([tenant.tenantId, resource, Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))])
+}
+
+const linksOf = async (
+  tenant: TenantDatabase,
+  resource: ResourceName,
+  query: ListQuery,
+  { size, page, total, found }: { size: number; page: number; total: number | null; found: Found },
+): Promise<Page['links']> => {
+  const last = total === null ? null : Math.max(1, Math.ceil(total / size))
+  const links: Page['links'] = { first: { page: 1 } }
+  if (page > 1) links.prev = { page: last === null ? page - 1 : Math.min(page - 1, last) }
+  if (found.found > size && found.last !== null) {
+    const mark = { position: found.last, page: page + 1 }
+    links.next = { cursor: sealCursor(await tenant.cursorKey(), contextOf(tenant, resource, query), mark) }
+  }
+  if (last !== null) links.last = { page: last }
+  return links
+}

@@ -1,0 +1,140 @@
+import type { Statement } from '../database/connection.ts'
+import type { Filters } from './filters.ts'
+import { facetOf, type Table } from './tables.ts'
+import { blockBits } from './write.ts'
+
+/** What a page statement answers: one row. `found` is one more than asked for when there are further records. */
+export type Found = { total: number; found: number; items: string | null; last: number | null }
+
+/** A search that matches more than this has no total. */
+export const mostCounted = 10_000
+
+/** Where a page begins: so many records in, or after a position. */
+export type Place =
+  | { size: number; skip: number; after?: undefined }
+  | { size: number; after: number; skip?: undefined }
+
+/**
+ * The page and its total in one statement, hence of one moment. The rows are found in three steps, each by an index:
+ * where the page begins, the rows from there on, and the total.
+ */
+export const pageStatement = (table: Table, filters: Filters, place: Place): Statement => {
+  const values: unknown[] = []
+  const given = (value: unknown): string => `$${values.push(value)}`
+  const size = given(place.size)
+  const page = filters.words
+    ? searched(table, filters, filters.words, place, size, given)
+    : filters.account === null
+      ? tallied(table, filters, place, size, given)
+      : counted(table, filters, place, size, given)
+  const text = `${page}
+    select total.total, page.* from total, (
+      select count(*)::integer as found,
+        string_agg(body, ',' order by position) filter (where number <= ${size}) as items,
+        max(position) filter (where number <= ${size}) as last
+      from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
+    ) as page`
+  return { text, values }
+}
+
+type Given = (value: unknown) => string
+
+/** The total is a sum that is kept; the page begins in the block that the kept sums lead to. */
+const tallied = (table: Table, filters: Filters, place: Place, size: string, given: Given): string => {
+  const source = sourceOf(table, filters, given)
+  const tally = `from tallies where resource = '${table.name}' and facet = ${given(facetOf(table, filters.values))} and class = any (${source.classes})`
+  const start =
+    place.after !== undefined
+      ? `select ${given(place.after)}::bigint + 1 as position`
+      : place.skip === 0
+        ? 'select 0::bigint as position'
+        : startInBlock(source, tally, given(place.skip))
+  return `with total as (select coalesce(sum(count), 0)::bigint as total ${tally} and block = -1),
+    start as (${start}),
+    page_rows as (${rowsFromStart(source, size)})`
+}
+
+const startInBlock = (source: Source, tally: string, skip: string): string => `
+          select (${inOrder(source, 'position', `block << ${blockBits}`, `${skip}::bigint - before + 1`)}
+            offset ${skip}::bigint - before limit 1) as position
+          from (
+            select block, sum(count) as count, (sum(sum(count)) over (order by block) - sum(count))::bigint as before
+            ${tally} and block >= 0 group by block
+          ) as blocks
+          where before <= ${skip}::bigint and ${skip}::bigint < before + count`
+
+/** Inside an account no sums are kept: its records are counted in its index. */
+const counted = (table: Table, filters: Filters, place: Place, size: string, given: Given): string => {
+  const source = sourceOf(table, filters, given)
+  const start =
+    place.after !== undefined
+      ? `select ${given(place.after)}::bigint + 1 as position`
+      : startByCounting(source, given(place.skip))
+  return `with total as (
+      select count(*) as total from ${table.name} where class = any (${source.classes}) ${source.conditions}
+    ),
+    start as (${start}),
+    page_rows as (${rowsFromStart(source, size)})`
+}
+
+const startByCounting = (source: Source, skip: string): string =>
+  `${inOrder(source, 'position', '0', `${skip}::bigint + 1`)} offset ${skip}::bigint limit 1`
+
+/** Positions come from the one function that can see the text; a page after a mark asks it a second time. */
+const searched = (
+  table: Table,
+  filters: Filters,
+  words: string[],
+  place: Place,
+  size: string,
+  given: Given,
+): string => {
+  const { classes } = sourceOf(table, filters, given)
+  const compared = table.filterColumns.filter(({ field }) => filters.values.has(field))
+  const fields = compared.map(({ column }) => column)
+  const fieldValues = compared.map(({ field }) => filters.values.get(field))
+  if (filters.account !== null) {
+    fields.push('account_id')
+    fieldValues.push(filters.account)
+  }
+  const search = `search_positions('${table.name}', ${given(words)}, ${classes}, ${given(fields)}, ${given(fieldValues)}`
+  const most = Math.max(mostCounted + 1, (place.skip ?? 0) + place.size + 1)
+  const positions =
+    place.after !== undefined
+      ? `select position from ${search}, ${given(place.after)}, ${size}::bigint + 1) as position`
+      : `select position from hits order by position offset ${given(place.skip)}::bigint limit ${size}::bigint + 1`
+  return `with hits as materialized (select position from ${search}, 0, ${given(most)}) as position),
+    total as (select count(*) as total from hits),
+    page_rows as (
+      select r.position, r.body from (${positions}) as p, ${table.name} as r
+      where r.class = any (${classes}) and r.position = p.position
+    )`
+}
+
+type Source = { table: Table; classes: string; single: boolean; conditions: string }
+
+const sourceOf = (table: Table, filters: Filters, given: Given): Source => ({
+  table,
+  classes: `${given(filters.classes)}::smallint[]`,
+  single: filters.classes.length === 1,
+  conditions: [
+    ...table.filterColumns
+      .filter(({ field }) => filters.values.has(field))
+      .map(({ field, column }) => `and ${column} = ${given(filters.values.get(field))}`),
+    ...(filters.account === null ? [] : [`and account_id = ${given(filters.account)}`]),
+  ].join(' '),
+})
+
+const rowsFromStart = (source: Source, size: string): string =>
+  `select found.* from start, lateral (
+    ${inOrder(source, 'position, body', 'start.position', `${size}::bigint + 1`)} limit ${size}::bigint + 1
+  ) as found`
+
+/** The first rows from a position on. An index ends in (class, position), so several classes are read side by side and merged. */
+const inOrder = (source: Source, columns: string, from: string, most: string): string => {
+  const rows = (visibility: string) =>
+    `select ${columns} from ${source.table.name} where class = ${visibility} ${source.conditions} and position >= ${from} order by position`
+  return source.single
+    ? rows(`(${source.classes})[1]`)
+    : `select ${columns} from unnest(${source.classes}) as visible (visibility), lateral (${rows('visible.visibility')} limit ${most}) as merged order by position`
+}

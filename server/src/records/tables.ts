@@ -1,0 +1,51 @@
+import { type Listing, type Resource, type ResourceName, resources } from '@masthead/contract'
+
+/** How a resource of the contract lies in the database. Everything here is derived from names. */
+export type Table = {
+  name: ResourceName
+  listing: Listing
+  /** The columns that equality filters compare, in the order of the contract. */
+  filterColumns: readonly { field: string; column: string }[]
+  /** SQL: the facets a row counts in, one for each combination of the filters. */
+  facets: string
+  /** Every visibility class, in the bits of `leftOutUnless`. */
+  classCount: number
+}
+
+export const columnOf = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** Statuses are compared by their folded form, which the program keeps beside them. */
+const filterColumnOf = (field: string): string => (field === 'status' ? 'status_key' : columnOf(field))
+
+const describe = (resource: Resource, name: ResourceName): Table => {
+  const listing = resource.listing ?? { filters: [], leftOutUnless: {}, search: [] }
+  const filterColumns = listing.filters.map((field) => ({ field, column: filterColumnOf(field) }))
+  return {
+    name,
+    listing,
+    filterColumns,
+    facets: facetsOf(filterColumns),
+    classCount: 1 << Object.keys(listing.leftOutUnless).length,
+  }
+}
+
+const facetsOf = (columns: Table['filterColumns']): string => {
+  const combinations: string[][] = [[]]
+  for (const { field, column } of columns) {
+    combinations.push(...combinations.map((set) => [...set, `'${field}=' || ${column}::text`]))
+  }
+  const sums = combinations.map((set) => (set.length === 0 ? `''` : set.join(` || '&' || `)))
+  // A null value makes its facets null: no filter asks for it.
+  return `array_remove(array[${sums.join(', ')}], null)`
+}
+
+/** The facet in which the rows with these filter values are counted; `values` holds only the filters that are used. */
+export const facetOf = (table: Table, values: ReadonlyMap<string, string>): string =>
+  table.filterColumns
+    .filter(({ field }) => values.has(field))
+    .map(({ field }) => `${field}=${values.get(field)}`)
+    .join('&')
+
+export const tables = Object.fromEntries(
+  Object.entries(resources).map(([name, resource]) => [name, describe(resource, name as ResourceName)]),
+) as Record<ResourceName, Table> // Object.entries forgets the keys it was given

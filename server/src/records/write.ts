@@ -1,0 +1,123 @@
+import type { ResourceName } from '@masthead/contract'
+import type { Query } from '../database/connection.ts'
+import { fold, foldedStatus } from './folding.ts'
+import { columnOf, type Table, tables } from './tables.ts'
+
+/** A record by the names of its fields in the contract, or of columns that no answer shows. */
+export type Fields = Readonly<Record<string, unknown>>
+
+/** 4,096 positions a block: see `tallies` in the migrations. */
+export const blockBits = 12
+
+/** Every write of a resource holds this lock until it commits; several locks are taken in the order of the alphabet. */
+export const lockHead = (query: Query, resource: ResourceName): Promise<unknown> =>
+  query({
+    text: `insert into heads (resource) values ($1)
+      on conflict (tenant_id, resource) do update set last = heads.last`,
+    values: [resource],
+  })
+
+/** Adds records, all with the same fields, at the end of the list; answers their bodies in the same order. */
+export const insertRecords = async (
+  query: Query,
+  resource: ResourceName,
+  records: readonly Fields[],
+): Promise<string[]> => {
+  const [first] = records
+  if (!first) return []
+  const table = tables[resource]
+  const rows = records.map(columnsOf)
+  const columns = Object.keys(columnsOf(first))
+  const rowsAdded = await query<{ body: string }>({
+    text: insertStatement(table, columns),
+    values: [JSON.stringify(rows), records.length, table.listing.search.length ? records.map(searchText(table)) : []],
+  })
+  return rowsAdded.map(({ body }) => body)
+}
+
+const insertStatement = (table: Table, columns: string[]): string => `
+  with head as (
+    insert into heads (resource, last) values ('${table.name}', $2::bigint)
+    on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
+    returning last - $2::bigint as before
+  ), changed as (
+    insert into ${table.name} (position, ${columns.join(', ')})
+    select head.before + given.ordinality, ${columns.map((column) => `given.${column}`).join(', ')}
+    from head, json_populate_recordset(null::${table.name}, $1::json) with ordinality as given
+    order by given.ordinality
+    returning position, class, ${table.facets} as facets, 1 as change, body
+  ), texts as (
+    insert into search_texts (resource, position, text)
+    select '${table.name}', head.before + given.ordinality, given.text
+    from head, unnest($3::text[]) with ordinality as given (text, ordinality)
+  ), counted as (${count(table, 'changed')})
+  select body from changed order by position`
+
+/** Replaces the given fields of a record whose head is locked; answers its new body. */
+export const updateRecord = async (
+  query: Query,
+  resource: ResourceName,
+  id: string,
+  before: Fields,
+  changes: Fields,
+): Promise<string> => {
+  const table = tables[resource]
+  const row = columnsOf(changes)
+  const columns = Object.keys(row)
+  const text = searchText(table)({ ...before, ...changes })
+  const [updated] = await query<{ body: string }>({
+    text: updateStatement(table, columns),
+    values: [JSON.stringify(row), id, text === searchText(table)(before) ? null : text],
+  })
+  if (!updated) throw new Error(`${resource} ${id} vanished under its lock`)
+  return updated.body
+}
+
+const updateStatement = (table: Table, columns: string[]): string => `
+  with former as (
+    select position, class, ${table.facets} as facets, -1 as change from ${table.name} where id = $2
+  ), latter as (
+    update ${table.name} set (${columns.join(', ')}) = row (${columns.map((column) => `given.${column}`).join(', ')})
+    from json_populate_record(null::${table.name}, $1::json) as given
+    where ${table.name}.id = $2
+    returning ${table.name}.position, ${table.name}.class, ${qualified(table)} as facets, 1 as change, ${table.name}.body
+  ), texts as (
+    update search_texts set text = $3::text
+    from latter
+    where resource = '${table.name}' and search_texts.position = latter.position and $3::text is not null
+  ), changed as (
+    select position, class, facets, change from former union all select position, class, facets, change from latter
+  ), counted as (${count(table, 'changed')})
+  select body from latter`
+
+/** `given` has the same columns as the table, so the facets must say which they mean. */
+const qualified = (table: Table): string =>
+  table.filterColumns.reduce(
+    (sql, { column }) => sql.replaceAll(` ${column}::text`, ` ${table.name}.${column}::text`),
+    table.facets,
+  )
+
+const count = (table: Table, changes: string): string => `
+    insert into tallies (resource, facet, class, block, count)
+    select '${table.name}', facet, class, level.block, sum(change)
+    from ${changes}, unnest(facets) as facet, lateral (values (-1), (position >> ${blockBits})) as level (block)
+    group by facet, class, level.block
+    having sum(change) <> 0
+    on conflict (tenant_id, resource, facet, class, block) do update set count = tallies.count + excluded.count`
+
+const columnsOf = (fields: Fields): Record<string, unknown> => {
+  const row = Object.fromEntries(Object.entries(fields).map(([field, value]) => [columnOf(field), value]))
+  if (typeof fields.status === 'string') row.status_key = foldedStatus(fields.status)
+  else if ('status' in fields) row.status_key = null
+  return row
+}
+
+const searchText =
+  (table: Table) =>
+  (fields: Fields): string =>
+    fold(
+      table.listing.search
+        .map((field) => fields[field])
+        .filter((value) => typeof value === 'string')
+        .join(' '),
+    )

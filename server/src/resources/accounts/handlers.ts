@@ -1,0 +1,21 @@
+import type { Resources } from '@masthead/contract'
+import { found, type Handlers } from '../../operation-call.ts'
+import { findBody } from '../../records/identifiers.ts'
+import { listRecords } from '../../records/list.ts'
+import { createAccount } from './queries.ts'
+import { firstContact, newAccount } from './rules.ts'
+
+export const handlers: Handlers<Resources['accounts']> = {
+  GetAccounts: ({ tenant, query }) => listRecords(tenant, 'accounts', query),
+
+  CreateAccountRecord: async ({ tenant, principal, body }) => {
+    const accountId = await createAccount(tenant, newAccount(body), firstContact(body, principal.userId))
+    return {
+      body: JSON.stringify({ accountId, company: body.company, route: 'native' }),
+      location: `/accounts/${accountId}`,
+    }
+  },
+
+  GetAccountById: async ({ tenant, params: { accountId } }) =>
+    found(await findBody(tenant.read, 'accounts', accountId), 'account', accountId),
+}

@@ -1,0 +1,50 @@
+import type { Query } from '../../database/connection.ts'
+import type { TenantDatabase } from '../../database/database.ts'
+import { invalidProperty } from '../../problem.ts'
+import { findReference } from '../../records/identifiers.ts'
+import { type Fields, insertRecords, lockHead } from '../../records/write.ts'
+import type { NewAccount } from './rules.ts'
+
+/** Stores the account under a new business identifier, with its first contact, or nothing of it. */
+export const createAccount = (tenant: TenantDatabase, account: NewAccount, contact: Fields | null): Promise<string> =>
+  tenant.transaction(async (query) => {
+    const primaryPublicationId = await findPublication(query, account.primaryPublicationId)
+    await lockHead(query, 'accounts')
+    const accountId = await nextAccountId(query)
+    await insertRecords(query, 'accounts', [{ ...account, primaryPublicationId, accountId }])
+    if (contact) await insertRecords(query, 'contacts', [{ ...contact, accountId }])
+    return accountId
+  })
+
+const findPublication = async (query: Query, given: string | null): Promise<string | null> => {
+  if (given === null) return null
+  const id = await findReference(query, 'publications', given)
+  if (id !== null) return id
+  throw invalidProperty(
+    'primaryPublicationId',
+    'not_found',
+    `There is no publication "${given.slice(0, 100)}" in this tenant.`,
+  )
+}
+
+const triesAtOnce = 1_000
+
+/** Under the lock of the head: the first number after the last one whose identifier no import has taken. */
+const nextAccountId = async (query: Query): Promise<string> => {
+  for (;;) {
+    const [row] = await query<{ account_id: string | null }>({
+      text: `
+        update heads set last_number = coalesce(free.number, heads.last_number + $1)
+        from heads as head
+        left join lateral (
+          select number from generate_series(head.last_number + 1, head.last_number + $1) as number
+          where not exists (select from accounts where account_id = 'A' || number)
+          order by number limit 1
+        ) as free on true
+        where heads.resource = 'accounts' and head.resource = 'accounts'
+        returning 'A' || free.number as account_id`,
+      values: [triesAtOnce],
+    })
+    if (row?.account_id) return row.account_id
+  }
+}

@@ -1,0 +1,36 @@
+import type { Input, Resources } from '@masthead/contract'
+import { newId } from '../../records/identifiers.ts'
+import type { Fields } from '../../records/write.ts'
+
+export type AccountInput = Input<Resources['accounts']['operations']['CreateAccountRecord']>['body']
+export type NewAccount = Fields & { primaryPublicationId: string | null }
+
+export const newAccount = (input: AccountInput): NewAccount => {
+  const now = new Date().toISOString()
+  return {
+    id: newId(),
+    company: input.company,
+    address: input.address ?? null,
+    city: input.city ?? null,
+    state: input.state ?? null,
+    zip: input.zip ?? null,
+    webAddress: input.website ?? null,
+    billingEmail: input.email ?? null,
+    status: 'prospect',
+    userId: input.userId ?? null,
+    category: input.category ?? null,
+    quality: input.quality ?? null,
+    primaryPublicationId: input.primaryPublicationId ?? null,
+    createdAt: now,
+    updatedAt: now,
+  }
+}
+
+/** A person that is given with the account becomes its first contact. */
+export const firstContact = (input: AccountInput, ownerId: string | null): Fields | null => {
+  const { firstName = null, lastName = null, title = null, phone = null, email = null } = input
+  if ([firstName, lastName, title, phone, email].every((value) => value === null)) return null
+  const now = new Date().toISOString()
+  const name = [firstName, lastName].filter(Boolean).join(' ') || null
+  return { id: newId(), ownerId, name, firstName, lastName, title, phone, email, createdAt: now, updatedAt: now }
+}

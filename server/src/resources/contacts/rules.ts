@@ -1,0 +1,58 @@
+import type { Input, Output, Resources } from '@masthead/contract'
+import { invalidProperty, Problem } from '../../problem.ts'
+import type { Fields } from '../../records/write.ts'
+import { parseInstant } from '../../values.ts'
+
+type Operations = Resources['contacts']['operations']
+export type Contact = Output<Operations['GetContactById']>
+type ContactInput = Input<Operations['CreateContactRecord']>['body']
+
+/** Every field that a caller can give, so that absent ones are stored as null. */
+const blank: Readonly<Record<Exclude<keyof ContactInput, 'accountId'>, null>> = {
+  name: null,
+  firstName: null,
+  lastName: null,
+  phone: null,
+  phone2: null,
+  extension: null,
+  hideContact: null,
+  subsOnly: null,
+  doNotEmail: null,
+  email: null,
+  title: null,
+  notes: null,
+  deletedAt: null,
+}
+
+export const newContact = (id: string, input: ContactInput, ownerId: string | null): Fields & { accountId: string } => {
+  const now = new Date().toISOString()
+  const name = input.name === undefined ? joinedName(input) : input.name
+  return {
+    ...blank,
+    ...changesOf(input),
+    accountId: input.accountId,
+    name,
+    id,
+    ownerId,
+    createdAt: now,
+    updatedAt: now,
+  }
+}
+
+const joinedName = ({ firstName, lastName }: ContactInput): string | null =>
+  [firstName, lastName].filter(Boolean).join(' ') || null
+
+/** What an update sets: an instant takes the one form that answers carry, and lies in no future. */
+export const changesOf = (input: ContactInput): Fields => {
+  if (typeof input.deletedAt !== 'string') return input
+  const deletedAt = parseInstant(input.deletedAt)
+  if (deletedAt === null || Date.parse(deletedAt) > Date.now()) {
+    throw invalidProperty('deletedAt', 'in_the_future', '`deletedAt` must not lie in the future.')
+  }
+  return { ...input, deletedAt }
+}
+
+export const requireLive = ({ id, deletedAt }: Contact): void => {
+  if (deletedAt === null) return
+  throw new Problem('contact_deleted', `The contact ${id} was deleted at ${deletedAt}; restore it before changing it.`)
+}
