@@ -41,5 +41,10 @@ export const problemBody = (problem: Problem, baseUrl: string, requestId: string
 export const sendProblem = (reply: FastifyReply, problem: Problem, baseUrl: string): FastifyReply =>
   reply
     .code(problem.status)
-    .headers({ 'cache-control': 'no-store', ...problem.headers, 'content-type': 'application/problem+json' })
+    .headers({
+      'x-request-id': reply.request.id,
+      'cache-control': 'no-store',
+      ...problem.headers,
+      'content-type': 'application/problem+json',
+    })
     .send(JSON.stringify(problemBody(problem, baseUrl, reply.request.id)))

@@ -16,7 +16,7 @@ export const readQuery = (url: string, schema: TObject | undefined): Record<stri
     if (!known)
       refuse('unknown_parameter', `There is no parameter \`${name}\`. ${suggestion(name, Object.keys(properties))}`)
     else if (Object.hasOwn(query, name)) refuse('repeated_parameter', `\`${name}\` is given more than once.`)
-    else query[name] = parse(text, known, refuse)
+    else query[name] = parse(text, known, (code, detail) => refuse(code, `\`${name}\` ${detail}`))
   }
   if (errors.length === 0) return query
   throw new Problem('invalid_parameter', errors.map(({ detail }) => detail).join(' '), { errors })
@@ -52,22 +52,22 @@ const parse = (text: string, schema: TSchema, refuse: Refuse): Value => {
   if (limits.type === 'number') return parseInteger(text, limits, refuse)
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = limits
   const length = [...text].length
-  if (text.includes('\0')) refuse('invalid_character', 'The character U+0000 is not accepted.')
+  if (text.includes('\0')) refuse('invalid_character', 'holds the character U+0000, which nothing can contain.')
   else if (length < minLength || length > maxLength)
-    refuse('invalid_length', `Must have ${minLength} to ${maxLength} characters, has ${length}.`)
+    refuse('invalid_length', `must have ${minLength} to ${maxLength} characters, has ${length}.`)
   return text
 }
 
 const parseBoolean = (text: string, refuse: Refuse): boolean => {
-  if (text !== 'true' && text !== 'false') refuse('not_a_boolean', 'Must be `true` or `false`.')
+  if (text !== 'true' && text !== 'false') refuse('not_a_boolean', 'must be `true` or `false`.')
   return text === 'true'
 }
 
 /** The contract says "number (double)": some generated clients send `1.0`. */
 const parseInteger = (text: string, { minimum = 1, maximum = 1 }: Limits, refuse: Refuse): number => {
   const value = /^-?\d{1,20}(\.\d{1,20})?([eE][+-]?\d{1,3})?$/.test(text) ? Number(text) : Number.NaN
-  if (!Number.isInteger(value)) refuse('not_an_integer', 'Must be a whole number.')
+  if (!Number.isInteger(value)) refuse('not_an_integer', 'must be a whole number.')
   else if (value < minimum || value > maximum)
-    refuse('out_of_range', `Must be between ${minimum} and ${maximum.toLocaleString('en-US')}.`)
+    refuse('out_of_range', `must be between ${minimum} and ${maximum.toLocaleString('en-US')}.`)
   return value
 }

@@ -89,7 +89,7 @@ const searched = (
   size: string,
   given: Given,
 ): string => {
-  const { classes } = sourceOf(table, filters, given)
+  const classes = `${given(filters.classes)}::smallint[]`
   const compared = table.filterColumns.filter(({ field }) => filters.values.has(field))
   const fields = compared.map(({ column }) => column)
   const fieldValues = compared.map(({ field }) => filters.values.get(field))

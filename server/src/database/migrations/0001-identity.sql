@@ -37,6 +37,8 @@ create table access_tokens (
   tenant_id uuid not null references tenants,
   kind text not null check (kind in ('personal', 'service')),
   user_id uuid,
+  -- The integration that holds a service token.
+  service text,
   -- The first token of a chain of rotations: the integration stays the same principal.
   lineage_id uuid not null,
   name text not null,
@@ -47,7 +49,7 @@ create table access_tokens (
   expires_at timestamptz(3) not null,
   revoked_at timestamptz(3),
   last_used_at timestamptz(3),
-  check ((kind = 'personal') = (user_id is not null)),
+  check ((kind = 'personal') = (user_id is not null) and (kind = 'service') = (service is not null)),
   -- A personal token belongs to a membership and ends with it.
   foreign key (tenant_id, user_id) references memberships on delete cascade
 );

@@ -10,7 +10,8 @@ create function search_positions(
 ) returns setof bigint stable security definer set search_path = public, pg_temp language plpgsql as $$
 declare
   tenant constant uuid := current_tenant();
-  last_position constant bigint := (select last from heads h where h.tenant_id = tenant and h.resource = search_positions.resource);
+  last_position constant bigint := coalesce(
+    (select last from heads where heads.tenant_id = tenant and heads.resource = search_positions.resource), 0);
   has_trigram constant boolean := exists (select from unnest(words) word where word ~ '[[:alnum:]]{3}');
   texts constant text := format('search_texts s where s.tenant_id = %L and s.resource = %L', tenant, resource);
   records text := format('%I r where r.tenant_id = %L and r.class = any (%L::smallint[])', resource, tenant, classes);

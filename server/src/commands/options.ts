@@ -1,0 +1,17 @@
+import { isScope, type Scope, scopes } from '@masthead/contract'
+import { Option } from 'commander'
+import { suggestion } from '../nearest-name.ts'
+import { Refusal } from '../refusal.ts'
+
+export const choice = (flags: string, description: string, values: readonly string[]): Option =>
+  new Option(flags, description).choices(values)
+
+/** `contacts:read,accounts:read`, each one known. */
+export const readScopes = (text: string): Scope[] => {
+  const names = [...new Set(text.split(/[\s,]+/).filter(Boolean))]
+  if (names.length === 0) throw new Refusal('name at least one scope, as in --scopes contacts:read,accounts:read')
+  return names.map((name) => {
+    if (isScope(name)) return name
+    throw new Refusal(`there is no scope "${name}". ${suggestion(name, Object.keys(scopes)).replaceAll('`', '')}`)
+  })
+}

@@ -1,0 +1,41 @@
+import { styleText } from 'node:util'
+
+/** What a command says: one JSON document with `--json`, otherwise words for a person. */
+export type Shown = Record<string, unknown>
+
+export const showJson = (value: unknown): void => {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+}
+
+export const showLines = (...lines: string[]): void => {
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+/** Progress and warnings, away from what a script reads. */
+export const say = (line: string): void => {
+  process.stderr.write(`${styleText('dim', line, { stream: process.stderr })}\n`)
+}
+
+export const strong = (text: string): string => styleText('bold', text, { stream: process.stdout })
+export const faint = (text: string): string => styleText('dim', text, { stream: process.stdout })
+
+export const showTable = (rows: readonly Shown[], columns: readonly string[], nothing: string): void => {
+  if (rows.length === 0) {
+    showLines(faint(nothing))
+    return
+  }
+  const cells = rows.map((row) => columns.map((column) => cellOf(row[column])))
+  const widths = columns.map((column, index) => Math.max(column.length, ...cells.map((row) => row[index]?.length ?? 0)))
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join('  ')
+      .trimEnd()
+  showLines(strong(line(columns)), ...cells.map(line))
+}
+
+const cellOf = (value: unknown): string => {
+  if (value === null || value === undefined) return '-'
+  if (value instanceof Date) return value.toISOString()
+  return Array.isArray(value) ? value.join(' ') : String(value)
+}

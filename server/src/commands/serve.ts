@@ -1,0 +1,98 @@
+import { createServer } from 'node:net'
+import { basePath } from '@masthead/contract'
+import { Command } from 'commander'
+import { buildApp } from '../app.ts'
+import { type Config, readConfig, readPort } from '../config.ts'
+import { type Demo, prepareDemo } from '../transfer/demo.ts'
+import { faint, say, showJson, showLines, strong } from './output.ts'
+import { openConfigured } from './with-database.ts'
+
+type ServeOptions = { port?: string; host?: string; dataDir?: string; demo?: true; json?: true }
+
+export const serve = (): Command =>
+  new Command('serve')
+    .description('serve the API and its reference')
+    .option('--port <port>', 'the port to listen on (default: PORT, else 8080)')
+    .option('--host <host>', 'the address to listen on (default: HOST, else localhost)')
+    .option(
+      '--data-dir <folder>',
+      'where the embedded PostgreSQL keeps its data (default: MASTHEAD_DATA_DIR, else .masthead)',
+    )
+    .option('--demo', 'make a tenant with demo data, once, and a token for it')
+    .option('--json', 'print the addresses as one JSON document once it serves')
+    .action((options: ServeOptions) => run(options))
+
+const run = async (options: ServeOptions): Promise<void> => {
+  const config = configure(readConfig(), options)
+  const port = config.port === 0 ? await freePort(config.host) : config.port
+  const baseUrl = config.baseUrl ?? `http://localhost:${port}`
+  const opened = await openConfigured(config)
+  try {
+    const demo = options.demo ? await prepareDemo(opened.database, config.dataDirectory, say) : null
+    const app = await buildApp({ database: opened.database, baseUrl })
+    await app.listen({ port, host: config.host })
+    stopOnSignal(async () => {
+      await app.close()
+      await opened.close()
+    })
+    if (options.json) showJson({ url: baseUrl, api: baseUrl + basePath, docs: `${baseUrl}/docs`, ...demo })
+    else greet(baseUrl, demo)
+  } catch (error) {
+    await opened.close()
+    throw explained(error, port)
+  }
+}
+
+const configure = (config: Config, { port, host, dataDir }: ServeOptions): Config => ({
+  ...config,
+  ...(port !== undefined && { port: readPort(port, '--port') }),
+  ...(host !== undefined && { host }),
+  ...(dataDir !== undefined && { dataDirectory: dataDir }),
+})
+
+/** Links in answers name the port, so it must be known before the service listens. */
+const freePort = (host: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer().once('error', reject)
+    probe.listen(0, host, () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+
+const stopOnSignal = (stop: () => Promise<void>): void => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      stop().catch((error) => {
+        say(`stopping failed: ${error instanceof Error ? error.message : error}`)
+        process.exitCode = 1
+      })
+    })
+  }
+}
+
+const explained = (error: unknown, port: number): unknown =>
+  error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+    ? new Error(`port ${port} is in use; choose another with --port`)
+    : error
+
+const greet = (baseUrl: string, demo: Demo | null): void => {
+  showLines(
+    '',
+    `${strong('Masthead')} is serving`,
+    `  API        ${baseUrl}${basePath}`,
+    `  Reference  ${baseUrl}/docs`,
+  )
+  if (demo) {
+    showLines(
+      `  Tenant     ${demo.tenant}`,
+      `  Token      ${demo.token}`,
+      '',
+      'Try it:',
+      `  ${strong(`curl -H "Authorization: Bearer ${demo.token}" "${baseUrl}${basePath}/contacts?pageSize=3"`)}`,
+    )
+  } else {
+    showLines('', faint('To begin: masthead tenant create <slug> --name <name>, then masthead token create --help'))
+  }
+  showLines('', faint('Ctrl-C stops it; the data stays.'))
+}

@@ -1,0 +1,129 @@
+import type { Scope } from '@masthead/contract'
+import type { Query } from '../database/connection.ts'
+import { isUuid, newId } from '../records/identifiers.ts'
+import { Refusal } from '../refusal.ts'
+import { hashToken, newToken, type TokenKind } from './token-format.ts'
+
+/** Everything of a token but its secret, which is shown once and stored nowhere. */
+export type AccessToken = {
+  id: string
+  kind: TokenKind
+  name: string
+  userId: string | null
+  service: string | null
+  scopes: Scope[]
+  defaultAssignee: string | null
+  createdAt: Date
+  expiresAt: Date
+  revokedAt: Date | null
+  lastUsedAt: Date | null
+}
+export type ShownToken = AccessToken & { token: string }
+
+const columns = `id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
+  created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt"`
+
+const day = 86_400_000
+/** How long a token lives when nothing is said, and at most. */
+export const lifetimes: Record<TokenKind, { usual: number; longest: number }> = {
+  personal: { usual: 90 * day, longest: 366 * day },
+  service: { usual: 365 * day, longest: Number.POSITIVE_INFINITY },
+}
+
+export type NewAccessToken = {
+  tenantId: string
+  name: string
+  scopes: Scope[]
+  lifetime?: number | undefined
+} & ({ userId: string; service?: undefined } | { userId?: undefined; service: string; defaultAssignee?: string | null })
+
+export const createToken = async (query: Query, given: NewAccessToken): Promise<ShownToken> => {
+  const kind = given.userId === undefined ? 'service' : 'personal'
+  const { usual, longest } = lifetimes[kind]
+  const lifetime = given.lifetime ?? usual
+  if (lifetime > longest) throw new Refusal(`a personal access token lives at most ${longest / day} days`)
+  const id = newId()
+  return insertToken(query, {
+    ...{ id, lineageId: id, kind, tenantId: given.tenantId, name: given.name, scopes: given.scopes },
+    userId: given.userId ?? null,
+    service: given.service ?? null,
+    defaultAssignee: given.service === undefined ? null : (given.defaultAssignee ?? null),
+    expiresAt: new Date(Date.now() + lifetime),
+  })
+}
+
+type Ownership = { tenantId: string; lineageId: string }
+type TokenValues = Omit<AccessToken, 'createdAt' | 'revokedAt' | 'lastUsedAt'> & Ownership
+
+const insertToken = async (query: Query, values: TokenValues): Promise<ShownToken> => {
+  const token = newToken(values.kind)
+  const { id, tenantId, kind, userId, service, lineageId, name, scopes, defaultAssignee, expiresAt } = values
+  const [row] = await query<AccessToken>({
+    text: `insert into access_tokens
+        (id, tenant_id, kind, user_id, service, lineage_id, name, scopes, secret_hash, default_assignee, expires_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning ${columns}`,
+    values: [
+      id,
+      tenantId,
+      kind,
+      userId,
+      service,
+      lineageId,
+      name,
+      scopes,
+      hashToken(token),
+      defaultAssignee,
+      expiresAt,
+    ],
+  })
+  if (!row) throw new Error('the token was not stored')
+  return { ...row, token }
+}
+
+export const listTokens = (query: Query, tenantId: string): Promise<AccessToken[]> =>
+  query<AccessToken>({
+    text: `select ${columns} from access_tokens where tenant_id = $1 order by created_at, id`,
+    values: [tenantId],
+  })
+
+const findToken = async (query: Query, id: string): Promise<AccessToken & Ownership> => {
+  const [token] = isUuid(id)
+    ? await query<AccessToken & Ownership>({
+        text: `select ${columns}, tenant_id as "tenantId", lineage_id as "lineageId" from access_tokens where id = $1 for update`,
+        values: [id],
+      })
+    : []
+  if (!token) throw new Refusal(`there is no token "${id}"; \`masthead token list\` shows their ids`)
+  return token
+}
+
+export const revokeToken = async (query: Query, id: string): Promise<AccessToken> => {
+  await findToken(query, id)
+  const [token] = await query<AccessToken>({
+    text: `update access_tokens set revoked_at = coalesce(revoked_at, now()) where id = $1 returning ${columns}`,
+    values: [id],
+  })
+  if (!token) throw new Error('the token vanished')
+  return token
+}
+
+/** A successor with the same name, scopes and lifetime; the old one lives on for the overlap, so nobody is cut off. */
+export const rotateToken = async (
+  query: Query,
+  id: string,
+  overlap: number,
+): Promise<ShownToken & { replaces: { id: string; expiresAt: Date } }> => {
+  const old = await findToken(query, id)
+  if (old.kind !== 'service') throw new Refusal('only service tokens are rotated; make a new personal access token')
+  if (old.revokedAt || old.expiresAt.getTime() <= Date.now()) {
+    throw new Refusal('this token has ended; make a new one with `masthead token create`')
+  }
+  const successor = await insertToken(query, {
+    ...old,
+    id: newId(),
+    expiresAt: new Date(Date.now() + old.expiresAt.getTime() - old.createdAt.getTime()),
+  })
+  const expiresAt = new Date(Math.min(old.expiresAt.getTime(), Date.now() + overlap))
+  await query({ text: 'update access_tokens set expires_at = $2 where id = $1', values: [id, expiresAt] })
+  return { ...successor, replaces: { id, expiresAt } }
+}

@@ -1,0 +1,34 @@
+import type { Query } from '../database/connection.ts'
+import { newId } from '../records/identifiers.ts'
+import { Refusal } from '../refusal.ts'
+
+export type Tenant = { id: string; slug: string; name: string; defaultAssignee: string | null; createdAt: Date }
+
+export type NewTenant = { id?: string; slug: string; name: string; defaultAssignee?: string | null }
+
+const columns = `id, slug, name, default_assignee as "defaultAssignee", created_at as "createdAt"`
+
+export const createTenant = async (
+  query: Query,
+  { id = newId(), slug, name, defaultAssignee = null }: NewTenant,
+): Promise<Tenant> => {
+  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(slug)) {
+    throw new Refusal(`"${slug}" cannot be a slug: use 1 to 63 of a-z, 0-9 and -, not beginning with -`)
+  }
+  const [tenant] = await query<Tenant>({
+    text: `insert into tenants (id, slug, name, default_assignee) values ($1, $2, $3, $4)
+      on conflict (slug) do nothing returning ${columns}`,
+    values: [id, slug, name, defaultAssignee],
+  })
+  if (!tenant) throw new Refusal(`there is already a tenant "${slug}"`)
+  return tenant
+}
+
+export const listTenants = (query: Query): Promise<Tenant[]> =>
+  query<Tenant>({ text: `select ${columns} from tenants order by slug` })
+
+export const findTenant = async (query: Query, slug: string): Promise<Tenant> => {
+  const [tenant] = await query<Tenant>({ text: `select ${columns} from tenants where slug = $1`, values: [slug] })
+  if (!tenant) throw new Refusal(`there is no tenant "${slug}"; \`masthead tenant list\` shows them`)
+  return tenant
+}

@@ -1,0 +1,90 @@
+import type { Query } from '../database/connection.ts'
+import { newId } from '../records/identifiers.ts'
+import { Refusal } from '../refusal.ts'
+import { hashPassword } from './passwords.ts'
+import type { Role } from './roles.ts'
+
+/** A user as a member of one tenant. */
+export type Member = {
+  id: string
+  email: string
+  name: string
+  role: Role
+  legacyUserId: string | null
+  createdAt: Date
+}
+
+const emailKey = (email: string): string => email.normalize('NFC').toLowerCase()
+
+const memberColumns = `users.id, users.email, users.name, memberships.role,
+  memberships.legacy_user_id as "legacyUserId", memberships.created_at as "createdAt"`
+
+export type NewMember = {
+  tenantId: string
+  email: string
+  name: string
+  role: Role
+  legacyUserId?: string | null
+  password: string
+}
+
+/** Makes the user and the membership; a user who is already known from another tenant keeps name and password. */
+export const createMember = async (query: Query, member: NewMember): Promise<Member> => {
+  if (!/^[^\s@]+@[^\s@]+$/.test(member.email)) throw new Refusal(`"${member.email}" is not an e-mail address`)
+  const [user] = await query<{ id: string }>({
+    text: `insert into users (id, email, email_key, name, password_hash) values ($1, $2, $3, $4, $5)
+      on conflict (email_key) do update set email_key = excluded.email_key returning id`,
+    values: [newId(), member.email, emailKey(member.email), member.name, await hashPassword(member.password)],
+  })
+  const added = await query({
+    text: `insert into memberships (tenant_id, user_id, role, legacy_user_id) values ($1, $2, $3, $4)
+      on conflict do nothing returning user_id`,
+    values: [member.tenantId, user?.id, member.role, member.legacyUserId ?? null],
+  })
+  if (added.length === 0) throw new Refusal(`${member.email} is already a member of this tenant`)
+  return findMember(query, member.tenantId, member.email)
+}
+
+export const listMembers = (query: Query, tenantId: string): Promise<Member[]> =>
+  query<Member>({
+    text: `select ${memberColumns} from memberships join users on users.id = memberships.user_id
+      where memberships.tenant_id = $1 order by users.email_key`,
+    values: [tenantId],
+  })
+
+export const findMember = async (query: Query, tenantId: string, email: string): Promise<Member> => {
+  const [member] = await query<Member>({
+    text: `select ${memberColumns} from memberships join users on users.id = memberships.user_id
+      where memberships.tenant_id = $1 and users.email_key = $2`,
+    values: [tenantId, emailKey(email)],
+  })
+  if (!member) throw new Refusal(`${email} is not a member of this tenant; \`masthead user list\` shows who is`)
+  return member
+}
+
+export const setRole = async (query: Query, tenantId: string, email: string, role: Role): Promise<Member> => {
+  const { id } = await findMember(query, tenantId, email)
+  await query({
+    text: 'update memberships set role = $3 where tenant_id = $1 and user_id = $2',
+    values: [tenantId, id, role],
+  })
+  return findMember(query, tenantId, email)
+}
+
+/** Ends the membership and, with it, every personal access token of it. */
+export const removeMember = async (query: Query, tenantId: string, email: string): Promise<Member> => {
+  const member = await findMember(query, tenantId, email)
+  await query({
+    text: 'delete from memberships where tenant_id = $1 and user_id = $2',
+    values: [tenantId, member.id],
+  })
+  return member
+}
+
+export const setPassword = async (query: Query, email: string, password: string): Promise<void> => {
+  const changed = await query({
+    text: 'update users set password_hash = $2 where email_key = $1 returning id',
+    values: [emailKey(email), await hashPassword(password)],
+  })
+  if (changed.length === 0) throw new Refusal(`there is no user ${email}`)
+}

@@ -1,0 +1,30 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { openEmbedded } from '../src/database/embedded.ts'
+import { migrate } from '../src/database/migrate.ts'
+
+/** One PostgreSQL for the whole run; each test file clones the migrated template: see service.ts. */
+let stop: () => Promise<void> = async () => {}
+
+export const templateName = 'template_masthead'
+
+export const globalSetup = async (): Promise<void> => {
+  const directory = await mkdtemp(join(tmpdir(), 'masthead-test-'))
+  const server = await openEmbedded(directory)
+  stop = async () => {
+    await server.close()
+    await rm(directory, { recursive: true, force: true })
+  }
+  const administrator = new pg.Client(server.connectionString)
+  await administrator.connect()
+  await administrator.query(`create database ${templateName}`)
+  await administrator.end()
+  const template = new URL(server.connectionString)
+  template.pathname = `/${templateName}`
+  await migrate(template.href)
+  process.env.TEST_DATABASE_SERVER = server.connectionString
+}
+
+export const globalTeardown = (): Promise<void> => stop()

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto'
+import { after } from 'node:test'
+import type { ResourceName, Scope } from '@masthead/contract'
+import { basePath } from '@masthead/contract'
+import type { FastifyInstance } from 'fastify'
+import pg from 'pg'
+import { buildApp } from '../src/app.ts'
+import { serviceRole } from '../src/database/connection.ts'
+import { type Database, openDatabase } from '../src/database/database.ts'
+import { createToken } from '../src/identity/access-tokens.ts'
+import { allScopes, type Role } from '../src/identity/roles.ts'
+import { createTenant, type Tenant } from '../src/identity/tenants.ts'
+import { createMember } from '../src/identity/users.ts'
+import { type Fields, insertRecords } from '../src/records/write.ts'
+import { templateName } from './database-server.ts'
+
+/** The service as production runs it, on a database of its own, reached over HTTP. */
+export type Service = {
+  app: FastifyInstance
+  database: Database
+  /** The database as its owner, whom row-level security does not hold: for what no caller could see. */
+  owner: pg.Client
+  connectionString: string
+  origin: string
+  call: Call
+  newTenant: (name?: string) => Promise<TestTenant>
+}
+
+export type CallOptions = { token?: string; body?: unknown; headers?: Record<string, string> }
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers whose shape they assert
+export type CallAnswer = { status: number; headers: Headers; body: any; text: string }
+/** `path` is relative to the base path of the API, or begins with `//` to be relative to the origin. */
+export type Call = (method: string, path: string, options?: CallOptions) => Promise<CallAnswer>
+
+export type TestTenant = Tenant & {
+  /** A service token with these scopes, all of them unless said otherwise. */
+  serviceToken: (scopes?: readonly Scope[], more?: { defaultAssignee?: string; lifetime?: number }) => Promise<string>
+  /** A personal access token of a new member. */
+  personalToken: (
+    role: Role,
+    scopes?: readonly Scope[],
+    more?: { legacyUserId?: string; lifetime?: number },
+  ) => Promise<string>
+  /** Adds records as an import would, and answers them as the API shows them. */
+  add: (resource: ResourceName, records: Fields[]) => Promise<Record<string, unknown>[]>
+}
+
+/** Made once a test file, at its top level; ends with it. */
+export const startService = async (): Promise<Service> => {
+  const connectionString = await cloneTemplate()
+  const database = openDatabase(connectionString, serviceRole)
+  const app = await buildApp({ database, baseUrl: 'http://masthead.test' })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const address = app.server.address()
+  if (address === null || typeof address === 'string') throw new Error('the service does not listen on a port')
+  const owner = new pg.Client(connectionString)
+  await owner.connect()
+  after(async () => {
+    await app.close()
+    await database.close()
+    await owner.end()
+  })
+  const origin = `http://127.0.0.1:${address.port}`
+  return {
+    ...{ app, database, owner, connectionString, origin },
+    call: (method, path, options) => call(origin, method, path, options),
+    newTenant: (name) => newTenant(database, name),
+  }
+}
+
+export const cloneTemplate = async (): Promise<string> => {
+  const server = process.env.TEST_DATABASE_SERVER
+  if (!server)
+    throw new Error('run the tests with `npm test`, or with --test-global-setup=server/test/database-server.ts')
+  const url = new URL(server)
+  const name = `test_${randomUUID().replaceAll('-', '')}`
+  const administrator = new pg.Client(server)
+  await administrator.connect()
+  // Cloning needs the template to itself, so the clones of several files take turns.
+  await administrator.query('select pg_advisory_lock(7)')
+  await administrator.query(`create database ${name} template ${templateName}`)
+  await administrator.end()
+  url.pathname = `/${name}`
+  return url.href
+}
+
+const call = async (origin: string, method: string, path: string, options: CallOptions = {}): Promise<CallAnswer> => {
+  const { token, body, headers = {} } = options
+  const response = await fetch(origin + (path.startsWith('//') ? path.slice(1) : basePath + path), {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(token && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: isRaw(body) ? body : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const isJson = /json/.test(response.headers.get('content-type') ?? '') && text !== ''
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : null, text }
+}
+
+const isRaw = (body: unknown): body is string | Uint8Array<ArrayBuffer> =>
+  typeof body === 'string' || body instanceof Uint8Array
+
+const newTenant = async (database: Database, name = 'Test'): Promise<TestTenant> => {
+  const tenant = await createTenant(database.query, { slug: `t-${randomUUID()}`, name })
+  return {
+    ...tenant,
+    serviceToken: async (scopes = allScopes, { defaultAssignee, lifetime } = {}) => {
+      const given = { tenantId: tenant.id, name: 'test', service: 'test', scopes: [...scopes], lifetime }
+      return (await createToken(database.query, { ...given, defaultAssignee: defaultAssignee ?? null })).token
+    },
+    personalToken: async (role, scopes = allScopes, { legacyUserId, lifetime } = {}) => {
+      const { id } = await createMember(database.query, {
+        ...{ tenantId: tenant.id, email: `${randomUUID()}@example.com`, name: 'Test', role, password: 'correct horse' },
+        legacyUserId: legacyUserId ?? null,
+      })
+      const given = { tenantId: tenant.id, name: 'test', scopes: [...scopes], userId: id, lifetime }
+      return (await createToken(database.query, given)).token
+    },
+    add: async (resource, records) => {
+      const bodies = await database.forTenant(tenant.id).transaction((query) => insertRecords(query, resource, records))
+      return bodies.map((body) => JSON.parse(body))
+    },
+  }
+}
+
+/** The targets of a `Link` header, relative to the base path. */
+export const linksOf = (headers: Headers): Record<string, string> =>
+  Object.fromEntries(
+    [...(headers.get('link') ?? '').matchAll(/<([^>]*)>; rel="(\w+)"/g)].map(([, address = '', relation = '']) => {
+      const { pathname, search } = new URL(address)
+      return [relation, pathname.slice(basePath.length) + search]
+    }),
+  )
+
+/** Every item of a list, by following `next` to its end. */
+export const walk = async (service: Service, token: string, path: string): Promise<Record<string, unknown>[]> => {
+  const items: Record<string, unknown>[] = []
+  for (let next: string | undefined = path; next !== undefined; ) {
+    const answer: CallAnswer = await service.call('GET', next, { token })
+    if (answer.status !== 200) throw new Error(`${next} answered ${answer.status}: ${answer.text}`)
+    items.push(...answer.body.items)
+    next = linksOf(answer.headers).next
+  }
+  return items
+}
