@@ -285,7 +285,7 @@ describe('listing contacts', () => {
     assert.equal((await service.call('GET', `/contacts?pageSize=2&cursor=${cursor}`, { token: key })).status, 200)
     const wrong = [
       `/contacts?cursor=${cursor.slice(0, -1)}${cursor.endsWith('A') ? 'B' : 'A'}`,
-      `/contacts?cursor=A${cursor.slice(1)}`,
+      `/contacts?cursor=B${cursor.slice(1)}`,
       `/contacts?cursor=${cursor}=`,
       '/contacts?cursor=',
       `/contacts?cursor=${cursor}&accountId=C-1`,
