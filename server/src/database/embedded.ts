@@ -156,5 +156,5 @@ const passingStates = new Set([
 
 function toConnectionString({ password }: Cluster, { host, port }: Endpoint, database: string): string {
   const query = new URLSearchParams({ host, port: `${port}`, sslmode: 'disable' })
-  return `postgresql://postgres:${password}@/${database}?${query}`
+  return `postgresql://postgres:${password}@localhost/${database}?${query}`
 }
