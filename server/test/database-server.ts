@@ -17,14 +17,23 @@ export const globalSetup = async (): Promise<void> => {
     await server.close()
     await rm(directory, { recursive: true, force: true })
   }
-  const administrator = new pg.Client(server.connectionString)
+  try {
+    await makeTemplate(server.connectionString)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  process.env.TEST_DATABASE_SERVER = server.connectionString
+}
+
+const makeTemplate = async (connectionString: string): Promise<void> => {
+  const administrator = new pg.Client(connectionString)
   await administrator.connect()
   await administrator.query(`create database ${templateName}`)
   await administrator.end()
-  const template = new URL(server.connectionString)
+  const template = new URL(connectionString)
   template.pathname = `/${templateName}`
   await migrate(template.href)
-  process.env.TEST_DATABASE_SERVER = server.connectionString
 }
 
 export const globalTeardown = (): Promise<void> => stop()
