@@ -22,12 +22,18 @@ export const clientOptions = (connectionString: string): pg.ClientConfig => ({
   keepAliveInitialDelayMillis: 5_000,
 })
 
+/**
+ * Statements are shaped so that one plan is right for every tenant, so planning them again would only cost time; and
+ * they are short, so compiling or parallel workers would too.
+ */
+const sessionSettings = `
+  set plan_cache_mode = force_generic_plan; set jit = off; set max_parallel_workers_per_gather = 0;
+  set statement_timeout = '20s'; set lock_timeout = '10s'; set idle_in_transaction_session_timeout = '20s'`
+
 export const prepareSession = async (client: pg.ClientBase, role: string | null): Promise<void> => {
   // Without a listener a lost connection ends the process.
   client.on('error', () => {})
-  await client.query(
-    `set statement_timeout = '20s'; set lock_timeout = '10s'; set idle_in_transaction_session_timeout = '20s'`,
-  )
+  await client.query(sessionSettings)
   if (role) await client.query(`set role ${pg.escapeIdentifier(role)}`)
 }
 

@@ -6,4 +6,4 @@ grant select, insert, update, delete on
   tenants, users, memberships, access_tokens, heads, tallies,
   publications, accounts, contacts, subscriptions, invoices, tasks
   to masthead_service;
-grant select (tenant_id, resource, position), insert, update, delete on search_texts to masthead_service;
+grant select (tenant_id, resource, position, class), insert, update, delete on search_texts to masthead_service;

@@ -1,7 +1,7 @@
 import type { Statement } from '../database/connection.ts'
 import type { Filters } from './filters.ts'
 import { facetOf, type Table } from './tables.ts'
-import { blockBits } from './write.ts'
+import { tallyLevels } from './write.ts'
 
 /** What a page statement answers: one row. `found` is one more than asked for when there are further records. */
 export type Found = { total: number; found: number; items: string | null; last: number | null }
@@ -39,29 +39,45 @@ export const pageStatement = (table: Table, filters: Filters, place: Place): Sta
 
 type Given = (value: unknown) => string
 
-/** The total is a sum that is kept; the page begins in the block that the kept sums lead to. */
+/** The total is kept, and so are the sums that lead from a page to its place. */
 const tallied = (table: Table, filters: Filters, place: Place, size: string, given: Given): string => {
   const source = sourceOf(table, filters, given)
-  const tally = `from tallies where resource = '${table.name}' and facet = ${given(facetOf(table, filters.values))} and class = any (${source.classes})`
+  const facet = given(facetOf(table, filters.values))
+  const tally = `from tallies where resource = '${table.name}' and facet = ${facet} and class = any (${source.classes})`
   const start =
     place.after !== undefined
       ? `select ${given(place.after)}::bigint + 1 as position`
       : place.skip === 0
         ? 'select 0::bigint as position'
         : startInBlock(source, tally, given(place.skip))
-  return `with total as (select coalesce(sum(count), 0)::bigint as total ${tally} and block = -1),
+  return `with total as (select coalesce(sum(count), 0)::bigint as total ${tally} and level = ${totalLevel}),
     start as (${start}),
     page_rows as (${rowsFromStart(source, size)})`
 }
 
-const startInBlock = (source: Source, tally: string, skip: string): string => `
-          select (${inOrder(source, 'position', `block << ${blockBits}`, `${skip}::bigint - before + 1`)}
-            offset ${skip}::bigint - before limit 1) as position
-          from (
-            select block, sum(count) as count, (sum(sum(count)) over (order by block) - sum(count))::bigint as before
-            ${tally} and block >= 0 group by block
-          ) as blocks
-          where before <= ${skip}::bigint and ${skip}::bigint < before + count`
+const [finest, ...coarser] = tallyLevels
+const [totalLevel = finest] = coarser.slice(-1)
+
+/** From the coarsest blocks to the finest: in each level the block that holds the record, and what to skip inside it. */
+const startInBlock = (source: Source, tally: string, skip: string): string => {
+  const levels = [...tallyLevels].reverse()
+  let blocks = `select 0::bigint as block, ${skip}::bigint as skip`
+  for (const [index, level] of levels.entries()) {
+    const parent = levels[index - 1]
+    if (parent === undefined) continue
+    const range =
+      parent === totalLevel
+        ? 'block >= 0'
+        : `block between parent.block << ${parent - level} and (parent.block + 1 << ${parent - level}) - 1`
+    blocks = `select found.block, parent.skip - found.before as skip from (${blocks}) as parent, lateral (
+        select block, count, (sum(count) over (order by block) - count)::bigint as before from (
+          select block, sum(count)::bigint as count ${tally} and level = ${level} and ${range} group by block
+        ) as counts
+      ) as found where found.before <= parent.skip and parent.skip < found.before + found.count`
+  }
+  return `select (${inOrder(source, 'position', `block << ${finest}`, 'skip + 1')} offset skip limit 1) as position
+    from (${blocks}) as blocks`
+}
 
 /** Inside an account no sums are kept: its records are counted in its index. */
 const counted = (table: Table, filters: Filters, place: Place, size: string, given: Given): string => {

@@ -6,8 +6,8 @@ import { columnOf, type Table, tables } from './tables.ts'
 /** A record by the names of its fields in the contract, or of columns that no answer shows. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** 4,096 positions a block: see `tallies` in the migrations. */
-export const blockBits = 12
+/** Tallies are kept in blocks of 2^level positions; the last level is one block, the total: see the migrations. */
+export const tallyLevels = [10, 16, 22, 62] as const
 
 /** Every write of a resource holds this lock until it commits; several locks are taken in the order of the alphabet. */
 export const lockHead = (query: Query, resource: ResourceName): Promise<unknown> =>
@@ -47,9 +47,9 @@ const insertStatement = (table: Table, columns: string[]): string => `
     order by given.ordinality
     returning position, class, ${table.facets} as facets, 1 as change, body
   ), texts as (
-    insert into search_texts (resource, position, text)
-    select '${table.name}', head.before + given.ordinality, given.text
-    from head, unnest($3::text[]) with ordinality as given (text, ordinality)
+    insert into search_texts (resource, position, class, text)
+    select '${table.name}', changed.position, changed.class, ($3::text[])[changed.position - head.before]
+    from head, changed where cardinality($3::text[]) > 0
   ), counted as (${count(table, 'changed')})
   select body from changed order by position`
 
@@ -67,7 +67,7 @@ export const updateRecord = async (
   const text = searchText(table)({ ...before, ...changes })
   const [updated] = await query<{ body: string }>({
     text: updateStatement(table, columns),
-    values: [JSON.stringify(row), id, text === searchText(table)(before) ? null : text],
+    values: [JSON.stringify(row), id, text, text !== searchText(table)(before)],
   })
   if (!updated) throw new Error(`${resource} ${id} vanished under its lock`)
   return updated.body
@@ -82,9 +82,10 @@ const updateStatement = (table: Table, columns: string[]): string => `
     where ${table.name}.id = $2
     returning ${table.name}.position, ${table.name}.class, ${qualified(table)} as facets, 1 as change, ${table.name}.body
   ), texts as (
-    update search_texts set text = $3::text
-    from latter
-    where resource = '${table.name}' and search_texts.position = latter.position and $3::text is not null
+    update search_texts set class = latter.class, text = $3::text
+    from former, latter
+    where resource = '${table.name}' and search_texts.position = latter.position
+      and ($4::boolean or former.class <> latter.class)
   ), changed as (
     select position, class, facets, change from former union all select position, class, facets, change from latter
   ), counted as (${count(table, 'changed')})
@@ -98,12 +99,12 @@ const qualified = (table: Table): string =>
   )
 
 const count = (table: Table, changes: string): string => `
-    insert into tallies (resource, facet, class, block, count)
-    select '${table.name}', facet, class, level.block, sum(change)
-    from ${changes}, unnest(facets) as facet, lateral (values (-1), (position >> ${blockBits})) as level (block)
-    group by facet, class, level.block
+    insert into tallies (resource, facet, class, level, block, count)
+    select '${table.name}', facet, class, level, position >> level, sum(change)
+    from ${changes}, unnest(facets) as facet, unnest(array[${tallyLevels.join(', ')}]) as level
+    group by facet, class, level, position >> level
     having sum(change) <> 0
-    on conflict (tenant_id, resource, facet, class, block) do update set count = tallies.count + excluded.count`
+    on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count`
 
 const columnsOf = (fields: Fields): Record<string, unknown> => {
   const row = Object.fromEntries(Object.entries(fields).map(([field, value]) => [columnOf(field), value]))

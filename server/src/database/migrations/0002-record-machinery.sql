@@ -45,16 +45,18 @@ create table heads (
   primary key (tenant_id, resource)
 );
 
--- How many records there are: by facet (a combination of filter values, '' for all of them), visibility class
--- and block of 4,096 positions; block -1 holds the sum over all blocks.
+-- How many records there are: by facet (a combination of filter values, '' for all of them) and visibility class,
+-- in blocks of 2^level positions. Each block holds 64 of the next finer level, so that the way from a page number to
+-- its place, and to the total, reads a few dozen rows whatever the size of the tenant.
 create table tallies (
   tenant_id uuid not null default current_tenant() references tenants,
   resource text not null,
   facet text not null,
   class smallint not null,
+  level smallint not null check (level in (10, 16, 22, 62)),
   block bigint not null,
   count bigint not null,
-  primary key (tenant_id, resource, facet, class, block)
+  primary key (tenant_id, resource, facet, class, level, block)
 ) with (fillfactor = 70);
 
 -- The folded text in which search looks. Not forced: its owner's function below reads it with its index, for
@@ -63,6 +65,8 @@ create table search_texts (
   tenant_id uuid not null default current_tenant() references tenants,
   resource text not null,
   position bigint not null,
+  -- A copy: a search for a common word would otherwise look up the class of thousands of records.
+  class smallint not null,
   text text not null,
   primary key (tenant_id, resource, position)
 );

@@ -3,49 +3,80 @@
 --
 -- Three ways lead there, and the wrong one costs seconds on a million rows:
 -- inside one account the records are few, so look at each;
--- words without a trigram, or that a sample shows to be common: read in order and stop when enough are found;
--- everything else: the trigram index.
+-- words without a trigram, or that a sample of the texts shows to be common: read in order and stop when enough are found;
+-- everything else: the trigram index, asked for the part of each word that is rarest in the sample, because it looks
+-- up every trigram it is given.
 create function search_positions(
   resource text, words text[], classes smallint[], fields text[], field_values text[], after bigint, most bigint
 ) returns setof bigint stable security definer set search_path = public, pg_temp language plpgsql as $$
 declare
   tenant constant uuid := current_tenant();
-  last_position constant bigint := coalesce(
-    (select last from heads where heads.tenant_id = tenant and heads.resource = search_positions.resource), 0);
-  has_trigram constant boolean := exists (select from unnest(words) word where word ~ '[[:alnum:]]{3}');
-  texts constant text := format('search_texts s where s.tenant_id = %L and s.resource = %L', tenant, resource);
+  texts text := format(
+    'search_texts s where s.tenant_id = %L and s.resource = %L and s.class = any (%L::smallint[]) and s.position > %s',
+    tenant, resource, classes, after);
   records text := format('%I r where r.tenant_id = %L and r.class = any (%L::smallint[])', resource, tenant, classes);
-  contains text := '';
-  is_like text := '';
+  sample constant text[] := search_sample(resource);
   word text;
-  common boolean;
 begin
+  foreach word in array words loop
+    texts := texts || format(' and strpos(s.text, %L) > 0', word);
+  end loop;
   for i in 1 .. cardinality(fields) loop
     records := records || format(' and r.%I::text = %L', fields[i], field_values[i]);
-  end loop;
-  foreach word in array words loop
-    contains := contains || format(' and strpos(s.text, %L) > 0', word);
-    is_like := is_like || format(' and s.text like %L', '%' || regexp_replace(word, '([\\%_])', '\\\1', 'g') || '%');
   end loop;
 
   if 'account_id' = any (fields) then
     return query execute format(
-      'select r.position from %s and r.position > %s and exists (select from %s and s.position = r.position %s) order by r.position limit %s',
-      records, after, texts, contains, most);
+      'select r.position from %s and r.position > %s and exists (select from %s and s.position = r.position) order by r.position limit %s',
+      records, after, texts, most);
     return;
   end if;
 
-  if not has_trigram or last_position < 1000 then
-    common := true;
-  else
-    execute format(
-      'select count(*) >= 6 from (select s.position from generate_series(0, 127) i, lateral (select s.position from %s and s.position = 1 + i * %s / 128 %s) s) s where exists (select from %s and r.position = s.position)',
-      texts, last_position, contains, records) into common;
+  if cardinality(fields) > 0 then
+    texts := texts || format(' and exists (select from %s and r.position = s.position)', records);
   end if;
-  return query execute format(
-    case when common
-      then 'select s.position from %s and s.position > %s %s and exists (select from %s and r.position = s.position) order by s.position limit %s'
-      else 'with hits as materialized (select s.position from %s and s.position > %s %s) select h.position from hits h where exists (select from %s and r.position = h.position) order by h.position limit %s'
-    end,
-    texts, after, case when common then contains else is_like end, records, most);
+  if search_is_common(words, sample) then
+    return query execute format('select s.position from %s order by s.position limit %s', texts, most);
+  else
+    foreach word in array words loop
+      texts := texts || format(' and s.text like %L', search_pattern(search_rarest_part(word, sample)));
+    end loop;
+    return query execute format(
+      'with hits as materialized (select s.position from %s) select position from hits order by position limit %s', texts, most);
+  end if;
 end $$;
+
+-- The texts of up to 128 records, evenly spread.
+create function search_sample(resource text) returns text[] stable security definer set search_path = public, pg_temp
+language sql as $$
+  select coalesce(array_agg(s.text), '{}')
+  from (select greatest(last, 128) as last from heads where tenant_id = current_tenant() and heads.resource = $1) as head,
+    generate_series(0, 127) as number,
+    lateral (
+      select text from search_texts
+      where tenant_id = current_tenant() and search_texts.resource = $1 and position = 1 + number * head.last / 128
+    ) as s
+$$;
+
+create function search_is_common(words text[], sample text[]) returns boolean immutable parallel safe language sql as $$
+  select not exists (select from unnest(words) as word where word ~ '[[:alnum:]]{3}')
+    or (select count(*) > 5 from unnest(sample) as text
+        where not exists (select from unnest(words) as word where strpos(text, word) = 0))
+$$;
+
+-- Of a long word, the eight characters that occur least often in the sample.
+create function search_rarest_part(word text, sample text[]) returns text immutable parallel safe language sql as $$
+  select part from (
+    select part, (select count(*) from unnest(sample) as text where strpos(text, part) > 0) as occurrences
+    from (
+      select substr(word, start, 8) as part from generate_series(1, greatest(length(word) - 7, 1), 2) as start
+    ) as parts
+    where part ~ '[[:alnum:]]{3}' or length(word) <= 8
+  ) as counted
+  order by occurrences limit 1
+$$;
+
+create function search_pattern(part text) returns text immutable parallel safe language sql
+  return '%' || regexp_replace(part, '([\\%_])', '\\\1', 'g') || '%';
+
+revoke execute on function search_sample from public;
