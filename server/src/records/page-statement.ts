@@ -70,8 +70,8 @@ const startInBlock = (source: Source, tally: string, skip: string): string => {
         ? 'block >= 0'
         : `block between parent.block << ${parent - level} and (parent.block + 1 << ${parent - level}) - 1`
     blocks = `select found.block, parent.skip - found.before as skip from (${blocks}) as parent, lateral (
-        select block, count, (sum(count) over (order by block) - count)::bigint as before from (
-          select block, sum(count)::bigint as count ${tally} and level = ${level} and ${range} group by block
+        select block, count, sum(count) over (order by block) - count as before from (
+          select block, sum(count::integer)::integer as count ${tally} and level = ${level} and ${range} group by block
         ) as counts
       ) as found where found.before <= parent.skip and parent.skip < found.before + found.count`
   }
