@@ -96,7 +96,7 @@ export const accounts = defineResource({
       method: 'GET',
       path: '/accounts/{accountId}',
       scope: 'accounts:read',
-      summary: 'Get an account by its business identifier or `id`',
+      summary: 'Get an account by its business identifier or id',
       status: 200,
       answer: Account,
     },

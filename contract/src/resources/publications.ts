@@ -45,7 +45,7 @@ export const publications = defineResource({
       method: 'GET',
       path: '/publications/{publicationId}',
       scope: 'publications:read',
-      summary: 'Get a publication by its code or `id`',
+      summary: 'Get a publication by its code or id',
       status: 200,
       answer: Publication,
     },

@@ -59,7 +59,7 @@ export const subscriptions = defineResource({
       method: 'GET',
       path: '/subscriptions/{subscriptionId}',
       scope: 'subscriptions:read',
-      summary: 'Get a subscription by its `id` or business identifier',
+      summary: 'Get a subscription by its id or business identifier',
       status: 200,
       answer: Subscription,
     },

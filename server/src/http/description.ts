@@ -39,7 +39,14 @@ export const describeApi = async (app: FastifyInstance, baseUrl: string): Promis
   app.get('/', async (_request, reply) => reply.redirect('/docs'))
   await app.register(scalar, {
     routePrefix: '/docs',
-    configuration: { url: `${basePath}/openapi.json`, title: 'Masthead', telemetry: false, withDefaultFonts: false },
+    configuration: {
+      url: `${basePath}/openapi.json`,
+      title: 'Masthead',
+      authentication: { preferredSecurityScheme: 'personalAccessToken' },
+      // Nothing on the page reaches for a service outside.
+      ...{ telemetry: false, withDefaultFonts: false, showDeveloperTools: 'never', hideClientButton: true },
+      ...{ agent: { disabled: true }, mcp: { disabled: true } },
+    },
   })
 }
 
