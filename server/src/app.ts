@@ -38,7 +38,7 @@ export const buildApp = async ({ database, baseUrl, logLevel = 'warn' }: AppOpti
     throw new Problem('not_found', `There is nothing at ${request.url.split('?', 1)[0]?.slice(0, 200)}.`)
   })
   app.get('/readyz', async () => {
-    await database.query({ text: 'select 1' })
+    await database.ping()
     return { status: 'ready' }
   })
   await describeApi(app, baseUrl)
