@@ -18,7 +18,7 @@ export const assertProblem = (answer: CallAnswer, code: ProblemCode, places: Pla
     { type: body.type, title: body.title, status: body.status, requestId: body.requestId },
     { type: `http://masthead.test/problems/${code}`, title, status, requestId: headers.get('x-request-id') },
   )
-  assert.match(body.detail, /\S.*\.$/s)
+  assert.match(body.detail, /\S.*[.?]$/s)
   const named = (body.errors ?? []).map(({ code: reason, detail, ...place }: Record<string, string>) => {
     assert.match(reason ?? '', /^[a-z_]+$/)
     assert.match(detail ?? '', /\S.*[.?]$/s)
