@@ -128,9 +128,13 @@ const header = (name: string, description: string): Json => ({
 const answerHeaders = (operation: Operation): Json => ({
   'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
   ...(operation.status === 200 && { ETag: { $ref: '#/components/headers/ETag' } }),
-  ...(operation.status === 201 && { Location: { $ref: '#/components/headers/Location' } }),
+  ...(operation.status === 201 && isShownLater(operation) && { Location: { $ref: '#/components/headers/Location' } }),
   ...(operation.query && { Link: { $ref: '#/components/headers/Link' } }),
 })
+
+/** What is created at a path has an address when something below that path can be got. */
+const isShownLater = ({ path }: Operation): boolean =>
+  operations.some(({ operation }) => operation.method === 'GET' && operation.path.startsWith(`${path}/{`))
 
 const headers: Json = {
   ETag: { description: 'Names this version of the answer.', schema: { type: 'string' } },

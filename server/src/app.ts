@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { basePath, type ResourceName, resources } from '@masthead/contract'
 import Fastify, { type ConnectionError, type FastifyInstance, LogController } from 'fastify'
 import type { Database } from './database/database.ts'
+import { openToAllOrigins } from './http/cross-origin.ts'
 import { describeApi } from './http/description.ts'
 import { type Handler, mountOperations } from './http/mount-operations.ts'
 import { asProblem, problemBody, sendProblem } from './http/problems.ts'
@@ -27,7 +29,9 @@ export const buildApp = async ({ database, baseUrl, logLevel = 'warn' }: AppOpti
     logController: new LogController({ disableRequestLogging: true }),
     logger: { level: logLevel, serializers: { err: withoutValues }, stream: process.stderr },
     clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, baseUrl),
-    frameworkErrors: (error, request, reply) => void sendProblem(reply, asProblem(error, request), baseUrl),
+    // No hook sees what the router refuses, so a page of another origin is let to read it here.
+    frameworkErrors: (error, request, reply) =>
+      void sendProblem(reply.headers(openToAllOrigins), asProblem(error, request), baseUrl),
   })
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
@@ -38,7 +42,7 @@ export const buildApp = async ({ database, baseUrl, logLevel = 'warn' }: AppOpti
     throw new Problem('not_found', `There is nothing at ${request.url.split('?', 1)[0]?.slice(0, 200)}.`)
   })
   app.get('/readyz', async () => {
-    await database.query({ text: 'select 1' })
+    await database.ping()
     return { status: 'ready' }
   })
   await describeApi(app, baseUrl)
@@ -69,11 +73,18 @@ const withoutValues = (error: Error) => ({
 /** What could not even be parsed never becomes a request, but is answered all the same. */
 const refuseUnreadable = (error: ConnectionError, socket: Socket, baseUrl: string): void => {
   if (!socket.writable) return void socket.destroy()
-  const body = JSON.stringify(problemBody(unreadable(error), baseUrl, randomUUID()))
-  const { status } = unreadable(error)
-  socket.end(
-    `HTTP/1.1 ${status} ${status}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  )
+  const problem = unreadable(error)
+  const id = randomUUID()
+  const body = JSON.stringify(problemBody(problem, baseUrl, id))
+  const head = [
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${id}`,
+    'Cache-Control: no-store',
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
 const unreadable = ({ code, rawPacket }: ConnectionError): Problem => {

@@ -26,6 +26,8 @@ export type Database = {
   query: Query
   transaction: <T>(work: (query: Query) => Promise<T>) => Promise<T>
   forTenant: (tenantId: string) => TenantDatabase
+  /** Fails when the database does not answer. */
+  ping: () => Promise<void>
   close: () => Promise<void>
 }
 
@@ -60,6 +62,9 @@ export const openDatabase = (connectionString: string, role: string | null): Dat
       readSlowly: (statement) => searching.use((client) => readAs(client, tenantId, statement)),
       transaction: (work) => transaction(writing, [setTenant(tenantId)], work),
     }),
+    ping: async () => {
+      await reading.use((client) => client.query('select 1'))
+    },
     close: async () => {
       await Promise.all([reading.close(), searching.close(), writing.end()])
     },

@@ -6,7 +6,8 @@ export const resourceMetadataPath = `/.well-known/oauth-protected-resource${base
 
 /** The caller, by the `Authorization` header alone. */
 export const authenticate = async (principals: Principals, header: string | undefined): Promise<Principal> => {
-  if (header === undefined) {
+  // RFC 6750 §3.1 counts an "unsupported authentication method" as no authentication information at all.
+  if (header === undefined || !/^bearer( |$)/i.test(header)) {
     throw new Problem('missing_token', 'Send the header `Authorization: Bearer <ACCESS_TOKEN>`.')
   }
   const [, token] = /^bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(header) ?? []

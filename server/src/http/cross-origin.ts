@@ -4,11 +4,13 @@ const exposed =
   'ETag, Link, Location, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Idempotency-Replayed, WWW-Authenticate'
 const accepted = 'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Cache-Control'
 
+export const openToAllOrigins = { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed }
+
 /** Any page may call with a token of its own: there are no cookies that it could borrow. Preflights need no token. */
 export const allowAllOrigins =
   (methodsAt: (url: string) => string[]): onRequestAsyncHookHandler =>
   async (request, reply) => {
-    reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed })
+    reply.headers(openToAllOrigins)
     if (request.method !== 'OPTIONS') return
     const methods = methodsAt(request.url).join(', ')
     reply.headers({

@@ -58,7 +58,8 @@ const mount = (
   // Only a record's own body is what its address answers later: RFC 9110 §8.8.3.
   const hasTag = operation.answer === resource.record || operation.method === 'GET'
   app.route({
-    method: operation.method,
+    // Fastify's own HEAD says `Content-Length: 0` in a 304, which RFC 9110 §8.6 forbids.
+    method: operation.method === 'GET' ? ['GET', 'HEAD'] : operation.method,
     url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     config: { scope },
     onRequest: async ({ principal }) => requireScope(known(principal), scope),

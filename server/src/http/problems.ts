@@ -6,6 +6,7 @@ import { Problem } from '../problem.ts'
 /** What the framework itself refuses, in the words of the contract. */
 const ofFramework: Record<string, () => Problem> = {
   FST_ERR_BAD_URL: () => new Problem('malformed_request', 'The path holds a broken percent-encoding.'),
+  FST_ERR_MAX_PARAM_LENGTH: () => new Problem('url_too_long', 'The URL has more than 8 KiB.'),
   FST_ERR_CTP_BODY_TOO_LARGE: () => new Problem('body_too_large', 'The body has more than 256 KiB.'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new Problem('unsupported_media_type', 'Send `Content-Type: application/json`.'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
@@ -38,6 +39,10 @@ export const problemBody = (problem: Problem, baseUrl: string, requestId: string
   ...(problem.errors.length > 0 && { errors: problem.errors }),
 })
 
+/** What a caller sent and a detail repeats may hold, or be cut to, half of a surrogate pair, which many JSON readers refuse. */
+const wellFormed = (_member: string, value: unknown): unknown =>
+  typeof value === 'string' ? value.toWellFormed() : value
+
 export const sendProblem = (reply: FastifyReply, problem: Problem, baseUrl: string): FastifyReply =>
   reply
     .code(problem.status)
@@ -47,4 +52,4 @@ export const sendProblem = (reply: FastifyReply, problem: Problem, baseUrl: stri
       ...problem.headers,
       'content-type': 'application/problem+json',
     })
-    .send(JSON.stringify(problemBody(problem, baseUrl, reply.request.id)))
+    .send(JSON.stringify(problemBody(problem, baseUrl, reply.request.id), wellFormed))

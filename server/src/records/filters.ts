@@ -18,6 +18,7 @@ export type Filters = {
 
 /** Null when a filter names an account or a publication that does not exist: then nothing matches. */
 export const readFilters = async (tenant: TenantDatabase, table: Table, query: ListQuery): Promise<Filters | null> => {
+  const words = wordsOf(query)
   const values = new Map<string, string>()
   for (const { field } of table.filterColumns) {
     const given = query[field]
@@ -28,7 +29,7 @@ export const readFilters = async (tenant: TenantDatabase, table: Table, query: L
   }
   const account = query.accountId === undefined ? null : await canonical(tenant, 'accountId', String(query.accountId))
   if (query.accountId !== undefined && account === null) return null
-  return { classes: classesOf(table, query), values, account, words: wordsOf(query) }
+  return { classes: classesOf(table, query), values, account, words }
 }
 
 /** Only an identifier in the other form costs a look-up. */

@@ -1,23 +1,9 @@
 import { dayOfInstant, instantAfter, instantOn, timestampOf } from './demo-calendar.ts'
+import type { Customer, Term } from './demo-plan.ts'
 import type { Publisher } from './demo-publisher.ts'
 import type { AccountStatus, DemoAccount, DemoContact } from './demo-record.ts'
-import type { Term } from './demo-subscriptions.ts'
-import { CONTACT_NOTES, KINDS, MAILBOXES, type Place, REGIONS, type Region, SUITES } from './demo-vocabulary.ts'
+import { CONTACT_NOTES, KINDS, MAILBOXES, REGIONS, SUITES } from './demo-vocabulary.ts'
 import type { SeededRandom, Weighted } from './seeded-random.ts'
-
-export type Customer = {
-  number: number
-  accountId: string
-  status: AccountStatus
-  region: Region
-  kind: (typeof KINDS)[number]
-  place: Place
-  company: string
-  street: string
-  domain: string
-  netDays: number
-  created: number
-}
 
 export function createCustomer(
   { random, yesterday }: Publisher,

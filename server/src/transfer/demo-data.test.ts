@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type DemoRecord, demoData } from './demo-data.ts'
+import { demoData } from './demo-data.ts'
+import type { DemoRecord } from './demo-record.ts'
 
 const TODAY = '2026-11-15'
 const OPTIONS = { accounts: 500, seed: 1, today: TODAY }

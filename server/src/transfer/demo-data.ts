@@ -6,8 +6,6 @@ import type { AccountStatus, DemoRecord } from './demo-record.ts'
 import { planTerms, subscriptionRecord } from './demo-subscriptions.ts'
 import type { Weighted } from './seeded-random.ts'
 
-export type { DemoRecord } from './demo-record.ts'
-
 export type DemoOptions = { accounts: number; seed: number; today: string }
 
 /** References point backwards, and only one account is held in memory at a time. */

@@ -1,22 +1,9 @@
 import { addMonths, dateOf, dayOfInstant, instantAfter, instantOn, timestampOf } from './demo-calendar.ts'
-import type { Customer } from './demo-customers.ts'
+import { type Bill, type Customer, money, type Order, type Term } from './demo-plan.ts'
 import type { Publisher, Title } from './demo-publisher.ts'
 import type { DemoInvoice, InvoiceStatus } from './demo-record.ts'
-import { copiesOf, type Term } from './demo-subscriptions.ts'
+import { copiesOf } from './demo-subscriptions.ts'
 import type { SeededRandom, Weighted } from './seeded-random.ts'
-
-/** An invoice in whole cents. */
-export type Bill = Order & { net: number; discount: number; tax: number; total: number; applied: number }
-
-type Order = {
-  publicationId: string | null
-  issueId: string | null
-  type: 'Subscription' | 'Renewal' | 'Single copies' | 'Reprints'
-  description: string
-  status: InvoiceStatus
-  issueDay: number
-  gross: number
-}
 
 /** Older terms were invoiced in a system that is gone. */
 const INVOICES_KEPT_DAYS = 7 * 365
@@ -163,8 +150,4 @@ const NOTES: Record<InvoiceStatus, string | null> = {
   paid: null,
   void: 'Credited in full.',
   uncollectible: 'Written off after the third reminder.',
-}
-
-export function money(cents: number): string {
-  return (cents / 100).toFixed(2)
 }

@@ -7,28 +7,11 @@ import {
   instantOn,
   timestampOf,
 } from './demo-calendar.ts'
-import type { Customer } from './demo-customers.ts'
-import { type Bill, money } from './demo-invoices.ts'
+import { type Bill, type Customer, money, type Term } from './demo-plan.ts'
 import { type Publisher, RETIRED_DAYS_AGO, type Title } from './demo-publisher.ts'
 import type { AccountStatus, DemoSubscription, SubscriptionStatus } from './demo-record.ts'
 import { SUBSCRIPTION_NOTES } from './demo-vocabulary.ts'
 import type { Weighted } from './seeded-random.ts'
-
-/** One link of a renewal chain. */
-export type Term = {
-  id: string
-  title: Title
-  status: SubscriptionStatus
-  months: number
-  startDay: number
-  endDay: number
-  expireDay: number
-  renewedFrom: Term | null
-  isRenewed: boolean
-  copiesShare: number
-  created: number
-  deleted: number | null
-}
 
 /** At most one chain for each title, its oldest term first. */
 export function planTerms(publisher: Publisher, status: AccountStatus): Term[] {

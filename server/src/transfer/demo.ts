@@ -7,7 +7,8 @@ import { allScopes } from '../identity/roles.ts'
 import { createTenant, listTenants, type Tenant } from '../identity/tenants.ts'
 import { newId } from '../records/identifiers.ts'
 import { type Fields, insertRecords } from '../records/write.ts'
-import { type DemoRecord, demoData } from './demo-data.ts'
+import { demoData } from './demo-data.ts'
+import type { DemoRecord } from './demo-record.ts'
 
 export type Demo = { tenant: string; token: string }
 

@@ -1,0 +1,51 @@
+import type { Title } from './demo-publisher.ts'
+import type { AccountStatus, InvoiceStatus, SubscriptionStatus } from './demo-record.ts'
+import type { KINDS, Place, Region } from './demo-vocabulary.ts'
+
+/** What is decided about a customer, its terms and its bills before their records are written. */
+export type Customer = {
+  number: number
+  accountId: string
+  status: AccountStatus
+  region: Region
+  kind: (typeof KINDS)[number]
+  place: Place
+  company: string
+  street: string
+  domain: string
+  netDays: number
+  created: number
+}
+
+/** One link of a renewal chain. */
+export type Term = {
+  id: string
+  title: Title
+  status: SubscriptionStatus
+  months: number
+  startDay: number
+  endDay: number
+  expireDay: number
+  renewedFrom: Term | null
+  isRenewed: boolean
+  copiesShare: number
+  created: number
+  deleted: number | null
+}
+
+/** An invoice in whole cents. */
+export type Bill = Order & { net: number; discount: number; tax: number; total: number; applied: number }
+
+export type Order = {
+  publicationId: string | null
+  issueId: string | null
+  type: 'Subscription' | 'Renewal' | 'Single copies' | 'Reprints'
+  description: string
+  status: InvoiceStatus
+  issueDay: number
+  gross: number
+}
+
+export function money(cents: number): string {
+  return (cents / 100).toFixed(2)
+}

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { type Resource, resources } from '@masthead/contract'
+
+/** The rules of the house, by the text of its files. */
+type Source = { path: string; code: string; imports: string[] }
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+const withoutComments = (text: string): string =>
+  text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(^|[\s;{(,])\/\/.*$/gm, '$1')
+
+/** Packages by their names, files by their paths from the root; a computed path keeps its braces. */
+const importsOf = (path: string, code: string): string[] =>
+  [...code.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)(['"`])([^'"`\n]+)\1/g)].map(([, , target = '']) =>
+    target.startsWith('.') ? join(dirname(path), target) : target,
+  )
+
+const read = (path: string): Source => {
+  const code = withoutComments(readFileSync(join(root, path), 'utf8'))
+  return { path, code, imports: importsOf(path, code) }
+}
+
+const isOurs = (path: string): boolean => !path.split('/').some((part) => part === 'node_modules' || part === 'dist')
+const packages: string[] = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).workspaces
+const sources = packages.flatMap((name) =>
+  readdirSync(join(root, name), { recursive: true, encoding: 'utf8' })
+    .map((file) => join(name, file))
+    .filter((path) => isOurs(path) && /\.(ts|tsx|js|mjs)$/.test(path))
+    .map(read),
+)
+const isTest = ({ path }: Source): boolean => /\.test\.tsx?$|^\w+\/test\/|\.e2e\.ts$/.test(path)
+const product = sources.filter((source) => !isTest(source))
+const below = (folder: string): Source[] => product.filter(({ path }) => path.startsWith(folder))
+
+/** Fails with the names of the files that break a rule, and what in them does. */
+const assertNone = (among: readonly Source[], breaches: (source: Source) => readonly string[]): void => {
+  assert.ok(among.length > 0, 'there is nothing to look at')
+  const found = among.flatMap((source) => breaches(source).map((breach) => `${source.path}: ${breach}`))
+  assert.deepEqual(found, [])
+}
+const matches = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([match]) => match.trim())
+
+test('contract imports only the schema library', () => {
+  const others = ({ imports }: Source) => imports.filter((target) => !/^(typebox($|\/)|contract\/src\/)/.test(target))
+  assertNone(below('contract/src/'), others)
+})
+
+test('nobody imports server', () => {
+  const others = sources.filter(({ path }) => !path.startsWith('server/'))
+  assertNone(others, ({ imports }) => imports.filter((target) => /^(server\/|@masthead\/server)/.test(target)))
+})
+
+test('http names no resource', () => {
+  const names = Object.values<Resource>(resources).flatMap(({ name, singular }) => [name, singular])
+  const named = new RegExp(`(?<![a-z])(${names.join('|')})(?![a-z])`, 'gi')
+  assertNone(below('server/src/http/'), ({ code, imports }) => [
+    ...matches(code, named),
+    ...imports.filter((target) => target.startsWith('server/src/resources')),
+  ])
+})
+
+describe('a resource', () => {
+  const folders = below('server/src/resources/')
+
+  test('imports no Fastify and nothing of http', () => {
+    assertNone(folders, ({ imports }) => imports.filter((target) => /fastify|^server\/src\/http\//.test(target)))
+  })
+
+  test('imports no sibling', () => {
+    const folderOf = (path: string) => path.split('/')[3]
+    assertNone(folders, ({ path, imports }) =>
+      imports.filter((target) => target.startsWith('server/src/resources/') && folderOf(target) !== folderOf(path)),
+    )
+  })
+
+  test('has a folder of its name with handlers, and there is no other folder', () => {
+    const handlers = folders.filter(({ path }) => path.endsWith('/handlers.ts')).map(({ path }) => path.split('/')[3])
+    assert.deepEqual(handlers.sort(), Object.keys(resources).sort())
+    assert.deepEqual(readdirSync(join(root, 'server/src/resources')).sort(), handlers)
+  })
+})
+
+test('only config.ts reads the environment', () => {
+  const others = below('server/src/').filter(({ path }) => path !== 'server/src/config.ts')
+  assertNone(others, ({ code }) => matches(code, /process\s*\.\s*env\b|\benv\b.*from 'node:process'/g))
+})
+
+test('SQL stands only in queries, records, identity, transfer, database and adapters', () => {
+  const sql =
+    /\b(select\s+[\w*(][^`'"]*\sfrom\s+\w|select\s+1\b|insert\s+into\s|update\s+\w+\s+set\s|delete\s+from\s)/gi
+  const home = /^server\/src\/(records|identity|transfer|database)\/|\/queries\.ts$|\badapter\.ts$/
+  const [inside, outside] = [true, false].map((wanted) =>
+    product.filter(({ path }) => home.test(path) === wanted && !path.startsWith('bench/')),
+  )
+  assert.ok(
+    inside?.some(({ code }) => matches(code, sql).length > 0),
+    'the pattern finds no SQL at all',
+  )
+  assertNone(outside ?? [], ({ code }) => matches(code, sql))
+})
+
+test('no file imports itself through others', () => {
+  const byPath = new Map(sources.map((source) => [source.path, source]))
+  assert.ok(byPath.get('server/src/main.ts')?.imports.includes('server/src/commands/serve.ts'))
+  const done = new Set<string>()
+  const cycleFrom = (path: string, trail: string[]): string[] => {
+    if (trail.includes(path)) return [[...trail.slice(trail.indexOf(path)), path].join(' → ')]
+    if (done.has(path)) return []
+    const found = byPath.get(path)?.imports.flatMap((target) => cycleFrom(target, [...trail, path])) ?? []
+    done.add(path)
+    return found
+  }
+  assertNone(sources, ({ path }) => cycleFrom(path, []))
+})
+
+test('nothing is exported by default', () => {
+  const allowed = /\.config\.ts$/
+  const others = sources.filter(({ path }) => !allowed.test(path))
+  assertNone(others, ({ code }) => matches(code, /^export default\b|\bas default\b/gm))
+})
+
+test('only the index of a package passes on the exports of others', () => {
+  const others = sources.filter(({ path }) => !/^\w+\/src\/index\.ts$/.test(path))
+  assertNone(others, ({ code }) => matches(code, /^export\s+(type\s+)?(\*|\{[^}]*\})[^'"]*?\sfrom\s.*$/gm))
+})
+
+test('files are kebab-case nouns, and none is a drawer for leftovers', () => {
+  const leftovers = /^(utils?|helpers?|common|misc|types)\b/
+  assertNone(sources, ({ path }) =>
+    path.split('/').filter((part) => leftovers.test(part) || !/^[a-z0-9]+([-.][a-z0-9]+)*$/.test(part)),
+  )
+})
