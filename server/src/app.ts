@@ -6,6 +6,7 @@ import Fastify, { type ConnectionError, type FastifyInstance, LogController } fr
 import type { Database } from './database/database.ts'
 import { openToAllOrigins } from './http/cross-origin.ts'
 import { describeApi } from './http/description.ts'
+import { getOnly } from './http/get-only.ts'
 import { type Handler, mountOperations } from './http/mount-operations.ts'
 import { asProblem, problemBody, sendProblem } from './http/problems.ts'
 import { Principals } from './identity/principal.ts'
@@ -41,7 +42,7 @@ export const buildApp = async ({ database, baseUrl, logLevel = 'warn' }: AppOpti
   app.setNotFoundHandler((request) => {
     throw new Problem('not_found', `There is nothing at ${request.url.split('?', 1)[0]?.slice(0, 200)}.`)
   })
-  app.get('/readyz', async () => {
+  getOnly(app, '/readyz', async () => {
     await database.ping()
     return { status: 'ready' }
   })

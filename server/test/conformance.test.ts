@@ -396,6 +396,20 @@ describe('beside the API', () => {
     assert.ok(page.text.includes(`${basePath}/openapi.json`))
   })
 
+  test('pages that are only read refuse other methods by name', async () => {
+    for (const path of [
+      '//readyz',
+      '/openapi.json',
+      '//problems/not_found',
+      '//.well-known/oauth-protected-resource/customer-api/v1',
+    ]) {
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+        const { status, headers } = await service.call(method, path)
+        assert.deepEqual([status, headers.get('allow')], [405, 'GET, HEAD, OPTIONS'], `${method} ${path}`)
+      }
+    }
+  })
+
   test('/readyz tells that the database answers', async () => {
     const { status, body } = await service.call('GET', '//readyz')
     assert.deepEqual([status, body], [200, { status: 'ready' }])

@@ -5,6 +5,7 @@ import { Problem } from '../problem.ts'
 import { resourceMetadataPath } from './authenticate.ts'
 import { entityTag, isCurrent, readTags } from './conditional.ts'
 import { allowAllOrigins } from './cross-origin.ts'
+import { getOnly } from './get-only.ts'
 
 /** What the service says of itself: the OpenAPI document, the reference, the pages behind problem types. */
 export const describeApi = async (app: FastifyInstance, baseUrl: string): Promise<void> => {
@@ -20,7 +21,7 @@ export const describeApi = async (app: FastifyInstance, baseUrl: string): Promis
     for (const [url, body] of Object.entries(documents)) {
       const tag = entityTag(body)
       open.options(url, async () => {})
-      open.get(url, async (request, reply) => {
+      getOnly(open, url, async (request, reply) => {
         reply.headers({
           etag: tag,
           'cache-control': 'public, no-cache',
@@ -31,7 +32,7 @@ export const describeApi = async (app: FastifyInstance, baseUrl: string): Promis
       })
     }
   })
-  app.get('/problems/:code', async (request, reply) => {
+  getOnly(app, '/problems/:code', async (request, reply) => {
     const { code } = request.params as { code: string } // the router fills it
     if (!Object.hasOwn(problems, code)) throw new Problem('not_found', `There is no problem "${code.slice(0, 100)}".`)
     return reply.type('text/html; charset=utf-8').send(problemPage(code as ProblemCode)) // just checked
