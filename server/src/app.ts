@@ -3,16 +3,23 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { basePath, type ResourceName, resources } from '@masthead/contract'
 import Fastify, { type ConnectionError, type FastifyInstance, LogController } from 'fastify'
+import { AuthorizationServer } from './authorization-server/authorization-server.ts'
+import { mountAuthorizationServer } from './authorization-server/mount.ts'
 import type { Database } from './database/database.ts'
 import { openToAllOrigins } from './http/cross-origin.ts'
 import { describeApi } from './http/description.ts'
 import { getOnly } from './http/get-only.ts'
 import { type Handler, mountOperations } from './http/mount-operations.ts'
 import { asProblem, problemBody, sendProblem } from './http/problems.ts'
-import { Principals } from './identity/principal.ts'
+import { DelegatedTokens } from './identity/delegated-tokens.ts'
+import { type OutsideIssuer, OutsideTokens } from './identity/outside-issuer.ts'
+import { type Authenticator, Principals } from './identity/principal.ts'
 import { Problem } from './problem.ts'
 
-export type AppOptions = { database: Database; baseUrl: string; logLevel?: 'silent' | 'warn' }
+/** Whose delegated tokens are accepted: those of our own authorization server, or of one outside. */
+export type Delegation = { issuer: string; secret: string } | OutsideIssuer
+
+export type AppOptions = { database: Database; baseUrl: string; delegation: Delegation; logLevel?: 'silent' | 'warn' }
 
 const largestBody = 256 * 1024
 const longestUrl = 8 * 1024
@@ -20,7 +27,8 @@ const longestUrl = 8 * 1024
 const largestHead = 32 * 1024
 
 /** The service as it runs in production and in tests. */
-export const buildApp = async ({ database, baseUrl, logLevel = 'warn' }: AppOptions): Promise<FastifyInstance> => {
+export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
+  const { database, baseUrl, delegation, logLevel = 'warn' } = options
   const app = Fastify({
     bodyLimit: largestBody,
     http: { maxHeaderSize: largestHead },
@@ -46,11 +54,26 @@ export const buildApp = async ({ database, baseUrl, logLevel = 'warn' }: AppOpti
     await database.ping()
     return { status: 'ready' }
   })
-  await describeApi(app, baseUrl)
-  const principals = new Principals(database)
+  await describeApi(app, baseUrl, delegation.issuer)
+  const delegated =
+    'secret' in delegation ? await mountOwnServer(app, options, delegation) : new OutsideTokens(database, delegation)
+  const principals = new Principals(database, delegated)
   const handlers = await loadHandlers()
   await app.register((api) => mountOperations(api, { database, principals, handlers, baseUrl }), { prefix: basePath })
   return app
+}
+
+const mountOwnServer = async (
+  app: FastifyInstance,
+  { database, baseUrl }: AppOptions,
+  { issuer, secret }: { issuer: string; secret: string },
+): Promise<Authenticator> => {
+  const resource = baseUrl + basePath
+  const onError = (error: Error) => app.log.error({ err: error }, 'the authorization server failed')
+  const server = await AuthorizationServer.start({ database, issuer, resource, secret, onError })
+  app.addHook('onClose', () => server.stop())
+  await app.register((pages) => mountAuthorizationServer(pages, { server, database, issuer, resource }))
+  return new DelegatedTokens(database, { issuer, audience: resource, key: server.key })
 }
 
 /** Each resource of the contract has a folder of its name; nothing else needs to be registered. */

@@ -3,7 +3,8 @@
 grant usage on schema public to masthead_service;
 grant select on installation to masthead_service;
 grant select, insert, update, delete on
-  tenants, users, memberships, access_tokens, heads, tallies,
+  tenants, users, memberships, access_tokens, applications, consents, authorization_state, signing_keys, sign_in_failures,
+  heads, tallies,
   publications, accounts, contacts, subscriptions, invoices, tasks
   to masthead_service;
 grant select (tenant_id, resource, position, class), insert, update, delete on search_texts to masthead_service;

@@ -1,4 +1,4 @@
-import { basePath, openapi, type ProblemCode, problems, scopes } from '@masthead/contract'
+import { basePath, openapi, type ProblemCode, problems, scopePrefix, scopes } from '@masthead/contract'
 import scalar from '@scalar/fastify-api-reference'
 import type { FastifyInstance } from 'fastify'
 import { Problem } from '../problem.ts'
@@ -8,7 +8,7 @@ import { allowAllOrigins } from './cross-origin.ts'
 import { getOnly } from './get-only.ts'
 
 /** What the service says of itself: the OpenAPI document, the reference, the pages behind problem types. */
-export const describeApi = async (app: FastifyInstance, baseUrl: string): Promise<void> => {
+export const describeApi = async (app: FastifyInstance, baseUrl: string, issuer: string): Promise<void> => {
   await app.register(async (open) => {
     open.addHook(
       'onRequest',
@@ -16,7 +16,7 @@ export const describeApi = async (app: FastifyInstance, baseUrl: string): Promis
     )
     const documents = {
       [`${basePath}/openapi.json`]: JSON.stringify(openapi()),
-      [resourceMetadataPath]: JSON.stringify(resourceMetadata(baseUrl)),
+      [resourceMetadataPath]: JSON.stringify(resourceMetadata(baseUrl, issuer)),
     }
     for (const [url, body] of Object.entries(documents)) {
       const tag = entityTag(body)
@@ -52,12 +52,13 @@ export const describeApi = async (app: FastifyInstance, baseUrl: string): Promis
 }
 
 /** RFC 9728. */
-const resourceMetadata = (baseUrl: string) => ({
+const resourceMetadata = (baseUrl: string, issuer: string) => ({
   resource: baseUrl + basePath,
+  authorization_servers: [issuer],
   resource_name: 'Masthead',
   resource_documentation: `${baseUrl}/docs`,
   bearer_methods_supported: ['header'],
-  scopes_supported: Object.keys(scopes),
+  scopes_supported: Object.keys(scopes).map((scope) => scopePrefix + scope),
 })
 
 const problemPage = (code: ProblemCode): string => {

@@ -6,7 +6,7 @@ import { hashToken, isWellFormedToken, type TokenKind } from './token-format.ts'
 
 /** Who is calling, the same for every kind of token. */
 export type Principal = {
-  kind: TokenKind
+  kind: TokenKind | 'delegated'
   tokenId: string
   tenantId: string
   userId: string | null
@@ -15,7 +15,12 @@ export type Principal = {
   tokenScopes: ReadonlySet<string>
   /** Who gets a task that names nobody. */
   assignee: string
+  /** The application that acts for the user. */
+  applicationId: string | null
 }
+
+/** Whatever can tell who holds a token. */
+export type Authenticator = { authenticate(token: string): Promise<Principal> }
 
 type TokenRow = {
   id: string
@@ -33,15 +38,19 @@ type TokenRow = {
 const minute = 60_000
 
 /** Finds out who holds a token. Unknown, expired and revoked ones are refused; the last use is kept to the minute. */
-export class Principals {
+export class Principals implements Authenticator {
   readonly #database: Database
+  readonly #delegated: Authenticator | null
   readonly #notedUses = new Map<string, number>()
 
-  constructor(database: Database) {
+  constructor(database: Database, delegated: Authenticator | null) {
     this.#database = database
+    this.#delegated = delegated
   }
 
   async authenticate(token: string): Promise<Principal> {
+    // Three parts are a JWT (RFC 7515 §7.1), which no token of ours is.
+    if (this.#delegated && token.split('.').length === 3) return this.#delegated.authenticate(token)
     if (!isWellFormedToken(token)) throw invalidToken('The access token is not complete, or not one of this service.')
     const [row] = await this.#database.query<TokenRow>({ text: findToken, values: [hashToken(token)] })
     if (!row) throw invalidToken('This access token is not known here.')
@@ -58,6 +67,7 @@ export class Principals {
       role: row.role,
       tokenScopes: new Set(row.scopes),
       assignee: row.assignee,
+      applicationId: null,
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Query } from '../database/connection.ts'
-import { newId } from '../records/identifiers.ts'
+import { isUuid, newId } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
 import { hashPassword } from './passwords.ts'
 import type { Role } from './roles.ts'
@@ -79,6 +79,25 @@ export const removeMember = async (query: Query, tenantId: string, email: string
     values: [tenantId, member.id],
   })
   return member
+}
+
+export type User = { id: string; email: string; name: string; passwordHash: string }
+
+const userColumns = 'id, email, name, password_hash as "passwordHash"'
+
+export const findUser = async (query: Query, id: string): Promise<User | null> => {
+  if (!isUuid(id)) return null
+  const [user] = await query<User>({ text: `select ${userColumns} from users where id = $1`, values: [id] })
+  return user ?? null
+}
+
+export const findUserByEmail = async (query: Query, email: string): Promise<User | null> => {
+  if (email.includes('\0')) return null
+  const [user] = await query<User>({
+    text: `select ${userColumns} from users where email_key = $1`,
+    values: [emailKey(email)],
+  })
+  return user ?? null
 }
 
 export const setPassword = async (query: Query, email: string, password: string): Promise<void> => {

@@ -62,7 +62,7 @@ function* batches(records: Iterable<DemoRecord>): Generator<Partial<Record<DemoR
 const keptToken = async (database: Database, tenant: Tenant, dataDirectory: string): Promise<string> => {
   const file = join(dataDirectory, 'demo-token')
   const kept = await readFile(file, 'utf8').catch(() => '')
-  const holder = await new Principals(database).authenticate(kept).catch(() => null)
+  const holder = await new Principals(database, null).authenticate(kept).catch(() => null)
   if (holder?.tenantId === tenant.id) return kept
   const { token } = await createToken(database.query, {
     tenantId: tenant.id,

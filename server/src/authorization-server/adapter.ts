@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto'
+import { type Adapter, type AdapterPayload, errors } from 'oidc-provider'
+import type { Query } from '../database/connection.ts'
+import type { Database } from '../database/database.ts'
+import { type Application, findApplication } from '../identity/applications.ts'
+import { withdrawConsent } from '../identity/consents.ts'
+import { clientMetadata } from './client-metadata.ts'
+
+type StateRow = { payload: string; consumed_at: Date | null }
+
+/** The state of the provider in PostgreSQL, shared by every process. Clients are our applications. */
+export class StateAdapter implements Adapter {
+  readonly #query: Query
+  readonly #model: string
+
+  constructor(database: Database, model: string) {
+    this.#query = database.query
+    this.#model = model
+  }
+
+  async upsert(id: string, payload: AdapterPayload, expiresIn = 3_600): Promise<void> {
+    await this.#query({
+      text: `insert into authorization_state (model, id_hash, payload, grant_id, uid, expires_at)
+        values ($1, $2, $3, $4, $5, now() + $6 * interval '1 second')
+        on conflict (model, id_hash) do update set payload = excluded.payload, grant_id = excluded.grant_id,
+          uid = excluded.uid, expires_at = excluded.expires_at`,
+      values: [this.#model, hash(id), JSON.stringify(payload), payload.grantId ?? null, payload.uid ?? null, expiresIn],
+    })
+  }
+
+  async find(id: string): Promise<AdapterPayload | undefined> {
+    if (this.#model === 'Client') return this.#findClient(id)
+    return this.#first({
+      text: `select payload, consumed_at from authorization_state
+        where model = $1 and id_hash = $2 and expires_at > now()`,
+      values: [this.#model, hash(id)],
+    })
+  }
+
+  async findByUid(uid: string): Promise<AdapterPayload | undefined> {
+    return this.#first({
+      text: `select payload, consumed_at from authorization_state where model = $1 and uid = $2 and expires_at > now()`,
+      values: [this.#model, uid],
+    })
+  }
+
+  /** The device flow is off. */
+  async findByUserCode(): Promise<undefined> {}
+
+  /** At most one of several processes consumes a code or refresh token; who comes late ends what it gave. */
+  async consume(id: string): Promise<void> {
+    const consumed = await this.#query({
+      text: `update authorization_state set consumed_at = now()
+        where model = $1 and id_hash = $2 and consumed_at is null returning model`,
+      values: [this.#model, hash(id)],
+    })
+    if (consumed.length > 0) return
+    const [spent] = await this.#query<{ grant_id: string }>({
+      text: 'select grant_id from authorization_state where model = $1 and id_hash = $2',
+      values: [this.#model, hash(id)],
+    })
+    if (spent) await endGrant(this.#query, spent.grant_id)
+    throw new errors.InvalidGrant('already used')
+  }
+
+  async destroy(id: string): Promise<void> {
+    await this.#query({
+      text: 'delete from authorization_state where model = $1 and id_hash = $2',
+      values: [this.#model, hash(id)],
+    })
+    // Access tokens are not stored: they end with the consent that stands behind them.
+    if (this.#model === 'Grant') await withdrawConsent(this.#query, id)
+  }
+
+  async revokeByGrantId(grantId: string): Promise<void> {
+    await this.#query({
+      text: 'delete from authorization_state where model = $1 and grant_id = $2',
+      values: [this.#model, grantId],
+    })
+  }
+
+  async #first(statement: { text: string; values: unknown[] }): Promise<AdapterPayload | undefined> {
+    const [row] = await this.#query<StateRow>(statement)
+    if (!row) return undefined
+    const consumed = row.consumed_at && { consumed: Math.floor(row.consumed_at.getTime() / 1_000) }
+    return { ...JSON.parse(row.payload), ...consumed }
+  }
+
+  async #findClient(id: string): Promise<AdapterPayload | undefined> {
+    if (id.includes('\0') || id.length > 200) return undefined
+    const application: Application | null = await findApplication(this.#query, id)
+    return application && !application.disabledAt ? clientMetadata(application) : undefined
+  }
+}
+
+const endGrant = async (query: Query, grantId: string): Promise<void> => {
+  await withdrawConsent(query, grantId)
+  await query({ text: 'delete from authorization_state where grant_id = $1', values: [grantId] })
+  await query({
+    text: `delete from authorization_state where model = 'Grant' and id_hash = $1`,
+    values: [hash(grantId)],
+  })
+}
+
+const hash = (id: string): Buffer => createHash('sha256').update(id).digest()

@@ -1,0 +1,16 @@
+import { scopePrefix } from '@masthead/contract'
+import type { AdapterPayload } from 'oidc-provider'
+import type { Application } from '../identity/applications.ts'
+
+/** An application as the provider knows a client: public, with PKCE, for the code flow. */
+export const clientMetadata = (application: Application): AdapterPayload => ({
+  client_id: application.clientId,
+  client_name: application.name,
+  application_type: application.isNative ? 'native' : 'web',
+  redirect_uris: application.redirectUris,
+  grant_types: ['authorization_code', ...(application.mayRefresh ? ['refresh_token'] : [])],
+  response_types: ['code'],
+  token_endpoint_auth_method: 'none',
+  api_scopes: application.scopes.map((scope) => scopePrefix + scope).join(' '),
+  tenant_id: application.tenantId,
+})

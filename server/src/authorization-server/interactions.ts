@@ -1,0 +1,187 @@
+import { type Scope, scopePrefix, scopes } from '@masthead/contract'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { errors, type InteractionResults } from 'oidc-provider'
+import type { Database } from '../database/database.ts'
+import { findApplication } from '../identity/applications.ts'
+import { findChoosableTenants, storeConsent } from '../identity/consents.ts'
+import { findUser } from '../identity/users.ts'
+import type { AuthorizationServer } from './authorization-server.ts'
+import { consentPage, errorPage, type Page, signInPage } from './pages.ts'
+import { signIn } from './sign-in.ts'
+
+type Surroundings = { server: AuthorizationServer; database: Database; issuer: string; resource: string }
+type Interaction = Awaited<ReturnType<AuthorizationServer['provider']['interactionDetails']>>
+type Form = Record<string, string>
+
+const root = '/oauth2/interaction/:uid'
+
+/** The pages between an application's request and its answer: who are you, and may it? */
+export const mountInteractions = async (app: FastifyInstance, surroundings: Surroundings): Promise<void> => {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: 16_384 },
+    (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(String(body)))),
+  )
+  app.addHook('onRequest', async (request) => refuseOtherSites(request))
+  app.setErrorHandler((error, request, reply) => send(reply, failurePage(error, request)))
+
+  app.get(root, async (request, reply) =>
+    send(reply, await currentPage(surroundings, await find(surroundings, request, reply))),
+  )
+
+  app.post(`${root}/sign-in`, async (request, reply) => {
+    const interaction = await find(surroundings, request, reply)
+    const { email = '', password = '' } = formOf(request)
+    const outcome = await signIn(surroundings.database.query, email, password, request.ip)
+    if ('user' in outcome) return finish(surroundings, request, reply, { login: { accountId: outcome.user.id } })
+    if (outcome.refused === 'throttled') reply.header('retry-after', outcome.retryAfterSeconds)
+    const problem =
+      outcome.refused === 'throttled'
+        ? `Too many attempts. Try again in ${Math.ceil(outcome.retryAfterSeconds / 60)} minutes.`
+        : 'The e-mail address or the password is not right.'
+    const page = await signInPageOf(surroundings, interaction, { email, problem })
+    return send(reply, { ...page, status: outcome.refused === 'throttled' ? 429 : 401 })
+  })
+
+  app.post(`${root}/consent`, async (request, reply) => {
+    const interaction = await find(surroundings, request, reply)
+    const { decision, tenant = '' } = formOf(request)
+    if (decision !== 'allow') return finish(surroundings, request, reply, denied)
+    const grantId = await grant(surroundings, interaction, tenant)
+    if (grantId === null) return send(reply, await currentPage(surroundings, interaction))
+    return finish(surroundings, request, reply, { consent: { grantId } })
+  })
+
+  app.post(`${root}/cancel`, async (request, reply) => {
+    await find(surroundings, request, reply)
+    return finish(surroundings, request, reply, denied)
+  })
+
+  /** Signs out here, and begins again. */
+  app.post(`${root}/switch-user`, async (request, reply) => {
+    const { session, params } = await find(surroundings, request, reply)
+    await (await surroundings.server.provider.Session.find(session?.cookie ?? ''))?.destroy()
+    return reply.redirect(`/oauth2/authorize?${new URLSearchParams(params as Record<string, string>)}`, 303) // they came as strings
+  })
+}
+
+const denied: InteractionResults = { error: 'access_denied', error_description: 'the user denied the request' }
+
+/** A page of another site must not press our buttons; cookies are SameSite=Lax and the path is secret as well. */
+const refuseOtherSites = ({ method, headers }: FastifyRequest): void => {
+  const site = headers['sec-fetch-site']
+  if (method === 'POST' && site !== undefined && site !== 'same-origin')
+    throw new errors.AccessDenied('another site sent this form')
+}
+
+const formOf = (request: FastifyRequest): Form => (request.body ?? {}) as Form // parsed above, for every route here
+
+const find = ({ server }: Surroundings, request: FastifyRequest, reply: FastifyReply): Promise<Interaction> =>
+  server.provider.interactionDetails(request.raw, reply.raw)
+
+const finish = async (
+  { server }: Surroundings,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  result: InteractionResults,
+) =>
+  reply.redirect(
+    await server.provider.interactionResult(request.raw, reply.raw, result, { mergeWithLastSubmission: false }),
+    303,
+  )
+
+const currentPage = async (surroundings: Surroundings, interaction: Interaction): Promise<Page> => {
+  if (interaction.prompt.name === 'login') return signInPageOf(surroundings, interaction, {})
+  const { database } = surroundings
+  const application = await applicationOf(surroundings, interaction)
+  const user = await findUser(database.query, interaction.session?.accountId ?? '')
+  if (!user) return signInPageOf(surroundings, interaction, {})
+  const callback = new URL(String(interaction.params.redirect_uri))
+  return consentPage({
+    action: `/oauth2/interaction/${interaction.uid}/consent`,
+    switchUser: `/oauth2/interaction/${interaction.uid}/switch-user`,
+    application: application.name,
+    redirectHost: callback.host || callback.protocol,
+    callbackOrigin: callback.origin === 'null' ? callback.protocol : callback.origin,
+    user: `${user.name} <${user.email}>`,
+    scopes: askedScopes(interaction),
+    tenants: await findChoosableTenants(database.query, user.id, application.tenantId),
+  })
+}
+
+const signInPageOf = async (
+  surroundings: Surroundings,
+  interaction: Interaction,
+  given: { email?: string; problem?: string },
+): Promise<Page> =>
+  signInPage({
+    ...given,
+    action: `/oauth2/interaction/${interaction.uid}/sign-in`,
+    cancel: `/oauth2/interaction/${interaction.uid}/cancel`,
+    application: (await applicationOf(surroundings, interaction)).name,
+  })
+
+const applicationOf = async ({ database }: Surroundings, { params }: Interaction) => {
+  const application = await findApplication(database.query, String(params.client_id))
+  if (!application || application.disabledAt)
+    throw new errors.InvalidClient('the application is not registered, or disabled')
+  return application
+}
+
+const askedScopes = ({ params }: Interaction): Scope[] => {
+  const asked = String(params.scope ?? '').split(' ')
+  const known = Object.keys(scopes) as Scope[] // the keys of `scopes` are the scopes
+  return known.filter((scope) => asked.includes(scopePrefix + scope))
+}
+
+/** Null when the tenant is not one that this user can choose for this application. */
+const grant = async (
+  surroundings: Surroundings,
+  interaction: Interaction,
+  tenantId: string,
+): Promise<string | null> => {
+  const { server, database, resource } = surroundings
+  const application = await applicationOf(surroundings, interaction)
+  const userId = interaction.session?.accountId ?? ''
+  const tenants = await findChoosableTenants(database.query, userId, application.tenantId)
+  if (!tenants.some(({ id }) => id === tenantId)) return null
+  const allowed = askedScopes(interaction)
+  const given = new server.provider.Grant({ accountId: userId, clientId: application.clientId })
+  given.addOIDCScope('openid offline_access')
+  if (allowed.length > 0) given.addResourceScope(resource, allowed.map((scope) => scopePrefix + scope).join(' '))
+  const grantId = await given.save()
+  // Before anything is issued under the grant: without its consent no token of it is accepted, or even made.
+  await storeConsent(database.query, {
+    grantId,
+    applicationId: application.clientId,
+    tenantId,
+    userId,
+    scopes: allowed,
+  })
+  return grantId
+}
+
+const failurePage = (error: unknown, request: FastifyRequest): Page => {
+  if (error instanceof errors.OIDCProviderError) {
+    const detail =
+      error instanceof errors.SessionNotFound
+        ? 'This page has expired, or cookies are switched off. Go back to the application and start again.'
+        : (error.error_description ?? error.message)
+    return errorPage({ status: error.statusCode, title: 'This did not work', detail })
+  }
+  request.log.error({ err: error }, 'an interaction failed')
+  return errorPage({ status: 500, title: 'Something went wrong', detail: 'Try again later.', requestId: request.id })
+}
+
+const send = (reply: FastifyReply, page: Page): FastifyReply =>
+  reply
+    .code(page.status)
+    .headers({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': page.contentSecurityPolicy,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    })
+    .send(page.html)

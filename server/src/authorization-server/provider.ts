@@ -1,0 +1,156 @@
+import { scopes as apiScopes, basePath, scopePrefix } from '@masthead/contract'
+import { type Configuration, errors, type KoaContextWithOIDC, Provider } from 'oidc-provider'
+import type { Database } from '../database/database.ts'
+import { findDelegation } from '../identity/consents.ts'
+import { findUser } from '../identity/users.ts'
+import { StateAdapter } from './adapter.ts'
+import { errorPage, type Page, signedOutPage, signOutPage } from './pages.ts'
+import { deriveKey } from './sealing.ts'
+import type { SigningKey } from './signing-keys.ts'
+
+export type ProviderOptions = {
+  database: Database
+  issuer: string
+  /** The resource that tokens are for: the base address of the API. */
+  resource: string
+  secret: string
+  keys: SigningKey[]
+  onError: (error: Error) => void
+}
+
+const minute = 60
+const day = 86_400
+export const accessTokenSeconds = 10 * minute
+const refreshTokenSeconds = 30 * day
+
+/** Claims of ours in access tokens. */
+export const tenantClaim = 'tenant'
+export const grantClaim = 'grant'
+
+/** An OpenID provider for the code flow with PKCE, and nothing else. Its keys are fixed: to rotate, build another. */
+export const buildProvider = (options: ProviderOptions): Provider => {
+  const provider = new Provider(options.issuer, configuration(options))
+  // The issuer is configured, whatever address a request came by: mount.ts sets the forwarded headers from it.
+  provider.proxy = true
+  provider.on('server_error', (_ctx, error) => options.onError(error))
+  return provider
+}
+
+const configuration = ({ database, issuer, resource, secret, keys }: ProviderOptions): Configuration => ({
+  adapter: (model) => new StateAdapter(database, model),
+  jwks: { keys: keys.map(({ privateKey }) => privateKey as { kty: string }) }, // our keys are RSA keys, made by signing-keys.ts
+  cookies: {
+    keys: [deriveKey(secret, 'cookies').toString('base64url')],
+    names: { interaction: 'masthead_interaction', resume: 'masthead_resume', session: 'masthead_session' },
+    long: { httpOnly: true, sameSite: 'lax', signed: true, secure: issuer.startsWith('https:') },
+    short: { httpOnly: true, sameSite: 'lax', signed: true, secure: issuer.startsWith('https:') },
+  },
+  routes: {
+    authorization: '/oauth2/authorize',
+    token: '/oauth2/token',
+    revocation: '/oauth2/revoke',
+    jwks: '/oauth2/jwks',
+    userinfo: '/oauth2/userinfo',
+    end_session: '/oauth2/logout',
+  },
+  // Scopes of the API belong to its resource server below.
+  scopes: ['openid', 'offline_access'],
+  claims: { openid: ['sub'] },
+  responseTypes: ['code'],
+  clientAuthMethods: ['none'],
+  enabledJWA: { idTokenSigningAlgValues: ['RS256'] },
+  clientDefaults: {
+    token_endpoint_auth_method: 'none',
+    response_types: ['code'],
+    grant_types: ['authorization_code'],
+    id_token_signed_response_alg: 'RS256',
+  },
+  extraClientMetadata: { properties: ['api_scopes', 'tenant_id'] },
+  allowOmittingSingleRegisteredRedirectUri: false,
+  pkce: { required: () => true },
+  features: {
+    devInteractions: { enabled: false },
+    dPoP: { enabled: false },
+    pushedAuthorizationRequests: { enabled: false },
+    revocation: { enabled: true },
+    userinfo: { enabled: true },
+    rpInitiatedLogout: {
+      enabled: true,
+      logoutSource: (ctx, form) => show(ctx, signOutPage({ form, formId: 'op.logoutForm' })),
+      postLogoutSuccessSource: (ctx) => show(ctx, signedOutPage()),
+    },
+    resourceIndicators: {
+      enabled: true,
+      // Step 2 of the description sends no `resource`.
+      useGrantedResource: async () => true,
+      defaultResource: async (ctx) =>
+        [...ctx.oidc.requestParamScopes].some((scope) => scope.startsWith(scopePrefix)) ? resource : [],
+      getResourceServerInfo: async (ctx, given, client) => {
+        if (given !== resource) throw new errors.InvalidTarget(`the only resource is ${resource}`)
+        const registered = String(client.api_scopes)
+        requireRegistered(ctx, registered.split(' '))
+        return {
+          scope: registered,
+          audience: resource,
+          accessTokenTTL: accessTokenSeconds,
+          accessTokenFormat: 'jwt',
+          jwt: { sign: { alg: 'RS256' } },
+        }
+      },
+    },
+  },
+  // Consent chooses the tenant, so it is asked each time.
+  loadExistingGrant: async (ctx) => {
+    const grantId = ctx.oidc.result?.consent?.grantId
+    return grantId ? ctx.oidc.provider.Grant.find(grantId) : undefined
+  },
+  // Otherwise a second consent, for another tenant, would end the tokens of the first.
+  expiresWithSession: async () => false,
+  issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+  rotateRefreshToken: true,
+  extraTokenClaims: async (_ctx, token) => {
+    if (token.kind !== 'AccessToken' || !token.grantId) return undefined
+    const delegation = await findDelegation(database.query, token.grantId)
+    if (!delegation) throw new errors.InvalidGrant('the consent, the membership or the application has ended')
+    return { [tenantClaim]: delegation.tenantId, [grantClaim]: token.grantId }
+  },
+  findAccount: async (_ctx, id) => {
+    const user = await findUser(database.query, id)
+    return user ? { accountId: user.id, claims: async () => ({ sub: user.id }) } : undefined
+  },
+  interactions: { url: (_ctx, interaction) => `/oauth2/interaction/${interaction.uid}` },
+  renderError: (ctx, out) =>
+    show(ctx, errorPage({ status: ctx.status, title: 'This did not work', detail: explained(out) })),
+  ttl: {
+    AccessToken: accessTokenSeconds,
+    AuthorizationCode: 60,
+    IdToken: 60 * minute,
+    RefreshToken: refreshTokenSeconds,
+    Grant: refreshTokenSeconds + day,
+    Interaction: 15 * minute,
+    Session: 14 * day,
+  },
+})
+
+/** The provider would drop a scope silently; an application that asks for too much should hear of it. */
+const requireRegistered = (ctx: KoaContextWithOIDC, registered: string[]): void => {
+  if (ctx.oidc.route !== 'authorization') return
+  for (const scope of ctx.oidc.requestParamScopes) {
+    if (!scope.startsWith(scopePrefix) || registered.includes(scope)) continue
+    const why = scope.slice(scopePrefix.length) in apiScopes ? 'not registered for this application' : 'unknown'
+    throw new errors.InvalidScope(`requested scope is ${why}`, scope)
+  }
+}
+
+const show = (ctx: KoaContextWithOIDC, page: Page): void => {
+  ctx.status = page.status
+  ctx.type = 'html'
+  ctx.set('content-security-policy', page.contentSecurityPolicy)
+  ctx.set('cache-control', 'no-store')
+  ctx.body = page.html
+}
+
+const explained = ({ error, error_description }: { error: string; error_description?: string | undefined }): string =>
+  error_description ? `${error_description} (${error})` : error
+
+export const resourceOf = (baseUrl: string): string => baseUrl + basePath

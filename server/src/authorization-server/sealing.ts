@@ -1,0 +1,24 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+
+/** What this installation keeps from whoever reads only its database. All keys are derived from one secret. */
+export const deriveKey = (secret: string, purpose: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, 'masthead', purpose, 32))
+
+const nonceBytes = 12
+const tagBytes = 16
+
+/** AES-256-GCM; `context` binds the sealed text to its place, so that it cannot be moved. */
+export const seal = (key: Buffer, context: string, text: string): Buffer => {
+  const nonce = randomBytes(nonceBytes)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context))
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed])
+}
+
+/** Throws when the key is another one or the bytes were changed. */
+export const unseal = (key: Buffer, context: string, sealed: Buffer): string => {
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes))
+    .setAAD(Buffer.from(context))
+    .setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes))
+  return Buffer.concat([decipher.update(sealed.subarray(nonceBytes + tagBytes)), decipher.final()]).toString('utf8')
+}

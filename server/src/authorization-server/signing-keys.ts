@@ -1,0 +1,83 @@
+import { generateKeyPair } from 'node:crypto'
+import { promisify } from 'node:util'
+import { calculateJwkThumbprint, exportJWK, type JWK } from 'jose'
+import type { Query } from '../database/connection.ts'
+import { Refusal } from '../refusal.ts'
+import { deriveKey, seal, unseal } from './sealing.ts'
+
+export type SigningKey = { id: string; privateKey: JWK; publicKey: JWK; retiredAt: Date | null }
+
+/** Longer than any token that a key has signed lives, clocks that disagree included. */
+const overlapMilliseconds = 75 * 60_000
+/** A key is replaced by age even when nobody asks. */
+const longestUseMilliseconds = 90 * 86_400_000
+
+type KeyRow = { id: string; encrypted_key: Buffer; public_key: string; retired_at: Date | null }
+
+/** The keys that sign (the first) or are still published, newest first; makes the first one of all. */
+export const loadSigningKeys = async (query: Query, secret: string): Promise<SigningKey[]> => {
+  const sealingKey = deriveKey(secret, 'signing keys')
+  const rows = await query<KeyRow>({ text: selectKeys, values: [new Date(Date.now() - overlapMilliseconds)] })
+  return rows.map(({ id, encrypted_key, public_key, retired_at }) => ({
+    id,
+    privateKey: JSON.parse(unsealed(sealingKey, id, encrypted_key)),
+    publicKey: JSON.parse(public_key),
+    retiredAt: retired_at,
+  }))
+}
+
+const selectKeys = `select id, encrypted_key, public_key, retired_at from signing_keys
+  where retired_at is null or retired_at > $1 order by retired_at is not null, created_at desc, id`
+
+const unsealed = (key: Buffer, id: string, sealed: Buffer): string => {
+  try {
+    return unseal(key, id, sealed)
+  } catch {
+    throw new Refusal('MASTHEAD_SECRET is not the one that the signing keys in this database were encrypted with')
+  }
+}
+
+/** What changes whenever a key is added or retired. */
+export const signingKeysRevision = async (query: Query): Promise<string> => {
+  const [row] = await query<{ revision: string }>({
+    text: `select coalesce(string_agg(id || (retired_at is null), ',' order by id), '') as revision from signing_keys`,
+  })
+  return row?.revision ?? ''
+}
+
+/** In one transaction under a lock: the key in use, made when there is none or the last is too old. */
+export const ensureSigningKey = async (query: Query, secret: string): Promise<void> => {
+  await lockKeys(query)
+  const [current] = await query<{ created_at: Date }>({
+    text: 'select created_at from signing_keys where retired_at is null order by created_at desc limit 1',
+  })
+  if (current && Date.now() - current.created_at.getTime() < longestUseMilliseconds) return
+  await addKey(query, secret)
+}
+
+/** A new key signs from now on; the one before stays published while its tokens live. */
+export const rotateSigningKey = async (query: Query, secret: string): Promise<string> => {
+  await lockKeys(query)
+  await loadSigningKeys(query, secret) // refuses another secret before anything changes
+  return addKey(query, secret)
+}
+
+const lockKeys = (query: Query) => query({ text: `select pg_advisory_xact_lock(hashtext('masthead signing keys'))` })
+
+const addKey = async (query: Query, secret: string): Promise<string> => {
+  const { privateKey, publicKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 })
+  const publicJwk = await exportJWK(publicKey)
+  const id = await calculateJwkThumbprint(publicJwk)
+  const common = { kid: id, alg: 'RS256', use: 'sig' }
+  const sealed = seal(
+    deriveKey(secret, 'signing keys'),
+    id,
+    JSON.stringify({ ...(await exportJWK(privateKey)), ...common }),
+  )
+  await query({ text: 'update signing_keys set retired_at = now() where retired_at is null' })
+  await query({
+    text: 'insert into signing_keys (id, encrypted_key, public_key) values ($1, $2, $3)',
+    values: [id, sealed, JSON.stringify({ ...publicJwk, ...common })],
+  })
+  return id
+}

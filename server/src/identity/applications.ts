@@ -1,0 +1,87 @@
+import { randomInt } from 'node:crypto'
+import type { Scope } from '@masthead/contract'
+import type { Query } from '../database/connection.ts'
+import { Refusal } from '../refusal.ts'
+
+/** A program of somebody else's that acts for users. */
+export type Application = {
+  clientId: string
+  name: string
+  redirectUris: string[]
+  scopes: Scope[]
+  isNative: boolean
+  mayRefresh: boolean
+  /** The only tenant that can be consented to, when a tenant's administrator registered it. */
+  tenantId: string | null
+  createdAt: Date
+  disabledAt: Date | null
+}
+
+const columns = `id as "clientId", name, redirect_uris as "redirectUris", scopes, is_native as "isNative",
+  may_refresh as "mayRefresh", tenant_id as "tenantId", created_at as "createdAt", disabled_at as "disabledAt"`
+
+export type NewApplication = Pick<Application, 'name' | 'redirectUris' | 'scopes' | 'isNative' | 'mayRefresh'> & {
+  clientId?: string
+  tenantId?: string | null
+}
+
+export const registerApplication = async (query: Query, given: NewApplication): Promise<Application> => {
+  if (given.redirectUris.length === 0) throw new Refusal('an application needs at least one redirect URI')
+  for (const uri of given.redirectUris) requireRedirectUri(uri, given.isNative)
+  const clientId = given.clientId ?? newClientId()
+  const { name, redirectUris, scopes, isNative, mayRefresh, tenantId = null } = given
+  const [application] = await query<Application>({
+    text: `insert into applications (id, name, redirect_uris, scopes, is_native, may_refresh, tenant_id)
+      values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning ${columns}`,
+    values: [clientId, name, redirectUris, scopes, isNative, mayRefresh, tenantId],
+  })
+  if (!application) throw new Refusal(`there is already an application "${clientId}"`)
+  return application
+}
+
+const newClientId = (): string =>
+  `app_${Array.from({ length: 20 }, () => 'abcdefghijklmnopqrstuvwxyz0123456789'[randomInt(36)]).join('')}`
+
+const loopback = new Set(['127.0.0.1', '[::1]', 'localhost'])
+
+/** RFC 9700 §2.1: exact URIs, TLS but for loopback; RFC 8252 §7.1: private schemes are those of a domain name reversed. */
+const requireRedirectUri = (uri: string, isNative: boolean): void => {
+  const url = URL.parse(uri)
+  const refuse = (why: string) => {
+    throw new Refusal(`"${uri}" cannot be a redirect URI: ${why}`)
+  }
+  if (!url) return refuse('it is not an absolute address')
+  if (url.hash || uri.includes('#')) return refuse('it has a fragment')
+  if (url.username || url.password) return refuse('it has a user name')
+  if (url.protocol === 'https:') return
+  if (url.protocol === 'http:') return loopback.has(url.hostname) ? undefined : refuse('use https')
+  if (!isNative) return refuse('use https, or register the application as native')
+  if (!url.protocol.includes('.'))
+    return refuse('a private scheme must hold a domain name, as com.example.app:/callback')
+}
+
+export const listApplications = (query: Query): Promise<Application[]> =>
+  query<Application>({ text: `select ${columns} from applications order by created_at, id` })
+
+export const findApplication = async (query: Query, clientId: string): Promise<Application | null> => {
+  const [application] = await query<Application>({
+    text: `select ${columns} from applications where id = $1`,
+    values: [clientId],
+  })
+  return application ?? null
+}
+
+/** A disabled application's tokens end with the next call; an enabled one's that have not expired work again. */
+export const setApplicationDisabled = async (
+  query: Query,
+  clientId: string,
+  disabled: boolean,
+): Promise<Application> => {
+  const [application] = await query<Application>({
+    text: `update applications set disabled_at = case when $2::boolean then coalesce(disabled_at, now()) end
+      where id = $1 returning ${columns}`,
+    values: [clientId, disabled],
+  })
+  if (!application) throw new Refusal(`there is no application "${clientId}"; \`masthead app list\` shows them`)
+  return application
+}

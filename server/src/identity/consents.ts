@@ -1,0 +1,61 @@
+import type { Scope } from '@masthead/contract'
+import type { Query } from '../database/connection.ts'
+import type { Role } from './roles.ts'
+
+export type Consent = { grantId: string; applicationId: string; tenantId: string; userId: string; scopes: Scope[] }
+
+export const storeConsent = async (query: Query, consent: Consent): Promise<void> => {
+  const { grantId, applicationId, tenantId, userId, scopes } = consent
+  await query({
+    text: `insert into consents (grant_id, application_id, tenant_id, user_id, scopes) values ($1, $2, $3, $4, $5)`,
+    values: [grantId, applicationId, tenantId, userId, scopes],
+  })
+}
+
+/** Ends everything that was given under the consent. */
+export const withdrawConsent = async (query: Query, grantId: string): Promise<void> => {
+  await query({
+    text: 'update consents set withdrawn_at = coalesce(withdrawn_at, now()) where grant_id = $1',
+    values: [grantId],
+  })
+}
+
+/** What stands behind a delegated token right now. */
+export type Delegation = {
+  applicationId: string
+  tenantId: string
+  userId: string
+  role: Role
+  assignee: string
+}
+
+/** Null when the consent was withdrawn, the membership ended or the application was disabled. */
+export const findDelegation = async (query: Query, grantId: string): Promise<Delegation | null> => {
+  const [delegation] = await query<Delegation>({
+    text: `
+      select consent.application_id as "applicationId", consent.tenant_id as "tenantId", consent.user_id as "userId",
+        membership.role, coalesce(membership.legacy_user_id, tenant.default_assignee, '') as assignee
+      from consents consent
+      join applications application on application.id = consent.application_id and application.disabled_at is null
+      join memberships membership on membership.tenant_id = consent.tenant_id and membership.user_id = consent.user_id
+      join tenants tenant on tenant.id = consent.tenant_id
+      where consent.grant_id = $1 and consent.withdrawn_at is null`,
+    values: [grantId],
+  })
+  return delegation ?? null
+}
+
+export type ChoosableTenant = { id: string; name: string; role: Role }
+
+/** The tenants in which a user can let an application act. */
+export const findChoosableTenants = (
+  query: Query,
+  userId: string,
+  onlyTenantId: string | null,
+): Promise<ChoosableTenant[]> =>
+  query<ChoosableTenant>({
+    text: `select tenant.id, tenant.name, membership.role
+      from memberships membership join tenants tenant on tenant.id = membership.tenant_id
+      where membership.user_id = $1 and ($2::uuid is null or tenant.id = $2) order by tenant.name, tenant.id`,
+    values: [userId, onlyTenantId],
+  })

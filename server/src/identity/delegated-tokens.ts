@@ -1,0 +1,52 @@
+import { scopePrefix } from '@masthead/contract'
+import type { JWTVerifyGetKey } from 'jose'
+import type { Database } from '../database/database.ts'
+import { Problem } from '../problem.ts'
+import { findDelegation } from './consents.ts'
+import type { Principal } from './principal.ts'
+import { VerifiedJwts } from './verified-jwts.ts'
+
+/** Finds out for whom an application acts, by an access token of our own authorization server. */
+export class DelegatedTokens {
+  readonly #database: Database
+  readonly #jwts: VerifiedJwts
+
+  constructor(database: Database, options: { issuer: string; audience: string; key: JWTVerifyGetKey }) {
+    this.#database = database
+    const { issuer, audience } = options
+    // RFC 9068 §4: the `typ` tells an access token from an ID token.
+    this.#jwts = new VerifiedJwts(options.key, { issuer, audience, algorithms: ['RS256'], typ: 'at+jwt' })
+  }
+
+  async authenticate(token: string): Promise<Principal> {
+    const { claims } = await this.#jwts.verify(token)
+    const { grant, tenant, client_id: clientId, sub, scope = '', cnf, jti = '' } = claims
+    if (cnf !== undefined) throw ended('This access token is bound to a key, which is not supported.')
+    const delegation = typeof grant === 'string' ? await findDelegation(this.#database.query, grant) : null
+    if (!delegation) throw ended('The consent, the membership or the application behind this access token has ended.')
+    const { applicationId, tenantId, userId, role, assignee } = delegation
+    if (applicationId !== clientId || tenantId !== tenant || userId !== sub) {
+      throw ended('This access token does not agree with the consent behind it.')
+    }
+    return {
+      kind: 'delegated',
+      tokenId: jti,
+      tenantId,
+      userId,
+      role,
+      tokenScopes: scopesOf(scope),
+      assignee,
+      applicationId,
+    }
+  }
+}
+
+export const scopesOf = (scope: unknown): ReadonlySet<string> =>
+  new Set(
+    (Array.isArray(scope) ? scope : String(scope).split(' '))
+      .map(String)
+      .filter((name) => name.startsWith(scopePrefix))
+      .map((name) => name.slice(scopePrefix.length)),
+  )
+
+const ended = (detail: string): Problem => new Problem('invalid_token', detail)

@@ -1,0 +1,114 @@
+import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose'
+import type { Database } from '../database/database.ts'
+import { Problem } from '../problem.ts'
+import { scopesOf } from './delegated-tokens.ts'
+import type { Authenticator, Principal } from './principal.ts'
+import type { Role } from './roles.ts'
+import { VerifiedJwts } from './verified-jwts.ts'
+
+/** An identity provider of the operator's choice, whose access tokens are accepted instead of our own. */
+export type OutsideIssuer = {
+  issuer: string
+  /** What `aud` must hold; null when the issuer puts none into access tokens, as Cognito does. */
+  audience: string | null
+  /** By which claim a user is found: the subject, or an e-mail address that the issuer has verified. */
+  matchUsersBy: 'subject' | 'email'
+  claims: { client: string; scope: string; tenant: string; email: string; emailVerified: string }
+}
+
+const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA']
+
+/** Finds out for whom an application acts, by an access token of the outside issuer. The same checks as for our own. */
+export class OutsideTokens implements Authenticator {
+  readonly #database: Database
+  readonly #issuer: OutsideIssuer
+  readonly #jwts: VerifiedJwts
+
+  constructor(database: Database, issuer: OutsideIssuer) {
+    this.#database = database
+    this.#issuer = issuer
+    const audience = issuer.audience === null ? {} : { audience: issuer.audience }
+    this.#jwts = new VerifiedJwts(keysOf(issuer.issuer), { issuer: issuer.issuer, ...audience, algorithms })
+  }
+
+  async authenticate(token: string): Promise<Principal> {
+    const { header, claims } = await this.#jwts.verify(token)
+    if (!isAccessToken(header.typ, claims)) throw refused('This is not an access token; an ID token is not accepted.')
+    if (claims.cnf !== undefined) throw refused('This access token is bound to a key, which is not supported.')
+    const { claims: names } = this.#issuer
+    const applicationId = text(claims[names.client])
+    const member = await this.#findMember(claims, applicationId)
+    return {
+      kind: 'delegated',
+      tokenId: text(claims.jti),
+      tokenScopes: scopesOf(claims[names.scope]),
+      applicationId,
+      ...member,
+    }
+  }
+
+  async #findMember(
+    claims: Record<string, unknown>,
+    applicationId: string,
+  ): Promise<Pick<Principal, 'tenantId' | 'userId' | 'role' | 'assignee'>> {
+    const { matchUsersBy, claims: names } = this.#issuer
+    const isVerified = [true, 'true'].some((value) => claims[names.emailVerified] === value)
+    if (matchUsersBy === 'email' && !isVerified)
+      throw refused('The issuer has not verified the e-mail address of this user.')
+    const user = matchUsersBy === 'email' ? text(claims[names.email]).normalize('NFC').toLowerCase() : text(claims.sub)
+    const rows = await this.#database.query<MemberRow>({
+      text: matchUsersBy === 'email' ? findByEmail : findBySubject,
+      values: [user, applicationId, text(claims[names.tenant]) || null],
+    })
+    // Without a tenant in the token it must be plain which one is meant.
+    const [member, ...others] = rows
+    if (!member)
+      throw refused('The application, the user or the membership behind this access token is not known here.')
+    if (others.length > 0) throw refused('This user belongs to several tenants, and the access token names none.')
+    return { tenantId: member.tenant_id, userId: member.user_id, role: member.role, assignee: member.assignee }
+  }
+}
+
+type MemberRow = { tenant_id: string; user_id: string; role: Role; assignee: string }
+
+const findBy = (condition: string): string => `
+  select membership.tenant_id, membership.user_id, membership.role,
+    coalesce(membership.legacy_user_id, tenant.default_assignee, '') as assignee
+  from users
+  join memberships membership on membership.user_id = users.id
+  join tenants tenant on tenant.id = membership.tenant_id
+  join applications application on application.id = $2 and application.disabled_at is null
+    and (application.tenant_id is null or application.tenant_id = tenant.id)
+  where ${condition} and ($3::text is null or tenant.slug = $3 or tenant.id::text = $3)
+  limit 2`
+const findBySubject = findBy('users.subject = $1')
+const findByEmail = findBy('users.email_key = $1')
+
+/** By RFC 9068's `typ`, or by what Cognito (`token_use`) and Keycloak (`typ` among the claims) say instead. */
+const isAccessToken = (typ: string | undefined, claims: Record<string, unknown>): boolean =>
+  /^(application\/)?at\+jwt$/i.test(typ ?? '') || claims.token_use === 'access' || claims.typ === 'Bearer'
+
+const text = (value: unknown): string => (typeof value === 'string' && !value.includes('\0') ? value : '')
+
+/** The issuer's keys: found by its metadata, fetched when first needed, again on an unknown key but not too often. */
+const keysOf = (issuer: string): JWTVerifyGetKey => {
+  let keys: Promise<JWTVerifyGetKey> | undefined
+  return async (header, token) => {
+    keys ??= discover(issuer)
+    keys.catch(() => {
+      keys = undefined
+    })
+    return (await keys)(header, token)
+  }
+}
+
+const discover = async (issuer: string): Promise<JWTVerifyGetKey> => {
+  const response = await fetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, {
+    signal: AbortSignal.timeout(5_000),
+  })
+  const metadata: unknown = await response.json()
+  const jwksUri = typeof metadata === 'object' && metadata !== null && 'jwks_uri' in metadata ? metadata.jwks_uri : ''
+  return createRemoteJWKSet(new URL(String(jwksUri)), { cooldownDuration: 5_000, cacheMaxAge: 600_000 })
+}
+
+const refused = (detail: string): Problem => new Problem('invalid_token', detail)

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import { errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose'
+import { Problem } from '../problem.ts'
+
+export type VerifiedJwt = { header: { typ?: string | undefined; alg: string }; claims: JWTPayload & { exp: number } }
+
+const mostRemembered = 10_000
+
+/** Signatures are checked once a token; what may have changed since is checked at every call, elsewhere. */
+export class VerifiedJwts {
+  readonly #key: JWTVerifyGetKey
+  readonly #options: JWTVerifyOptions
+  readonly #remembered = new Map<string, VerifiedJwt>()
+
+  constructor(key: JWTVerifyGetKey, options: JWTVerifyOptions) {
+    this.#key = key
+    this.#options = { ...options, requiredClaims: ['exp', 'sub', ...(options.requiredClaims ?? [])] }
+  }
+
+  async verify(token: string): Promise<VerifiedJwt> {
+    const name = createHash('sha256').update(token).digest('base64')
+    const known = this.#remembered.get(name)
+    if (known && known.claims.exp * 1_000 > Date.now()) return known
+    this.#remembered.delete(name)
+    const verified = await this.#check(token)
+    if (this.#remembered.size >= mostRemembered) this.#remembered.clear()
+    this.#remembered.set(name, verified)
+    return verified
+  }
+
+  async #check(token: string): Promise<VerifiedJwt> {
+    try {
+      const { payload, protectedHeader } = await jwtVerify(token, this.#key, this.#options)
+      const { exp = 0 } = payload // required above
+      return { header: protectedHeader, claims: { ...payload, exp } }
+    } catch (error) {
+      if (error instanceof errors.JOSEError && !isPassing(error)) throw new Problem('invalid_token', reasonOf(error))
+      throw error
+    }
+  }
+}
+
+/** The issuer could not be asked for its keys: the token may be good. */
+const isPassing = (error: errors.JOSEError): boolean =>
+  error instanceof errors.JWKSTimeout || error.code === 'ERR_JOSE_GENERIC'
+
+const reasonOf = (error: errors.JOSEError): string => {
+  if (error instanceof errors.JWTExpired) return 'This access token has expired.'
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return error.claim === 'aud'
+      ? 'This access token is for another resource.'
+      : `This access token is not valid here: its \`${error.claim}\` is not the expected one.`
+  }
+  if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWSSignatureVerificationFailed) {
+    return 'This access token was not signed by the expected issuer.'
+  }
+  return 'This access token is not complete, or not one of this service.'
+}
