@@ -1,0 +1,231 @@
+import { type Scope, scopes as scopeWords } from '@masthead/contract'
+import { allows, type Role } from '../identity/roles.ts'
+import { calm, foreign, Html, html } from './html.ts'
+import { pageStyle, pageStyleHash } from './page-style.ts'
+
+/** A page that needs no script and loads nothing. */
+export type Page = { status: number; html: string; contentSecurityPolicy: string }
+
+type Tenant = { id: string; name: string; role: Role }
+
+/** Where the browser may be sent after a form: the redirect URI, its origin or its scheme; null for nowhere else. */
+type Callback = string | null
+
+export type SignIn = {
+  action: string
+  application: string
+  email?: string
+  problem?: string
+  cancel: string
+  callbackOrigin?: Callback
+}
+
+export function signInPage({ action, application, email, problem, cancel, callbackOrigin }: SignIn): Page {
+  const invalid = problem !== undefined && html` aria-invalid="true" aria-describedby="problem"`
+  const focus = html` autofocus`
+  return page({
+    status: problem === undefined ? 200 : 422,
+    title: problem === undefined ? 'Sign in' : 'Sign in: there is a problem',
+    callbackOrigin,
+    body: html`
+      <h1>Sign in</h1>
+      <p>to continue to <strong>${applicationName(application)}</strong></p>
+      ${problem !== undefined && html`<p class="alert" role="alert" id="problem">${foreign(problem)}</p>`}
+      <form method="post" action="${action}">
+        <label for="email">E-mail address</label>
+        <input id="email" name="email" type="email" autocomplete="username" autocapitalize="none" spellcheck="false"
+          required value="${email ?? ''}"${invalid}${!email && focus}>
+        <label for="password">Password</label>
+        <input id="password" name="password" type="password" autocomplete="current-password"
+          required${invalid}${!!email && focus}>
+        <button class="primary wide">Sign in</button>
+      </form>
+      <form method="post" action="${cancel}"><button class="wide">Cancel</button></form>`,
+  })
+}
+
+export type Consent = {
+  action: string
+  application: string
+  /** Where the person is sent afterwards, in the form that they can recognise. */
+  redirectHost: string
+  user: string
+  scopes: Scope[]
+  tenants: Tenant[]
+  callbackOrigin: Callback
+  switchUser: string
+}
+
+export function consentPage(given: Consent): Page {
+  const { action, scopes, tenants, callbackOrigin } = given
+  if (tenants.length === 0) return noTenantPage(given)
+  // Nothing has the focus at first, so that a key pressed by habit allows nothing.
+  return page({
+    status: 200,
+    title: 'Allow or deny access',
+    callbackOrigin,
+    body: html`
+      <h1>Allow access to your Masthead data?</h1>
+      ${parties(given)}
+      <h2>The application asks to</h2>
+      <ul class="scopes" role="list">
+        ${scopes.length === 0 ? html`<li>Know who you are</li>` : scopes.map((scope) => html`<li>${scopeWords[scope]}</li>`)}
+      </ul>
+      <form method="post" action="${action}">
+        ${tenantChoice(tenants, scopes)}
+        <div class="choice">
+          <button class="primary" name="decision" value="allow">Allow</button>
+          ${denyButton}
+        </div>
+      </form>
+      <p class="muted after">You can withdraw this at any time in the Masthead console.</p>`,
+  })
+}
+
+function noTenantPage({ action, callbackOrigin, ...given }: Consent): Page {
+  return page({
+    status: 403,
+    title: 'Deny access: you belong to no organisation',
+    callbackOrigin,
+    body: html`
+      <h1>You have no access to give</h1>
+      <p>You are not a member of any organisation that this application may use, so it cannot be allowed anything.
+        An administrator of your organisation can add you.</p>
+      ${parties(given)}
+      <form method="post" action="${action}"><div class="choice">${denyButton}</div></form>`,
+  })
+}
+
+// Without validation: nobody has to choose an organisation in order to refuse.
+const denyButton = html`<button name="decision" value="deny" formnovalidate>Deny</button>`
+
+const parties = (given: Pick<Consent, 'application' | 'redirectHost' | 'user' | 'switchUser'>): Html => html`
+  <dl>
+    <dt>Application</dt>
+    <dd class="name">${applicationName(given.application)}</dd>
+    <dt>Afterwards you are sent to</dt>
+    <dd>${foreign(given.redirectHost)}</dd>
+    <dt>Signed in as</dt>
+    <dd>${foreign(given.user)}
+      <form method="post" action="${given.switchUser}">
+        <button class="link">Not you? Sign in as someone else</button>
+      </form>
+    </dd>
+  </dl>`
+
+const tenantChoice = (tenants: Tenant[], scopes: Scope[]): Html => {
+  const [first, ...others] = tenants
+  if (first && others.length === 0) {
+    return html`
+      <h2>In this organisation</h2>
+      <p><strong>${foreign(first.name)}</strong> <small>You are ${roleWords[first.role]}</small></p>
+      <input type="hidden" name="tenant" value="${first.id}">${roleNote(first, scopes)}`
+  }
+  return html`
+    <fieldset>
+      <legend>In which organisation?</legend>${tenants.map((tenant, index) => tenantRadio(tenant, index, scopes))}
+    </fieldset>`
+}
+
+const tenantRadio = (tenant: Tenant, index: number, scopes: Scope[]): Html => {
+  const id = `tenant-${index + 1}`
+  const note = roleNote(tenant, scopes)
+  return html`
+    <div class="tenant">
+      <label for="${id}">
+        <input id="${id}" type="radio" name="tenant" value="${tenant.id}" required${note && html` aria-describedby="${id}-note"`}>
+        <span>${foreign(tenant.name)} <small>You are ${roleWords[tenant.role]}</small></span>
+      </label>
+      ${note && html`<div id="${id}-note">${note}</div>`}
+    </div>`
+}
+
+const roleWords: Readonly<Record<Role, string>> = { admin: 'an admin', editor: 'an editor', viewer: 'a viewer' }
+
+const roleNote = ({ role }: Tenant, scopes: Scope[]): Html | undefined => {
+  const excluded = scopes.filter((scope) => !allows(role, scope))
+  if (excluded.length === 0) return undefined
+  return html`
+    <div class="note">
+      Your role there does not include
+      <ul>${excluded.map((scope) => html`<li>${scopeWords[scope]}</li>`)}</ul>
+      The application cannot do this unless your role changes.
+    </div>`
+}
+
+export function errorPage(given: { status: number; title: string; detail: string; requestId?: string }): Page {
+  return page({
+    status: given.status,
+    title: given.title,
+    body: html`
+      <h1>${foreign(given.title)}</h1>
+      <p>${foreign(given.detail)}</p>
+      ${given.requestId !== undefined && html`<p class="muted">Reference: <code>${foreign(given.requestId)}</code></p>`}`,
+  })
+}
+
+/** `form` is the library's own markup, which holds its secret; the buttons here submit it by its id. */
+export function signOutPage(given: { form: string; formId: string; callbackOrigin?: Callback }): Page {
+  return page({
+    status: 200,
+    title: 'Sign out?',
+    callbackOrigin: given.callbackOrigin,
+    body: html`
+      <h1>Sign out of Masthead?</h1>
+      <p class="muted">Applications that you have allowed keep their access.</p>
+      ${Html.trusted(given.form)}
+      <div class="choice">
+        <button class="primary" form="${given.formId}" name="logout" value="yes">Sign out</button>
+        <button form="${given.formId}">Stay signed in</button>
+      </div>`,
+  })
+}
+
+export function signedOutPage(): Page {
+  return page({
+    status: 200,
+    title: 'You are signed out',
+    body: html`<h1>You are signed out</h1><p>You can close this page.</p>`,
+  })
+}
+
+/** A name of nothing visible would read as if Masthead itself were asking. */
+const applicationName = (name: string): Html =>
+  foreign(/[^\p{Default_Ignorable_Code_Point}\p{Cc}\s\u2800]/u.test(name) ? name : 'An application without a name')
+
+type Content = { status: number; title: string; body: Html; callbackOrigin?: Callback | undefined }
+
+const page = ({ status, title, body, callbackOrigin }: Content): Page => ({
+  status,
+  html: html`<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <title>${calm(title)} – Masthead</title>
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="referrer" content="no-referrer">
+    <meta name="robots" content="noindex">
+    <style>${Html.trusted(pageStyle)}</style>
+  </head>
+  <body>
+    <header class="wordmark">Masthead</header>
+    <main>${body}
+    </main>
+  </body>
+</html>
+`.toString(),
+  contentSecurityPolicy: [
+    `default-src 'none'`,
+    `style-src '${pageStyleHash}'`,
+    // Chromium holds the redirects that follow a form to this too.
+    `form-action 'self'${callbackOrigin ? ` ${callbackSource(callbackOrigin)}` : ''}`,
+    `frame-ancestors 'none'`,
+    `base-uri 'none'`,
+  ].join('; '),
+})
+
+/** A source expression knows host names only: an IPv6 address, like an application's own scheme, goes by its scheme. */
+const callbackSource = (callback: string): string => {
+  const { protocol, hostname, origin } = new URL(callback)
+  return /^https?:$/.test(protocol) && /^[a-z0-9._-]+$/.test(hostname) ? origin : protocol
+}
