@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createLocalJWKSet, type JWTVerifyGetKey } from 'jose'
 import type Provider from 'oidc-provider'
-import type { Database } from '../database/database.ts'
 import { buildProvider, type ProviderOptions } from './provider.ts'
 import { ensureSigningKey, loadSigningKeys, signingKeysRevision } from './signing-keys.ts'
 

@@ -97,13 +97,13 @@ const currentPage = async (surroundings: Surroundings, interaction: Interaction)
   const application = await applicationOf(surroundings, interaction)
   const user = await findUser(database.query, interaction.session?.accountId ?? '')
   if (!user) return signInPageOf(surroundings, interaction, {})
-  const callback = new URL(String(interaction.params.redirect_uri))
+  const callback = new URL(callbackOf(interaction))
   return consentPage({
     action: `/oauth2/interaction/${interaction.uid}/consent`,
     switchUser: `/oauth2/interaction/${interaction.uid}/switch-user`,
     application: application.name,
     redirectHost: callback.host || callback.protocol,
-    callbackOrigin: callback.origin === 'null' ? callback.protocol : callback.origin,
+    callbackOrigin: callback.href,
     user: `${user.name} <${user.email}>`,
     scopes: askedScopes(interaction),
     tenants: await findChoosableTenants(database.query, user.id, application.tenantId),
@@ -120,6 +120,7 @@ const signInPageOf = async (
     action: `/oauth2/interaction/${interaction.uid}/sign-in`,
     cancel: `/oauth2/interaction/${interaction.uid}/cancel`,
     application: (await applicationOf(surroundings, interaction)).name,
+    callbackOrigin: callbackOf(interaction),
   })
 
 const applicationOf = async ({ database }: Surroundings, { params }: Interaction) => {
@@ -128,6 +129,9 @@ const applicationOf = async ({ database }: Surroundings, { params }: Interaction
     throw new errors.InvalidClient('the application is not registered, or disabled')
   return application
 }
+
+/** Checked by the provider against the registered ones before the interaction began. */
+const callbackOf = ({ params }: Interaction): string => String(params.redirect_uri)
 
 const askedScopes = ({ params }: Interaction): Scope[] => {
   const asked = String(params.scope ?? '').split(' ')

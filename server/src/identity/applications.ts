@@ -46,18 +46,19 @@ const loopback = new Set(['127.0.0.1', '[::1]', 'localhost'])
 
 /** RFC 9700 §2.1: exact URIs, TLS but for loopback; RFC 8252 §7.1: private schemes are those of a domain name reversed. */
 const requireRedirectUri = (uri: string, isNative: boolean): void => {
+  const why = objection(uri, isNative)
+  if (why) throw new Refusal(`"${uri}" cannot be a redirect URI: ${why}`)
+}
+
+const objection = (uri: string, isNative: boolean): string | null => {
   const url = URL.parse(uri)
-  const refuse = (why: string) => {
-    throw new Refusal(`"${uri}" cannot be a redirect URI: ${why}`)
-  }
-  if (!url) return refuse('it is not an absolute address')
-  if (url.hash || uri.includes('#')) return refuse('it has a fragment')
-  if (url.username || url.password) return refuse('it has a user name')
-  if (url.protocol === 'https:') return
-  if (url.protocol === 'http:') return loopback.has(url.hostname) ? undefined : refuse('use https')
-  if (!isNative) return refuse('use https, or register the application as native')
-  if (!url.protocol.includes('.'))
-    return refuse('a private scheme must hold a domain name, as com.example.app:/callback')
+  if (!url) return 'it is not an absolute address'
+  if (uri.includes('#')) return 'it has a fragment'
+  if (url.username || url.password) return 'it has a user name'
+  if (url.protocol === 'https:') return null
+  if (url.protocol === 'http:') return loopback.has(url.hostname) ? null : 'use https'
+  if (!isNative) return 'use https, or register the application as native'
+  return url.protocol.includes('.') ? null : 'a private scheme must hold a domain name, as com.example.app:/callback'
 }
 
 export const listApplications = (query: Query): Promise<Application[]> =>
