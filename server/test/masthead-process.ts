@@ -12,6 +12,8 @@ export type Environment = Readonly<Record<string, string>>
 export type Outcome = { code: number | null; stdout: string; stderr: string }
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+/** Halves the time that a process takes to start. */
+const compiled = fileURLToPath(new URL('../../node_modules/.cache/masthead-test', import.meta.url))
 const children = new Set<ChildProcess>()
 // Also when the file ends without its hooks.
 process.on('exit', () => {
@@ -21,7 +23,7 @@ process.on('exit', () => {
 export const spawnMasthead = (args: readonly string[], environment: Environment, stdout: 'pipe' | number = 'pipe') => {
   const { PATH = '', HOME = '' } = process.env
   const child = spawn(process.execPath, [main, ...args], {
-    env: { PATH, HOME, ...environment },
+    env: { PATH, HOME, NODE_COMPILE_CACHE: compiled, ...environment },
     stdio: ['pipe', stdout, 'pipe'],
   })
   children.add(child)
@@ -105,7 +107,9 @@ export const postmasterOf = (dataDirectory: string): number | undefined => {
 
 export const isAlive = (pid: number): boolean => {
   try {
-    return process.kill(pid, 0)
+    // One that has ended but was not reaped yet can still be signalled.
+    const isZombie = process.platform === 'linux' && /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+    return process.kill(pid, 0) && !isZombie
   } catch {
     return false
   }

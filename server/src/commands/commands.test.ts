@@ -39,7 +39,7 @@ before(async () => {
   )
 })
 
-describe('every command', () => {
+describe('every command', { concurrency: 2 }, () => {
   test('has --help, which needs no database', async () => {
     await severalAtOnce(commands, async ({ path, isGroup }) => {
       const outcome = await runMasthead([...path, '--help'], { DATABASE_URL: 'postgres://127.0.0.1:1/none' })
@@ -81,7 +81,8 @@ describe('every command', () => {
     assert.deepEqual(keysOf('tenant create'), ['id', 'slug', 'name', 'defaultAssignee', 'createdAt'])
     assert.deepEqual(keysOf('user create'), ['id', 'email', 'name', 'role', 'legacyUserId', 'createdAt'])
     for (const key of ['id', 'token', 'scopes', 'expiresAt']) assert.ok(keysOf('token create').includes(key), key)
-    assert.deepEqual(shown.migrate, { applied: [], version: 4 })
+    const { rows } = await service.owner.query('select max(version) as version from migrations')
+    assert.deepEqual(shown.migrate, { applied: [], version: rows[0]?.version })
     assert.ok(!JSON.stringify(shown['token list']).includes('mh_'))
   })
 
@@ -106,7 +107,7 @@ describe('every command', () => {
       ['token create --tenant words --service sync --scopes contacts:read', /^mh_svc_\w{38}\n/],
       ['token list --tenant words', / personal +bob@words\.example +laptop .*\n.* service +sync +sync .*\n$/],
       ['member remove --tenant words --email bob@words.example', /is no longer a member of words\.\n$/],
-      ['migrate', /^Nothing to do: schema version 4\.\n$/],
+      ['migrate', /^Nothing to do: schema version \d+\.\n$/],
     ]
     for (const [command, expected, input] of steps) assert.match(await text(command, input), expected)
     const [{ id }] = await json('token list --tenant words')
@@ -201,7 +202,7 @@ describe('every command', () => {
   })
 })
 
-describe('a token', () => {
+describe('a token', { concurrency: 3 }, () => {
   test('is a prefix, 32 random characters of base62 and the CRC-32 of all that in six more', async () => {
     const personal = await json('token create --tenant acme --user ada@acme.example --name x --scopes contacts:read')
     const ofService = await json('token create --tenant acme --service x --scopes contacts:read')
@@ -312,7 +313,7 @@ describe('a token', () => {
   })
 })
 
-describe('rotating a token', () => {
+describe('rotating a token', { concurrency: 3 }, () => {
   const status = async (token: string) => (await service.call('GET', '/contacts', { token })).status
 
   test('makes a successor of the same kind while the old one lives on for the overlap', async () => {
@@ -358,7 +359,7 @@ describe('rotating a token', () => {
   })
 })
 
-describe('a membership', () => {
+describe('a membership', { concurrency: 3 }, () => {
   const bob = '--tenant acme --email bob@acme.example'
   const create = `user create ${bob} --name Bob --role editor --password-stdin`
 
