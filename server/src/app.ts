@@ -38,6 +38,7 @@ export const buildApp = async ({ database, baseUrl, logLevel = 'warn' }: AppOpti
     reply.header('x-request-id', request.id)
     if (request.url.length > longestUrl) throw new Problem('url_too_long', 'The URL has more than 8 KiB.')
   })
+  closeConnectionsAtTheEnd(app)
   app.setErrorHandler((error, request, reply) => sendProblem(reply, asProblem(error, request), baseUrl))
   app.setNotFoundHandler((request) => {
     throw new Problem('not_found', `There is nothing at ${request.url.split('?', 1)[0]?.slice(0, 200)}.`)
@@ -51,6 +52,17 @@ export const buildApp = async ({ database, baseUrl, logLevel = 'warn' }: AppOpti
   const handlers = await loadHandlers()
   await app.register((api) => mountOperations(api, { database, principals, handlers, baseUrl }), { prefix: basePath })
   return app
+}
+
+/** A stop waits for answers under way; a caller that then kept its connection open would hold it up for a minute. */
+const closeConnectionsAtTheEnd = (app: FastifyInstance): void => {
+  let closing = false
+  app.addHook('preClose', async () => {
+    closing = true
+  })
+  app.addHook('onSend', async (_request, reply) => {
+    if (closing) reply.header('connection', 'close')
+  })
 }
 
 /** Each resource of the contract has a folder of its name; nothing else needs to be registered. */

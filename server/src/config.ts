@@ -18,7 +18,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config
   port: readPort(environment.PORT || '8080', 'PORT'),
   host: environment.HOST || 'localhost',
   baseUrl: environment.BASE_URL ? readBaseUrl(environment.BASE_URL) : null,
-  databaseUrl: environment.DATABASE_URL || null,
+  databaseUrl: environment.DATABASE_URL ? readDatabaseUrl(environment.DATABASE_URL) : null,
   dataDirectory: environment.MASTHEAD_DATA_DIR || '.masthead',
 })
 
@@ -26,6 +26,12 @@ export const readPort = (text: string, name: string): number => {
   const port = Number(text)
   if (/^\d+$/.test(text) && port <= 65_535) return port
   throw new Error(`${name} must be a port number from 0 to 65535, not "${text}"`)
+}
+
+const readDatabaseUrl = (text: string): string => {
+  if (/^postgres(ql)?:\/\//.test(text)) return text
+  // It is not repeated here, because it holds a password.
+  throw new Error('DATABASE_URL must be an address like postgres://user:password@host/database')
 }
 
 const readBaseUrl = (text: string): string => {

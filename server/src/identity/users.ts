@@ -31,6 +31,7 @@ export type NewMember = {
 /** Makes the user and the membership; a user who is already known from another tenant keeps name and password. */
 export const createMember = async (query: Query, member: NewMember): Promise<Member> => {
   if (!/^[^\s@]+@[^\s@]+$/.test(member.email)) throw new Refusal(`"${member.email}" is not an e-mail address`)
+  if (member.name.trim() === '') throw new Refusal('a user needs a name')
   const [user] = await query<{ id: string }>({
     text: `insert into users (id, email, email_key, name, password_hash) values ($1, $2, $3, $4, $5)
       on conflict (email_key) do update set email_key = excluded.email_key returning id`,
