@@ -5,6 +5,9 @@
 -- inside one account the records are few, so look at each;
 -- words without a trigram, or that a sample shows to be common: read in order and stop when enough are found;
 -- everything else: the trigram index.
+--
+-- Each record is looked up by its position in a subquery of its own (`limit 1` keeps it one): as a join it may be
+-- turned into a scan of the whole tenant for every match, when the tenant is newer than the table's statistics.
 create function search_positions(
   resource text, words text[], classes smallint[], fields text[], field_values text[], after bigint, most bigint
 ) returns setof bigint stable security definer set search_path = public, pg_temp language plpgsql as $$
@@ -30,7 +33,7 @@ begin
 
   if 'account_id' = any (fields) then
     return query execute format(
-      'select r.position from %s and r.position > %s and exists (select from %s and s.position = r.position %s) order by r.position limit %s',
+      'select r.position from %s and r.position > %s and (select true from %s and s.position = r.position %s limit 1) order by r.position limit %s',
       records, after, texts, contains, most);
     return;
   end if;
@@ -39,13 +42,13 @@ begin
     common := true;
   else
     execute format(
-      'select count(*) >= 6 from (select s.position from generate_series(0, 127) i, lateral (select s.position from %s and s.position = 1 + i * %s / 128 %s) s) s where exists (select from %s and r.position = s.position)',
+      'select count(*) >= 6 from (select s.position from generate_series(0, 127) i, lateral (select s.position from %s and s.position = 1 + i * %s / 128 %s limit 1) s) s where (select true from %s and r.position = s.position limit 1)',
       texts, last_position, contains, records) into common;
   end if;
   return query execute format(
     case when common
-      then 'select s.position from %s and s.position > %s %s and exists (select from %s and r.position = s.position) order by s.position limit %s'
-      else 'with hits as materialized (select s.position from %s and s.position > %s %s) select h.position from hits h where exists (select from %s and r.position = h.position) order by h.position limit %s'
+      then 'select s.position from %s and s.position > %s %s and (select true from %s and r.position = s.position limit 1) order by s.position limit %s'
+      else 'with hits as materialized (select s.position from %s and s.position > %s %s) select h.position from hits h where (select true from %s and r.position = h.position limit 1) order by h.position limit %s'
     end,
     texts, after, case when common then contains else is_like end, records, most);
 end $$;
