@@ -84,7 +84,8 @@ const updateStatement = (table: Table, columns: string[]): string => `
   ), texts as (
     update search_texts set text = $3::text
     from latter
-    where resource = '${table.name}' and search_texts.position = latter.position and $3::text is not null
+    -- Row-level security is not forced here, so it does not hold a role that owns the table.
+    where search_texts.tenant_id = current_tenant() and resource = '${table.name}' and search_texts.position = latter.position and $3::text is not null
   ), changed as (
     select position, class, facets, change from former union all select position, class, facets, change from latter
   ), counted as (${count(table, 'changed')})
