@@ -46,6 +46,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     reply.header('x-request-id', request.id)
     if (request.url.length > longestUrl) throw new Problem('url_too_long', 'The URL has more than 8 KiB.')
   })
+  closeConnectionsAtTheEnd(app)
   app.setErrorHandler((error, request, reply) => sendProblem(reply, asProblem(error, request), baseUrl))
   app.setNotFoundHandler((request) => {
     throw new Problem('not_found', `There is nothing at ${request.url.split('?', 1)[0]?.slice(0, 200)}.`)
@@ -74,6 +75,17 @@ const mountOwnServer = async (
   app.addHook('onClose', () => server.stop())
   await app.register((pages) => mountAuthorizationServer(pages, { server, database, issuer, resource }))
   return new DelegatedTokens(database, { issuer, audience: resource, key: server.key })
+}
+
+/** A stop waits for answers under way; a caller that then kept its connection open would hold it up for a minute. */
+const closeConnectionsAtTheEnd = (app: FastifyInstance): void => {
+  let closing = false
+  app.addHook('preClose', async () => {
+    closing = true
+  })
+  app.addHook('onSend', async (_request, reply) => {
+    if (closing) reply.header('connection', 'close')
+  })
 }
 
 /** Each resource of the contract has a folder of its name; nothing else needs to be registered. */

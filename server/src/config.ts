@@ -12,15 +12,60 @@ export type Config = {
   databaseUrl: string | null
   /** `MASTHEAD_DATA_DIR`: where the embedded PostgreSQL keeps its data. Default `.masthead` in the current folder. */
   dataDirectory: string
+  /** `MASTHEAD_SECRET`: 32 or more random characters that encrypt signing keys; the same on every node. Default: made once and kept in the data folder. */
+  secret: string | null
+  /** `AUTH_URL`: the address of the authorization server when it is not `BASE_URL`. */
+  authUrl: string | null
+  /** `AUTH_ISSUER`: an identity provider outside whose access tokens are accepted; the embedded authorization server is off then. */
+  outsideIssuer: OutsideIssuerConfig | null
+}
+
+export type OutsideIssuerConfig = {
+  issuer: string
+  /** `AUTH_AUDIENCE`: what `aud` of its access tokens must hold, or `none` for an issuer that sets none. Default: the address of the API. */
+  audience: string | null
+  /** `AUTH_MATCH_USERS_BY`: `subject` (`masthead user create --subject`) or `email`, which the issuer must have verified. Default `subject`. */
+  matchUsersBy: 'subject' | 'email'
+  /** `AUTH_CLIENT_CLAIM`, `AUTH_SCOPE_CLAIM`, `AUTH_TENANT_CLAIM`, `AUTH_EMAIL_CLAIM`, `AUTH_EMAIL_VERIFIED_CLAIM`: names of claims. Default `client_id`, `scope`, `tenant`, `email`, `email_verified`. */
+  claims: { client: string; scope: string; tenant: string; email: string; emailVerified: string }
 }
 
 export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config => ({
   port: readPort(environment.PORT || '8080', 'PORT'),
   host: environment.HOST || 'localhost',
-  baseUrl: environment.BASE_URL ? readBaseUrl(environment.BASE_URL) : null,
-  databaseUrl: environment.DATABASE_URL || null,
+  baseUrl: environment.BASE_URL ? readAddress(environment.BASE_URL, 'BASE_URL') : null,
+  databaseUrl: environment.DATABASE_URL ? readDatabaseUrl(environment.DATABASE_URL) : null,
   dataDirectory: environment.MASTHEAD_DATA_DIR || '.masthead',
+  secret: environment.MASTHEAD_SECRET ? readSecret(environment.MASTHEAD_SECRET) : null,
+  authUrl: environment.AUTH_URL ? readAddress(environment.AUTH_URL, 'AUTH_URL') : null,
+  outsideIssuer: environment.AUTH_ISSUER ? readOutsideIssuer(environment.AUTH_ISSUER, environment) : null,
 })
+
+const readOutsideIssuer = (issuer: string, environment: NodeJS.ProcessEnv): OutsideIssuerConfig => {
+  // An issuer is compared to the letter, a slash at its end included.
+  readAddress(issuer, 'AUTH_ISSUER')
+  const matchUsersBy = environment.AUTH_MATCH_USERS_BY || 'subject'
+  if (matchUsersBy !== 'subject' && matchUsersBy !== 'email') {
+    throw new Error(`AUTH_MATCH_USERS_BY must be subject or email, not "${matchUsersBy}"`)
+  }
+  return {
+    issuer,
+    audience: environment.AUTH_AUDIENCE || null,
+    matchUsersBy,
+    claims: {
+      client: environment.AUTH_CLIENT_CLAIM || 'client_id',
+      scope: environment.AUTH_SCOPE_CLAIM || 'scope',
+      tenant: environment.AUTH_TENANT_CLAIM || 'tenant',
+      email: environment.AUTH_EMAIL_CLAIM || 'email',
+      emailVerified: environment.AUTH_EMAIL_VERIFIED_CLAIM || 'email_verified',
+    },
+  }
+}
+
+const readSecret = (text: string): string => {
+  if (text.length >= 32) return text
+  throw new Error('MASTHEAD_SECRET must have at least 32 characters: `openssl rand -base64 32` makes one')
+}
 
 export const readPort = (text: string, name: string): number => {
   const port = Number(text)
@@ -28,9 +73,15 @@ export const readPort = (text: string, name: string): number => {
   throw new Error(`${name} must be a port number from 0 to 65535, not "${text}"`)
 }
 
-const readBaseUrl = (text: string): string => {
+const readDatabaseUrl = (text: string): string => {
+  if (/^postgres(ql)?:\/\//.test(text)) return text
+  // It is not repeated here, because it holds a password.
+  throw new Error('DATABASE_URL must be an address like postgres://user:password@host/database')
+}
+
+const readAddress = (text: string, name: string): string => {
   const url = URL.parse(text)
   if (url && (url.protocol === 'http:' || url.protocol === 'https:') && !url.search && !url.hash)
     return text.replace(/\/+$/, '')
-  throw new Error(`BASE_URL must be an address like https://api.example.com, not "${text}"`)
+  throw new Error(`${name} must be an address like https://api.example.com, not "${text}"`)
 }

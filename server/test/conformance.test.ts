@@ -239,10 +239,16 @@ describe('a problem', () => {
   ]
   const to = (path: string, headers: Record<string, string> = {}) => service.call('GET', path, { token, headers })
 
+  /** The embedded authorization server cannot start without its database. */
+  const outside = {
+    ...{ issuer: 'http://issuer.test', audience: null, matchUsersBy: 'subject' as const },
+    claims: { client: 'client_id', scope: 'scope', tenant: 'tenant', email: 'email', emailVerified: 'email_verified' },
+  }
+
   /** A service whose database does not answer. */
   const stranded = async () => {
     const database = openDatabase('postgres://nobody@127.0.0.1:1/nothing', null)
-    const app = await buildApp({ database, baseUrl: 'http://masthead.test', logLevel: 'silent' })
+    const app = await buildApp({ database, baseUrl: 'http://masthead.test', delegation: outside, logLevel: 'silent' })
     after(async () => {
       await app.close()
       await database.close()

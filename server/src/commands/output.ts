@@ -16,6 +16,18 @@ export const say = (line: string): void => {
   process.stderr.write(`${styleText('dim', line, { stream: process.stderr })}\n`)
 }
 
+/** A failure, in one line. */
+export const complain = (message: string): void => {
+  const name = styleText('red', 'masthead:', { stream: process.stderr })
+  process.stderr.write(`${name} ${message.trim().replaceAll(/\s*\n\s*/g, ' ')}\n`)
+}
+
+/** What went wrong, also when several addresses of a host were tried and the error of the whole says nothing. */
+export const messageOf = (error: unknown): string => {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join(', ')
+  return error instanceof Error ? error.message : String(error)
+}
+
 export const strong = (text: string): string => styleText('bold', text, { stream: process.stdout })
 export const faint = (text: string): string => styleText('dim', text, { stream: process.stdout })
 

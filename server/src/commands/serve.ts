@@ -1,10 +1,11 @@
 import { createServer } from 'node:net'
 import { basePath } from '@masthead/contract'
 import { Command } from 'commander'
-import { buildApp } from '../app.ts'
+import type { Delegation } from '../app.ts'
+import { keptSecret } from '../authorization-server/installation-secret.ts'
 import { type Config, readConfig, readPort } from '../config.ts'
-import { type Demo, prepareDemo } from '../transfer/demo.ts'
-import { faint, say, showJson, showLines, strong } from './output.ts'
+import type { Demo } from '../transfer/demo.ts'
+import { complain, faint, messageOf, say, showJson, showLines, strong } from './output.ts'
 import { openConfigured } from './with-database.ts'
 
 type ServeOptions = { port?: string; host?: string; dataDir?: string; demo?: true; json?: true }
@@ -24,22 +25,29 @@ export const serve = (): Command =>
 
 const run = async (options: ServeOptions): Promise<void> => {
   const config = configure(readConfig(), options)
-  const port = config.port === 0 ? await freePort(config.host) : config.port
+  const { host } = config
+  const port = config.port === 0 ? await freePort(host).catch((error) => refuseToListen(error, host, 0)) : config.port
   const baseUrl = config.baseUrl ?? `http://localhost:${port}`
+  const stopping = stopSignal()
   const opened = await openConfigured(config)
+  if (stopping.aborted) return opened.close()
   try {
+    // Loaded here, so that the other commands start in half the time.
+    const [{ buildApp }, { prepareDemo }] = await Promise.all([import('../app.ts'), import('../transfer/demo.ts')])
     const demo = options.demo ? await prepareDemo(opened.database, config.dataDirectory, say) : null
-    const app = await buildApp({ database: opened.database, baseUrl })
-    await app.listen({ port, host: config.host })
-    stopOnSignal(async () => {
+    const app = await buildApp({ database: opened.database, baseUrl, delegation: await delegationOf(config, baseUrl) })
+    await app.listen({ port, host }).catch((error) => refuseToListen(error, host, port))
+    whenAborted(stopping, async () => {
       await app.close()
       await opened.close()
     })
-    if (options.json) showJson({ url: baseUrl, api: baseUrl + basePath, docs: `${baseUrl}/docs`, ...demo })
-    else greet(baseUrl, demo)
+    if (stopping.aborted) return
+    const announced = { url: baseUrl, api: baseUrl + basePath, docs: `${baseUrl}/docs` }
+    if (options.json) showJson({ ...announced, ...demo, ...(demo && { curl: curlLine(announced, demo) }) })
+    else greet(announced, demo)
   } catch (error) {
     await opened.close()
-    throw explained(error, port)
+    throw error
   }
 }
 
@@ -49,6 +57,12 @@ const configure = (config: Config, { port, host, dataDir }: ServeOptions): Confi
   ...(host !== undefined && { host }),
   ...(dataDir !== undefined && { dataDirectory: dataDir }),
 })
+
+const delegationOf = async (config: Config, baseUrl: string): Promise<Delegation> => {
+  const { outsideIssuer: outside, authUrl } = config
+  if (!outside) return { issuer: authUrl ?? baseUrl, secret: config.secret ?? (await keptSecret(config.dataDirectory)) }
+  return { ...outside, audience: outside.audience === 'none' ? null : (outside.audience ?? baseUrl + basePath) }
+}
 
 /** Links in answers name the port, so it must be known before the service listens. */
 const freePort = (host: string): Promise<number> =>
@@ -60,36 +74,47 @@ const freePort = (host: string): Promise<number> =>
     })
   })
 
-const stopOnSignal = (stop: () => Promise<void>): void => {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
-      stop().catch((error) => {
-        say(`stopping failed: ${error instanceof Error ? error.message : error}`)
-        process.exitCode = 1
-      })
-    })
-  }
+/** From the very start, so that a stop while PostgreSQL starts or the demo is made leaves no PostgreSQL behind. */
+const stopSignal = (): AbortSignal => {
+  const stopping = new AbortController()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort())
+  return stopping.signal
 }
 
-const explained = (error: unknown, port: number): unknown =>
-  error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-    ? new Error(`port ${port} is in use; choose another with --port`)
-    : error
+const whenAborted = (signal: AbortSignal, stop: () => Promise<void>): void => {
+  const stopOnce = () => {
+    stop().catch((error) => {
+      complain(`stopping failed: ${messageOf(error)}`)
+      process.exitCode = 1
+    })
+  }
+  if (signal.aborted) stopOnce()
+  else signal.addEventListener('abort', stopOnce, { once: true })
+}
 
-const greet = (baseUrl: string, demo: Demo | null): void => {
-  showLines(
-    '',
-    `${strong('Masthead')} is serving`,
-    `  API        ${baseUrl}${basePath}`,
-    `  Reference  ${baseUrl}/docs`,
+const refuseToListen = (error: NodeJS.ErrnoException, host: string, port: number): never => {
+  throw new Error(
+    error.code === 'EADDRINUSE'
+      ? `port ${port} is in use; choose another with --port`
+      : `cannot listen on ${host}, port ${port}: ${error.message}; choose others with --host and --port`,
+    { cause: error },
   )
+}
+
+type Addresses = { url: string; api: string; docs: string }
+
+const curlLine = ({ api }: Addresses, { token }: Demo): string =>
+  `curl -H "Authorization: Bearer ${token}" "${api}/contacts?pageSize=3"`
+
+const greet = (addresses: Addresses, demo: Demo | null): void => {
+  showLines('', `${strong('Masthead')} is serving`, `  API        ${addresses.api}`, `  Reference  ${addresses.docs}`)
   if (demo) {
     showLines(
       `  Tenant     ${demo.tenant}`,
       `  Token      ${demo.token}`,
       '',
       'Try it:',
-      `  ${strong(`curl -H "Authorization: Bearer ${demo.token}" "${baseUrl}${basePath}/contacts?pageSize=3"`)}`,
+      `  ${strong(curlLine(addresses, demo))}`,
     )
   } else {
     showLines('', faint('To begin: masthead tenant create <slug> --name <name>, then masthead token create --help'))

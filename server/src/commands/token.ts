@@ -3,6 +3,7 @@ import type { Query } from '../database/connection.ts'
 import {
   type AccessToken,
   createToken,
+  type ListedToken,
   listTokens,
   type NewAccessToken,
   revokeToken,
@@ -61,7 +62,7 @@ export const token = (): Command => {
       else
         showTable(
           tokens.map(summary),
-          ['id', 'kind', 'service', 'name', 'scopes', 'state', 'lastUsedAt'],
+          ['id', 'kind', 'holder', 'name', 'scopes', 'state', 'lastUsedAt'],
           'No token yet: masthead token create',
         )
     })
@@ -102,6 +103,7 @@ const readNewToken = async (query: Query, options: CreateOptions): Promise<NewAc
   }
   const { id: tenantId } = await findTenant(query, options.tenant)
   const lifetime = options.expires === undefined ? undefined : readDuration(options.expires)
+  if (lifetime === 0) throw new Refusal('a token that expires at once is of no use: write 90d, 24h, 30m or 45s')
   const given = { tenantId, name, scopes: readScopes(options.scopes), lifetime }
   return service === undefined
     ? { ...given, userId: (await findMember(query, tenantId, user ?? '')).id }
@@ -115,7 +117,7 @@ const showToken = ({ token: secret, scopes, expiresAt, id }: ShownToken): void =
     faint(`To end it: masthead token revoke ${id}`),
   )
 
-const summary = (given: AccessToken) => ({ ...given, state: stateOf(given) })
+const summary = (given: ListedToken) => ({ ...given, holder: given.user ?? given.service, state: stateOf(given) })
 
 const stateOf = ({ revokedAt, expiresAt }: AccessToken): string => {
   if (revokedAt) return 'revoked'

@@ -8,7 +8,15 @@ import { choice } from './options.ts'
 import { showJson, showLines, showTable, strong } from './output.ts'
 import { withDatabase } from './with-database.ts'
 
-type CreateOptions = { tenant: string; email: string; name: string; role: Role; legacyUserId?: string; json?: true }
+type CreateOptions = {
+  tenant: string
+  email: string
+  name: string
+  role: Role
+  legacyUserId?: string
+  subject?: string
+  json?: true
+}
 
 export const user = (): Command => {
   const command = new Command('user').description('the people who may sign in')
@@ -21,6 +29,7 @@ export const user = (): Command => {
     .requiredOption('--name <name>', 'full name')
     .addOption(choice('--role <role>', 'what the user may do', roles).makeOptionMandatory())
     .option('--legacy-user-id <userId>', 'identifier of the user in the legacy system')
+    .option('--subject <subject>', 'name of the user at the outside issuer of AUTH_ISSUER')
     .requiredOption('--password-stdin', 'read the password from standard input')
     .option('--json', 'answer one JSON document')
     .action(async (options: CreateOptions) => {

@@ -2,7 +2,7 @@ import { type Config, readConfig } from '../config.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { openEmbedded } from '../database/embedded.ts'
 import { type Migrated, migrate } from '../database/migrate.ts'
-import { say } from './output.ts'
+import { messageOf, say } from './output.ts'
 
 export type OpenedDatabase = { database: Database; migrated: Migrated; close: () => Promise<void> }
 
@@ -23,7 +23,8 @@ export const openConfigured = async (config: Config): Promise<OpenedDatabase> =>
     }
   } catch (error) {
     await embedded?.close()
-    throw error
+    if (embedded) throw error
+    throw new Error(`the database of DATABASE_URL cannot be used: ${messageOf(error)}`, { cause: error })
   }
 }
 

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import {
+  access,
+  constants,
   lchown,
   mkdir,
   mkdtemp,
@@ -25,9 +27,7 @@ const passwordFile = 'masthead-password'
 
 /** Opens the cluster in `<dataDirectory>/postgres`, and creates it when there is none. */
 export async function openCluster(dataDirectory: string, say: (line: string) => void): Promise<Cluster> {
-  await mkdir(dataDirectory, { recursive: true })
-  // One name for one folder, because a running server is recognised by this path.
-  const parent = await realpath(dataDirectory)
+  const parent = await makeFolder(dataDirectory)
   const folder = join(parent, 'postgres')
   // pg_ctl hands its paths to a shell, inside double quotes.
   if (process.platform !== 'win32' && /["$`\\\n]/.test(folder)) {
@@ -44,6 +44,18 @@ export async function openCluster(dataDirectory: string, say: (line: string) => 
   if (operator.account && (await stat(folder)).uid === 0) await giveTo(operator.account, folder)
   const password = await readFile(join(folder, passwordFile), 'utf8')
   return { ...operator, folder, log: join(parent, 'postgres.log'), password, programs }
+}
+
+/** One name for one folder, because a running server is recognised by this path. */
+async function makeFolder(path: string): Promise<string> {
+  try {
+    await mkdir(path, { recursive: true })
+    await access(path, constants.W_OK)
+    return await realpath(path)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : cause
+    throw new Error(`No data can be kept in "${path}" (${why}): choose another --data-dir`, { cause })
+  }
 }
 
 /** Builds the cluster aside and renames it, so that a crash leaves none and of two processes one wins. */

@@ -19,6 +19,8 @@ export type AccessToken = {
   lastUsedAt: Date | null
 }
 export type ShownToken = AccessToken & { token: string }
+/** With the e-mail address of the user who holds it. */
+export type ListedToken = AccessToken & { user: string | null }
 
 const columns = `id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
   created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt"`
@@ -42,6 +44,7 @@ export const createToken = async (query: Query, given: NewAccessToken): Promise<
   const { usual, longest } = lifetimes[kind]
   const lifetime = given.lifetime ?? usual
   if (lifetime > longest) throw new Refusal(`a personal access token lives at most ${longest / day} days`)
+  if (given.name.trim() === '' || given.service?.trim() === '') throw new Refusal('a token needs a name')
   const id = newId()
   return insertToken(query, {
     ...{ id, lineageId: id, kind, tenantId: given.tenantId, name: given.name, scopes: given.scopes },
@@ -53,6 +56,7 @@ export const createToken = async (query: Query, given: NewAccessToken): Promise<
 }
 
 type Ownership = { tenantId: string; lineageId: string }
+type FoundToken = AccessToken & Ownership & { lifetime: number }
 type TokenValues = Omit<AccessToken, 'createdAt' | 'revokedAt' | 'lastUsedAt'> & Ownership
 
 const insertToken = async (query: Query, values: TokenValues): Promise<ShownToken> => {
@@ -80,16 +84,23 @@ const insertToken = async (query: Query, values: TokenValues): Promise<ShownToke
   return { ...row, token }
 }
 
-export const listTokens = (query: Query, tenantId: string): Promise<AccessToken[]> =>
-  query<AccessToken>({
-    text: `select ${columns} from access_tokens where tenant_id = $1 order by created_at, id`,
+export const listTokens = (query: Query, tenantId: string): Promise<ListedToken[]> =>
+  query<ListedToken>({
+    text: `select ${columns}, (select email from users where users.id = access_tokens.user_id) as "user"
+      from access_tokens where tenant_id = $1 order by created_at, id`,
     values: [tenantId],
   })
 
-const findToken = async (query: Query, id: string): Promise<AccessToken & Ownership> => {
+/** A rotation cuts the life of the old token short, so the lifetime is the longest in the chain. */
+const lifetimeColumn = `(
+  select max(extract(epoch from chain.expires_at - chain.created_at) * 1000)::float8 from access_tokens chain
+  where chain.tenant_id = access_tokens.tenant_id and chain.lineage_id = access_tokens.lineage_id) as lifetime`
+
+const findToken = async (query: Query, id: string): Promise<FoundToken> => {
   const [token] = isUuid(id)
-    ? await query<AccessToken & Ownership>({
-        text: `select ${columns}, tenant_id as "tenantId", lineage_id as "lineageId" from access_tokens where id = $1 for update`,
+    ? await query<FoundToken>({
+        text: `select ${columns}, tenant_id as "tenantId", lineage_id as "lineageId", ${lifetimeColumn}
+          from access_tokens where id = $1 for update`,
         values: [id],
       })
     : []
@@ -121,7 +132,7 @@ export const rotateToken = async (
   const successor = await insertToken(query, {
     ...old,
     id: newId(),
-    expiresAt: new Date(Date.now() + old.expiresAt.getTime() - old.createdAt.getTime()),
+    expiresAt: new Date(Date.now() + old.lifetime),
   })
   const expiresAt = new Date(Math.min(old.expiresAt.getTime(), Date.now() + overlap))
   await query({ text: 'update access_tokens set expires_at = $2 where id = $1', values: [id, expiresAt] })

@@ -26,7 +26,10 @@ export type NewApplication = Pick<Application, 'name' | 'redirectUris' | 'scopes
 }
 
 export const registerApplication = async (query: Query, given: NewApplication): Promise<Application> => {
-  if (given.redirectUris.length === 0) throw new Refusal('an application needs at least one redirect URI')
+  // One that an outside issuer knows has its redirect URIs there.
+  if (given.redirectUris.length === 0 && given.clientId === undefined) {
+    throw new Refusal('an application needs at least one redirect URI')
+  }
   for (const uri of given.redirectUris) requireRedirectUri(uri, given.isNative)
   const clientId = given.clientId ?? newClientId()
   const { name, redirectUris, scopes, isNative, mayRefresh, tenantId = null } = given

@@ -15,6 +15,7 @@ export const createTenant = async (
   if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(slug)) {
     throw new Refusal(`"${slug}" cannot be a slug: use 1 to 63 of a-z, 0-9 and -, not beginning with -`)
   }
+  if (name.trim() === '') throw new Refusal('a tenant needs a name')
   const [tenant] = await query<Tenant>({
     text: `insert into tenants (id, slug, name, default_assignee) values ($1, $2, $3, $4)
       on conflict (slug) do nothing returning ${columns}`,

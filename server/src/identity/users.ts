@@ -25,16 +25,22 @@ export type NewMember = {
   name: string
   role: Role
   legacyUserId?: string | null
+  /** Its name at the outside issuer. */
+  subject?: string | null
   password: string
 }
 
 /** Makes the user and the membership; a user who is already known from another tenant keeps name and password. */
 export const createMember = async (query: Query, member: NewMember): Promise<Member> => {
   if (!/^[^\s@]+@[^\s@]+$/.test(member.email)) throw new Refusal(`"${member.email}" is not an e-mail address`)
+  if (member.name.trim() === '') throw new Refusal('a user needs a name')
   const [user] = await query<{ id: string }>({
-    text: `insert into users (id, email, email_key, name, password_hash) values ($1, $2, $3, $4, $5)
-      on conflict (email_key) do update set email_key = excluded.email_key returning id`,
-    values: [newId(), member.email, emailKey(member.email), member.name, await hashPassword(member.password)],
+    text: `insert into users (id, email, email_key, name, password_hash, subject) values ($1, $2, $3, $4, $5, $6)
+      on conflict (email_key) do update set subject = coalesce(users.subject, excluded.subject) returning id`,
+    values: [
+      ...[newId(), member.email, emailKey(member.email), member.name, await hashPassword(member.password)],
+      member.subject ?? null,
+    ],
   })
   const added = await query({
     text: `insert into memberships (tenant_id, user_id, role, legacy_user_id) values ($1, $2, $3, $4)

@@ -2,6 +2,8 @@
 export const fold = (text: string): string =>
   text
     .normalize('NFKD')
+    // ẞ has ß for its lower case, which has SS for its upper case.
+    .toLowerCase()
     .toUpperCase()
     .toLowerCase()
     .normalize('NFKD')

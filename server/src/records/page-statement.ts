@@ -122,8 +122,9 @@ const searched = (
   return `with hits as materialized (select position from ${search}, 0, ${given(most)}) as position),
     total as (select count(*) as total from hits),
     page_rows as (
-      select r.position, r.body from (${positions}) as p, ${table.name} as r
-      where r.class = any (${classes}) and r.position = p.position
+      select r.position, r.body from (${positions}) as p, lateral (
+        select position, body from ${table.name} where class = any (${classes}) and position = p.position limit 1
+      ) as r
     )`
 }
 

@@ -84,7 +84,8 @@ const updateStatement = (table: Table, columns: string[]): string => `
   ), texts as (
     update search_texts set class = latter.class, text = $3::text
     from former, latter
-    where resource = '${table.name}' and search_texts.position = latter.position
+    -- Row-level security is not forced here, so it does not hold a role that owns the table.
+    where tenant_id = current_tenant() and resource = '${table.name}' and search_texts.position = latter.position
       and ($4::boolean or former.class <> latter.class)
   ), changed as (
     select position, class, facets, change from former union all select position, class, facets, change from latter

@@ -10,6 +10,7 @@ create function current_tenant() returns uuid stable parallel safe language sql
 
 -- to_json and to_char are only stable because of types and settings that are not in play here:
 -- these wrappers depend on no setting of the session, so that a stored body can be generated from them.
+-- (The text of a plpgsql function is read under standard_conforming_strings of the session: no backslashes there.)
 create function json_escaped(value text) returns text immutable parallel safe language plpgsql as $$
 begin
   return to_json(value)::text;
@@ -22,11 +23,11 @@ create function json_text(value text) returns text immutable parallel safe langu
   end;
 create function json_timestamp(value timestamptz) returns text immutable parallel safe language plpgsql as $$
 begin
-  return coalesce(to_char(value at time zone 'UTC', '"\""YYYY-MM-DD"T"HH24:MI:SS.MS"Z\""'), 'null');
+  return coalesce('"' || to_char(value at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"', 'null');
 end $$;
 create function json_date(value date) returns text immutable parallel safe language plpgsql as $$
 begin
-  return coalesce(to_char(value, '"\""YYYY-MM-DD"\""'), 'null');
+  return coalesce('"' || to_char(value, 'YYYY-MM-DD') || '"', 'null');
 end $$;
 create function json_boolean(value boolean) returns text immutable parallel safe language sql
   return coalesce(value::text, 'null');

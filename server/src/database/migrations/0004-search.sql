@@ -6,6 +6,9 @@
 -- words without a trigram, or that a sample of the texts shows to be common: read in order and stop when enough are found;
 -- everything else: the trigram index, asked for the part of each word that is rarest in the sample, because it looks
 -- up every trigram it is given.
+--
+-- Each record is looked up by its position in a subquery of its own (`limit 1` keeps it one): as a join it may be
+-- turned into a scan of the whole tenant for every match, when the tenant is newer than the table's statistics.
 create function search_positions(
   resource text, words text[], classes smallint[], fields text[], field_values text[], after bigint, most bigint
 ) returns setof bigint stable security definer set search_path = public, pg_temp language plpgsql as $$
@@ -27,13 +30,13 @@ begin
 
   if 'account_id' = any (fields) then
     return query execute format(
-      'select r.position from %s and r.position > %s and exists (select from %s and s.position = r.position) order by r.position limit %s',
+      'select r.position from %s and r.position > %s and (select true from %s and s.position = r.position limit 1) order by r.position limit %s',
       records, after, texts, most);
     return;
   end if;
 
   if cardinality(fields) > 0 then
-    texts := texts || format(' and exists (select from %s and r.position = s.position)', records);
+    texts := texts || format(' and (select true from %s and r.position = s.position limit 1)', records);
   end if;
   if search_is_common(words, sample) then
     return query execute format('select s.position from %s order by s.position limit %s', texts, most);
@@ -55,6 +58,7 @@ language sql as $$
     lateral (
       select text from search_texts
       where tenant_id = current_tenant() and search_texts.resource = $1 and position = 1 + number * head.last / 128
+      limit 1
     ) as s
 $$;
 

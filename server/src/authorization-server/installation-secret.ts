@@ -1,0 +1,19 @@
+import { randomBytes } from 'node:crypto'
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** The secret of an installation that was given none: made once, kept beside its data, readable by its owner only. */
+export const keptSecret = async (dataDirectory: string): Promise<string> => {
+  const file = join(dataDirectory, 'secret')
+  const kept = await readFile(file, 'utf8').catch(() => null)
+  if (kept !== null) return kept
+  await mkdir(dataDirectory, { recursive: true })
+  // Written aside and linked, so that of two processes that start at once one wins, with a whole file.
+  const draft = `${file}.${process.pid}`
+  await writeFile(draft, randomBytes(32).toString('base64url'), { mode: 0o600, flush: true })
+  await link(draft, file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  await rm(draft, { force: true })
+  return readFile(file, 'utf8')
+}

@@ -1,0 +1,462 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { crc32 } from 'node:zlib'
+import { operations, scopes } from '@masthead/contract'
+import type { Command } from 'commander'
+import { runMasthead, severalAtOnce, spawnMasthead, until } from '../../test/masthead-process.ts'
+import { startService } from '../../test/service.ts'
+import { isPassword } from '../identity/passwords.ts'
+import { buildProgram } from './program.ts'
+
+const service = await startService()
+const environment = { DATABASE_URL: service.connectionString }
+const day = 86_400_000
+
+const text = async (command: string, input?: string): Promise<string> => {
+  const { code, stdout, stderr } = await runMasthead(command.split(' '), environment, input)
+  assert.deepEqual([code, stderr], [0, ''], command)
+  return stdout
+}
+const json = async (command: string, input?: string) => JSON.parse(await text(`${command} --json`, input))
+
+/** Every command, as the words that call it. */
+const paths = (command: Command, path: string[] = []): { path: string[]; isGroup: boolean }[] => [
+  { path, isGroup: command.commands.length > 0 },
+  ...command.commands.flatMap((below) => paths(below, [...path, below.name()])),
+]
+const commands = paths(buildProgram())
+
+before(async () => {
+  await text('tenant create acme --name Acme --default-assignee T-1')
+  await text(
+    'user create --tenant acme --email ada@acme.example --name Ada --role admin --legacy-user-id L-1 --password-stdin',
+    'correct horse\n',
+  )
+})
+
+describe('every command', { concurrency: 2 }, () => {
+  test('has --help, which needs no database', async () => {
+    await severalAtOnce(commands, async ({ path, isGroup }) => {
+      const outcome = await runMasthead([...path, '--help'], { DATABASE_URL: 'postgres://127.0.0.1:1/none' })
+      assert.deepEqual([outcome.code, outcome.stderr], [0, ''], path.join(' '))
+      assert.ok(outcome.stdout.startsWith(`Usage: ${['masthead', ...path].join(' ')} `), outcome.stdout)
+      if (!isGroup) assert.match(outcome.stdout, /^ {2}--json /m)
+    })
+  })
+
+  test('answers one JSON document with --json', async () => {
+    const { id: personal } = await json(
+      'token create --tenant acme --user ada@acme.example --name x --scopes contacts:read',
+    )
+    const { id: ofService } = await json('token create --tenant acme --service sync --scopes contacts:read')
+    const password = 'another horse'
+    const answers: Record<string, () => Promise<unknown>> = {
+      'tenant create': () => json('tenant create beta --name Beta'),
+      'tenant list': () => json('tenant list'),
+      'user create': () =>
+        json('user create --tenant beta --email ada@acme.example --name Ada --role viewer --password-stdin', password),
+      'user list': () => json('user list --tenant beta'),
+      'user set-password': () => json('user set-password --email ADA@acme.example --password-stdin', password),
+      'member role': () => json('member role --tenant beta --email ada@acme.example --role editor'),
+      'member remove': () => json('member remove --tenant beta --email ada@acme.example'),
+      'token create': () => json('token create --tenant acme --service x --name y --scopes contacts:read'),
+      'token list': () => json('token list --tenant acme'),
+      'token revoke': () => json(`token revoke ${personal}`),
+      'token rotate': () => json(`token rotate ${ofService}`),
+      migrate: () => json('migrate'),
+      openapi: () => json('openapi'),
+    }
+    const shown: Record<string, unknown> = {}
+    for (const [command, answer] of Object.entries(answers)) shown[command] = await answer()
+    // `serve` is told apart: it does not end.
+    const expected = commands.filter(({ isGroup }) => !isGroup).map(({ path }) => path.join(' '))
+    assert.deepEqual([...Object.keys(shown), 'serve'].sort(), expected.sort())
+
+    const keysOf = (command: string) => Object.keys(shown[command] ?? {})
+    assert.deepEqual(keysOf('tenant create'), ['id', 'slug', 'name', 'defaultAssignee', 'createdAt'])
+    assert.deepEqual(keysOf('user create'), ['id', 'email', 'name', 'role', 'legacyUserId', 'createdAt'])
+    for (const key of ['id', 'token', 'scopes', 'expiresAt']) assert.ok(keysOf('token create').includes(key), key)
+    const { rows } = await service.owner.query('select max(version) as version from migrations')
+    assert.deepEqual(shown.migrate, { applied: [], version: rows[0]?.version })
+    assert.ok(!JSON.stringify(shown['token list']).includes('mh_'))
+  })
+
+  test('says in words what it did', async () => {
+    const steps: [command: string, expected: RegExp, input?: string][] = [
+      ['tenant create words --name Words', /^Tenant words created\.\n$/],
+      ['tenant list', /^slug +name +defaultAssignee +createdAt\n(.*\n)*words +Words +- +\d{4}-.*\n$/],
+      ['user list --tenant words', /^No member yet: masthead user create\n$/],
+      [
+        'user create --tenant words --email bob@words.example --name Bob --role editor --password-stdin',
+        /^bob@words\.example is now editor of words\.\n$/,
+        'correct horse',
+      ],
+      ['user list --tenant words', /\nbob@words\.example +Bob +editor +- +\d{4}-.*\n$/],
+      ['user set-password --email bob@words.example --password-stdin', /has a new password\.\n$/, 'battery staple'],
+      ['member role --tenant words --email bob@words.example --role admin', /is now admin of words\.\n$/],
+      ['token list --tenant words', /^No token yet: masthead token create\n$/],
+      [
+        'token create --tenant words --user bob@words.example --name laptop --scopes contacts:read,tasks:write',
+        /^mh_pat_\w{38}\nIt is shown only now\. It may contacts:read, tasks:write until .*\nTo end it: masthead token revoke .*\n$/,
+      ],
+      ['token create --tenant words --service sync --scopes contacts:read', /^mh_svc_\w{38}\n/],
+      ['token list --tenant words', / personal +bob@words\.example +laptop .*\n.* service +sync +sync .*\n$/],
+      ['member remove --tenant words --email bob@words.example', /is no longer a member of words\.\n$/],
+      ['migrate', /^Nothing to do: schema version \d+\.\n$/],
+    ]
+    for (const [command, expected, input] of steps) assert.match(await text(command, input), expected)
+    const [{ id }] = await json('token list --tenant words')
+    assert.match(
+      await text(`token rotate ${id} --overlap 2h`),
+      /^mh_svc_\w{38}\n(.*\n)+The old token works until .*\n$/,
+    )
+    assert.match(await text(`token revoke ${id}`), /^Token sync is revoked\.\n$/)
+    assert.match(await text('token list --tenant words'), / revoked /)
+  })
+
+  test('fails with one line that says what to do, and prints nothing else', async () => {
+    const user = 'user create --tenant acme --email eve@acme.example --name Eve --role viewer --password-stdin'
+    const token = 'token create --tenant acme --service x --scopes contacts:read'
+    const failures: [command: string, complaint: RegExp, input?: string][] = [
+      ['tenan list', /unknown command 'tenan' \(Did you mean tenant\?\); see `masthead --help`/],
+      ['tenant crate', /unknown command 'crate' \(Did you mean create\?\); see `masthead tenant --help`/],
+      ['tenant list --jsn', /unknown option '--jsn' \(Did you mean --json\?\)/],
+      ['tenant create x', /required option '--name <name>' not specified; see `masthead tenant create --help`/],
+      ['tenant create x y --name x', /too many arguments/],
+      ['tenant create acme --name Again', /there is already a tenant "acme"/],
+      ['tenant create Acme_Press --name Acme', /"Acme_Press" cannot be a slug: use 1 to 63 of a-z, 0-9 and -/],
+      ['user list --tenant nobody', /there is no tenant "nobody"; `masthead tenant list` shows them/],
+      [user.replace('viewer', 'boss'), /'boss' is invalid\. Allowed choices are admin, editor, viewer; see/],
+      [user.replace(' --password-stdin', ''), /required option '--password-stdin' not specified/],
+      [user, /a password needs at least 8 characters/, 'seven77\n'],
+      [user.replace('eve@acme.example', 'eve'), /"eve" is not an e-mail address/, 'correct horse'],
+      [user.replace('eve@', 'ada@'), /ada@acme\.example is already a member of this tenant/, 'correct horse'],
+      ['user set-password --email eve@acme.example --password-stdin', /there is no user eve@/, 'correct horse'],
+      ['member role --tenant acme --email eve@x --role admin', /eve@x is not a member of this tenant/],
+      [token.replace('contacts', 'contact'), /no scope "contact:read"\. Did you mean contacts:read\?/],
+      [token.replace('contacts:read', ','), /name at least one scope/],
+      [token.replace('--service x', ''), /say whose token it is: --user <email> or --service <name>/],
+      [`${token} --user ada@acme.example`, /say whose token it is/],
+      [token.replace('--service x', '--user ada@acme.example'), /say what the token is for: --name/],
+      [`${token} --expires soon`, /"soon" is not a duration: write 90d, 24h, 30m or 45s/],
+      [`${token} --expires 0d`, /expires at once/],
+      ['token revoke garbage', /there is no token "garbage"; `masthead token list` shows their ids/],
+      ['token rotate 00000000-0000-7000-8000-000000000000', /there is no token "0000/],
+      ['serve --port http', /--port must be a port number from 0 to 65535, not "http"/],
+    ]
+    await severalAtOnce(failures, async ([command, complaint, input]) => {
+      const words = [...command.split(' ').filter(Boolean), '--json']
+      assertRefusal(await runMasthead(words, environment, input), complaint, command)
+    })
+    const empty = await runMasthead(['tenant', 'create', 'x', '--name', ' '], environment)
+    assertRefusal(empty, /a tenant needs a name/)
+    assert.deepEqual((await json('tenant list')).map(({ slug }: { slug: string }) => slug).includes('x'), false)
+  })
+
+  test('tells in one line what is wrong with its environment, without the password in it', async () => {
+    const wrongPassword = new URL(service.connectionString)
+    wrongPassword.password = 'hunter22'
+    const cases: [environment: Record<string, string>, complaint: RegExp][] = [
+      [
+        { DATABASE_URL: `postgres://a:hunter22@127.0.0.1:${await unusedPort()}/x` },
+        /DATABASE_URL cannot be used: .*ECONNREFUSED/,
+      ],
+      [{ DATABASE_URL: wrongPassword.href }, /DATABASE_URL cannot be used: password authentication failed/],
+      [{ DATABASE_URL: 'mysql://a:hunter22@localhost/x' }, /DATABASE_URL must be an address like postgres:/],
+      [{ DATABASE_URL: 'postgres://a:hunter22@localhost:99999/x' }, /DATABASE_URL cannot be used: Invalid URL/],
+      [{ MASTHEAD_DATA_DIR: `${thisFile}/data` }, /No data can be kept in .*: choose another --data-dir/],
+      [{ ...environment, PORT: 'http' }, /PORT must be a port number/],
+      [{ ...environment, BASE_URL: 'api.example.com' }, /BASE_URL must be an address like https:/],
+    ]
+    await severalAtOnce(cases, async ([given, complaint]) => {
+      const outcome = await runMasthead(['tenant', 'list', '--json'], given)
+      assertRefusal(outcome, complaint)
+      assert.ok(!outcome.stderr.includes('hunter22'), outcome.stderr)
+    })
+  })
+
+  test('shows how it is used when called without a command, and fails', async () => {
+    for (const words of [[], ['token']]) {
+      const { code, stdout, stderr } = await runMasthead(words, {})
+      assert.deepEqual([code, stdout], [1, ''])
+      assert.match(stderr, /^Usage: masthead /)
+    }
+  })
+
+  test('ends quietly when the reader of its output has gone', async () => {
+    const { child, said, ended } = spawnMasthead(['openapi'], {})
+    child.stdout?.destroy()
+    await once(child, 'close')
+    assert.deepEqual([(await ended).code, said.stderr], [0, ''])
+  })
+
+  test('fails when its output cannot be written', { skip: !existsSync('/dev/full') }, async () => {
+    const full = openSync('/dev/full', 'w')
+    const outcome = await spawnMasthead(['openapi'], {}, full).ended.finally(() => closeSync(full))
+    assertRefusal(outcome, /the answer could not be written: ENOSPC/)
+  })
+})
+
+describe('a token', { concurrency: 3 }, () => {
+  test('is a prefix, 32 random characters of base62 and the CRC-32 of all that in six more', async () => {
+    const personal = await json('token create --tenant acme --user ada@acme.example --name x --scopes contacts:read')
+    const ofService = await json('token create --tenant acme --service x --scopes contacts:read')
+    for (const [token, prefix] of [
+      [personal.token, 'mh_pat_'],
+      [ofService.token, 'mh_svc_'],
+    ]) {
+      assert.match(token, new RegExp(`^${prefix}[0-9A-Za-z]{38}$`))
+      let number = 0
+      for (const digit of token.slice(-6)) number = number * 62 + base62.indexOf(digit)
+      assert.equal(number, crc32(token.slice(0, -6)))
+      assert.equal((await service.call('GET', '/contacts', { token })).status, 200)
+      const other = token.at(10) === 'a' ? 'b' : 'a'
+      for (const broken of [token.slice(0, -1), `${token}0`, token.slice(0, 10) + other + token.slice(11)]) {
+        const answer = await service.call('GET', '/contacts', { token: broken })
+        assert.deepEqual([answer.status, answer.body.code], [401, 'invalid_token'])
+        assert.match(answer.body.detail, /not complete/)
+      }
+    }
+  })
+
+  test('opens exactly the operations of its scopes', async () => {
+    const granted = ['contacts:read', 'tasks:write']
+    const { token } = await json(`token create --tenant acme --service some --scopes ${granted.join()}`)
+    const { token: every } = await json(
+      `token create --tenant acme --service all --scopes ${Object.keys(scopes).join()}`,
+    )
+    for (const { name, operation } of operations) {
+      const path = operation.path.replaceAll(/\{\w+\}/g, 'none')
+      const body = operation.body ? { body: {} } : {}
+      const { status } = await service.call(operation.method, path, { token, ...body })
+      assert.equal(status !== 403, granted.includes(operation.scope), `${name}: ${status}`)
+      assert.ok(
+        ![401, 403].includes((await service.call(operation.method, path, { token: every, ...body })).status),
+        name,
+      )
+    }
+  })
+
+  test('of a user lives 90 days unless told otherwise, and at most 366', async () => {
+    const create = 'token create --tenant acme --user ada@acme.example --name x --scopes contacts:read'
+    const lifetimeOf = ({ expiresAt, createdAt }: Record<string, string>) =>
+      Math.round((Date.parse(expiresAt ?? '') - Date.parse(createdAt ?? '')) / day)
+    assert.equal(lifetimeOf(await json(create)), 90)
+    assert.equal(lifetimeOf(await json(`${create} --expires 366d`)), 366)
+    assert.equal(lifetimeOf(await json('token create --tenant acme --service x --scopes contacts:read')), 365)
+    const longer = await runMasthead(`${create} --expires 367d`.split(' '), environment)
+    assertRefusal(longer, /a personal access token lives at most 366 days/)
+    const seconds = await runMasthead(`${create} --expires ${366 * 86_400 + 1}s`.split(' '), environment)
+    assert.equal(seconds.code, 1)
+  })
+
+  test('is stored as its SHA-256 only, and a password as argon2id', async () => {
+    const { token } = await json('token create --tenant acme --service secret --scopes contacts:read')
+    const password = 'Tr0ub4dor&3-stored-nowhere'
+    await text('user create --tenant acme --email s@acme.example --name S --role viewer --password-stdin', password)
+    const { rows: tables } = await service.owner.query<{ name: string }>(
+      `select quote_ident(tablename) as name from pg_tables where schemaname = 'public'`,
+    )
+    assert.ok(tables.length > 5)
+    for (const { name } of tables) {
+      for (const secret of [token, password]) {
+        const { rows } = await service.owner.query(
+          `select 1 from ${name} as stored where position($1 in stored::text) > 0 or position($2 in stored::text) > 0`,
+          [secret, Buffer.from(secret).toString('hex')],
+        )
+        assert.equal(rows.length, 0, name)
+      }
+    }
+    const hash = createHash('sha256').update(token).digest()
+    const { rows: stored } = await service.owner.query('select 1 from access_tokens where secret_hash = $1', [hash])
+    assert.equal(stored.length, 1)
+    assert.match(await passwordHashOf('s@acme.example'), /^\$argon2id\$/)
+  })
+
+  test('remembers the minute of its last use', async () => {
+    const { id, token } = await json('token create --tenant acme --service used --scopes contacts:read')
+    const lastUse = async () => {
+      const { rows } = await service.owner.query('select last_used_at as at, xmin from access_tokens where id = $1', [
+        id,
+      ])
+      return rows[0]
+    }
+    const begun = Date.now()
+    assert.equal((await lastUse()).at, null)
+    await service.call('GET', '/contacts', { token })
+    await until('the use is noted', async () => (await lastUse()).at !== null)
+    const first = await lastUse()
+    assert.equal(first.at.getTime() % 60_000, 0)
+    assert.ok(first.at.getTime() > begun - 60_000 && first.at.getTime() <= Date.now())
+    for (let use = 0; use < 5; use++) await service.call('GET', '/contacts', { token })
+    const later = await lastUse()
+    // Unless a minute has just begun, nothing was written again.
+    if (later.at.getTime() === first.at.getTime()) assert.equal(later.xmin, first.xmin)
+    const listed = (await json('token list --tenant acme')).find((one: { id: string }) => one.id === id)
+    assert.equal(listed.lastUsedAt, later.at.toISOString())
+  })
+
+  test('that is revoked ends at once, for good', async () => {
+    const { id, token } = await json('token create --tenant acme --service gone --scopes contacts:read')
+    assert.equal((await service.call('GET', '/contacts', { token })).status, 200)
+    const revoked = await json(`token revoke ${id}`)
+    const answer = await service.call('GET', '/contacts', { token })
+    assert.deepEqual([answer.status, answer.body.code], [401, 'invalid_token'])
+    assert.match(answer.body.detail, /revoked/)
+    assert.equal((await json(`token revoke ${id}`)).revokedAt, revoked.revokedAt)
+    assertRefusal(await runMasthead(['token', 'rotate', id], environment), /this token has ended/)
+  })
+})
+
+describe('rotating a token', { concurrency: 3 }, () => {
+  const status = async (token: string) => (await service.call('GET', '/contacts', { token })).status
+
+  test('makes a successor of the same kind while the old one lives on for the overlap', async () => {
+    const old = await json(
+      'token create --tenant acme --service r --scopes contacts:read --expires 10d --default-assignee D-1',
+    )
+    const rotated = await json(`token rotate ${old.id} --overlap 1h`)
+    for (const key of ['kind', 'name', 'service', 'scopes', 'defaultAssignee']) assert.deepEqual(rotated[key], old[key])
+    assert.notEqual(rotated.token, old.token)
+    assert.deepEqual([await status(old.token), await status(rotated.token)], [200, 200])
+    assert.equal(rotated.replaces.id, old.id)
+    assertNear(Date.parse(rotated.replaces.expiresAt), Date.now() + 3_600_000)
+    assertNear(Date.parse(rotated.expiresAt), Date.now() + 10 * day)
+  })
+
+  test('gives the full life again when the same token is rotated twice', async () => {
+    const old = await json('token create --tenant acme --service r --scopes contacts:read --expires 10d')
+    await json(`token rotate ${old.id} --overlap 1h`)
+    assertNear(Date.parse((await json(`token rotate ${old.id}`)).expiresAt), Date.now() + 10 * day)
+    const listed = (await json('token list --tenant acme')).find(({ id }: { id: string }) => id === old.id)
+    assertNear(Date.parse(listed.expiresAt), Date.now() + 3_600_000)
+  })
+
+  test('lives on for 24 hours when no overlap is given, but never longer than before', async () => {
+    const long = await json('token create --tenant acme --service r --scopes contacts:read')
+    assertNear(Date.parse((await json(`token rotate ${long.id}`)).replaces.expiresAt), Date.now() + day)
+    const short = await json('token create --tenant acme --service r --scopes contacts:read --expires 1h')
+    assert.equal((await json(`token rotate ${short.id}`)).replaces.expiresAt, short.expiresAt)
+  })
+
+  test('ends the old one at once with --overlap 0s', async () => {
+    const old = await json('token create --tenant acme --service r --scopes contacts:read')
+    const { token } = await json(`token rotate ${old.id} --overlap 0s`)
+    assert.deepEqual([await status(old.token), await status(token)], [401, 200])
+  })
+
+  test('is refused for a personal access token', async () => {
+    const { id, token } = await json(
+      'token create --tenant acme --user ada@acme.example --name x --scopes contacts:read',
+    )
+    assertRefusal(await runMasthead(['token', 'rotate', id], environment), /only service tokens are rotated/)
+    assert.equal(await status(token), 200)
+  })
+})
+
+describe('a membership', { concurrency: 3 }, () => {
+  const bob = '--tenant acme --email bob@acme.example'
+  const create = `user create ${bob} --name Bob --role editor --password-stdin`
+
+  test('decides at each call what a personal access token may do', async () => {
+    await text(create, 'correct horse')
+    const { token } = await json(
+      'token create --tenant acme --user bob@acme.example --name x --scopes contacts:read,contacts:write',
+    )
+    const write = () => service.call('POST', '/contacts', { token, body: { accountId: 'none' } })
+    assert.equal((await write()).status, 422)
+    await json(`member role ${bob} --role viewer`)
+    const refused = await write()
+    assert.deepEqual([refused.status, refused.body.code], [403, 'insufficient_role'])
+    assert.equal((await service.call('GET', '/contacts', { token })).status, 200)
+    await json(`member role ${bob} --role admin`)
+    assert.equal((await write()).status, 422)
+
+    await json(`member remove ${bob}`)
+    const ended = await service.call('GET', '/contacts', { token })
+    assert.deepEqual([ended.status, ended.body.code], [401, 'invalid_token'])
+    await text(create, 'correct horse')
+    assert.equal((await service.call('GET', '/contacts', { token })).status, 401)
+  })
+
+  test('in a second tenant leaves name and password as they are, until set-password', async () => {
+    await text('tenant create second --name Second')
+    const email = '--email Carol@example.com'
+    await text(`user create --tenant acme ${email} --name Carol --role viewer --password-stdin`, 'first password')
+    const again = await json(
+      `user create --tenant second --email carol@EXAMPLE.com --name Other --role admin --password-stdin`,
+      'second password',
+    )
+    assert.deepEqual([again.email, again.name, again.role], ['Carol@example.com', 'Carol', 'admin'])
+    assert.ok(await isPassword('first password', await passwordHashOf('Carol@example.com')))
+    // The line end of `echo` is not part of the password, a space is.
+    await text(`user set-password ${email} --password-stdin`, ' third password \n')
+    assert.ok(await isPassword(' third password ', await passwordHashOf('Carol@example.com')))
+  })
+})
+
+describe('a task', () => {
+  test('goes to who is named, else the acting user, else who the token names, else who the tenant names, else nobody', async () => {
+    await text('tenant create bare --name Bare')
+    await text(
+      'user create --tenant acme --email plain@acme.example --name P --role editor --password-stdin',
+      'correct horse',
+    )
+    const scopesGiven = '--scopes tasks:write,accounts:write'
+    const assignee = async (command: string, userId?: string) => {
+      const { token } = await json(`token create ${command} ${scopesGiven}`)
+      const account = await service.call('POST', '/accounts', { token, body: { company: 'Task Ltd' } })
+      const body = {
+        accountId: account.body.accountId,
+        title: 'Call',
+        dueDate: '2026-12-01',
+        ...(userId && { userId }),
+      }
+      const answer = await service.call('POST', '/tasks', { token, body })
+      assert.equal(answer.status, 201, answer.text)
+      return answer.body.userId
+    }
+    assert.equal(await assignee('--tenant acme --user ada@acme.example --name x', 'given'), 'given')
+    assert.equal(await assignee('--tenant acme --service x --default-assignee S-1', 'given'), 'given')
+    assert.equal(await assignee('--tenant acme --user ada@acme.example --name x'), 'L-1')
+    assert.equal(await assignee('--tenant acme --service x --default-assignee S-1'), 'S-1')
+    assert.equal(await assignee('--tenant acme --service x'), 'T-1')
+    assert.equal(await assignee('--tenant acme --user plain@acme.example --name x'), 'T-1')
+    assert.equal(await assignee('--tenant bare --service x'), '')
+  })
+})
+
+const thisFile = fileURLToPath(import.meta.url)
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+const assertRefusal = (
+  { code, stdout, stderr }: { code: number | null; stdout: string; stderr: string },
+  complaint: RegExp,
+  message?: string,
+): void => {
+  assert.deepEqual([code, stdout], [1, ''], message)
+  assert.match(stderr, /^masthead: [^\n]+\n$/, message)
+  assert.match(stderr, complaint, message)
+}
+
+const assertNear = (actual: number, expected: number): void =>
+  assert.ok(Math.abs(actual - expected) < 60_000, `${new Date(actual).toISOString()} is far from what was expected`)
+
+const passwordHashOf = async (email: string): Promise<string> => {
+  const { rows } = await service.owner.query('select password_hash from users where email = $1', [email])
+  return rows[0]?.password_hash
+}
+
+const unusedPort = async (): Promise<number> => {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  return typeof address === 'object' && address ? address.port : 0
+}

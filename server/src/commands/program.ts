@@ -1,0 +1,28 @@
+import { Command } from 'commander'
+import { app } from './app.ts'
+import { keys } from './keys.ts'
+import { member } from './member.ts'
+import { migrate } from './migrate.ts'
+import { openapi } from './openapi.ts'
+import { complain } from './output.ts'
+import { serve } from './serve.ts'
+import { tenant } from './tenant.ts'
+import { token } from './token.ts'
+import { user } from './user.ts'
+
+/** The command line, as a tree. */
+export const buildProgram = (): Command => {
+  const program = new Command('masthead').description('The customer API of a publishing business.')
+  for (const command of [serve(), tenant(), user(), member(), token(), app(), keys(), migrate(), openapi()]) {
+    program.addCommand(command)
+  }
+  failInOneLine(program, program.name())
+  return program
+}
+
+const failInOneLine = (command: Command, path: string): void => {
+  command.configureOutput({
+    outputError: (text) => complain(`${text.replace(/^error: /, '').replace(/\.?\n*$/, '')}; see \`${path} --help\``),
+  })
+  for (const below of command.commands) failInOneLine(below, `${path} ${below.name()}`)
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, test } from 'node:test'
+import pg from 'pg'
+import { cloneTemplate } from '../../test/service.ts'
+import { serviceRole } from './connection.ts'
+import { migrate } from './migrate.ts'
+
+const server = process.env.TEST_DATABASE_SERVER ?? ''
+const clients: pg.Client[] = []
+after(() => Promise.all(clients.map((client) => client.end())))
+
+const connect = async (connectionString: string): Promise<pg.Client> => {
+  const client = new pg.Client(connectionString)
+  await client.connect()
+  clients.push(client)
+  return client
+}
+
+const administrator = await connect(server)
+
+const emptyDatabase = async (): Promise<string> => {
+  const name = `test_${randomUUID().replaceAll('-', '')}`
+  await administrator.query(`create database ${name}`)
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+/** Tables, columns, functions, policies and privileges, and what `migrate` itself keeps. */
+const everything = async (connectionString: string): Promise<unknown[]> => {
+  const client = await connect(connectionString)
+  const { rows } = await client.query(`
+    select 'table' as kind, table_name || '.' || column_name as name, data_type as value
+    from information_schema.columns where table_schema = 'public'
+    union all select 'function', proname, md5(prosrc) from pg_proc where pronamespace = 'public'::regnamespace
+    union all select 'policy', tablename || '.' || policyname, qual from pg_policies
+    union all select 'privilege', table_name || '.' || grantee, string_agg(privilege_type, ',' order by privilege_type)
+      from information_schema.table_privileges where table_schema = 'public' group by table_name, grantee
+    order by 1, 2, 3`)
+  return rows
+}
+
+test('migrating again does nothing', async () => {
+  const url = await cloneTemplate()
+  const client = await connect(url)
+  const kept = async () =>
+    (await client.query('select m.*, i.cursor_key from migrations m, installation i order by version')).rows
+  const [before, keptBefore] = [await everything(url), await kept()]
+  const migrated = await migrate(url)
+  assert.deepEqual([migrated.applied, migrated.version, migrated.role], [[], keptBefore.length, serviceRole])
+  assert.deepEqual(await everything(url), before)
+  assert.deepEqual(await kept(), keptBefore)
+})
+
+test('several that start at once on one database bring it up together, each step once', async () => {
+  const url = await emptyDatabase()
+  const results = await Promise.all(Array.from({ length: 5 }, () => migrate(url)))
+  const applied = results.flatMap((result) => result.applied)
+  assert.equal(applied.length, results[0]?.version)
+  assert.equal(new Set(applied).size, applied.length)
+  assert.deepEqual(await everything(url), await everything(await cloneTemplate()))
+})
+
+test('several that start at once on databases of one server succeed', async () => {
+  const urls = [await emptyDatabase(), await emptyDatabase(), await emptyDatabase(), await emptyDatabase()]
+  const results = await Promise.all(urls.map(migrate))
+  for (const result of results) assert.equal(result.applied.length, result.version)
+})
+
+test('a database that is newer than the program is refused and left alone', async () => {
+  const url = await cloneTemplate()
+  const client = await connect(url)
+  await client.query(`insert into migrations (version, name) values (9999, '9999-future.sql')`)
+  const before = await everything(url)
+  await assert.rejects(migrate(url), /schema version 9999.*run the newer program/)
+  assert.deepEqual(await everything(url), before)
+})
+
+test('a step that fails leaves nothing of itself, names itself, and is made up for later', async () => {
+  const url = await emptyDatabase()
+  const client = await connect(url)
+  // In the way of the last table of a step that makes several.
+  await client.query('create table access_tokens ()')
+  await assert.rejects(migrate(url), /migration 0001-identity\.sql failed: .*access_tokens/)
+  const { rows } = await client.query(
+    `select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by relname`,
+  )
+  assert.deepEqual(
+    rows.map(({ relname }) => relname),
+    ['access_tokens', 'migrations'],
+  )
+  assert.equal((await client.query('select from migrations')).rowCount, 0)
+  await client.query('drop table access_tokens')
+  const { applied, version } = await migrate(url)
+  assert.equal(applied.length, version)
+})

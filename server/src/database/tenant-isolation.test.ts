@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import type { ResourceName } from '@masthead/contract'
+import pg from 'pg'
+import {
+  sampleAccount,
+  sampleContact,
+  sampleInvoice,
+  samplePublication,
+  sampleSubscription,
+} from '../../test/sample-records.ts'
+import { startService, type TestTenant } from '../../test/service.ts'
+import { buildApp } from '../app.ts'
+import { createToken } from '../identity/access-tokens.ts'
+import { allScopes } from '../identity/roles.ts'
+import { createTenant } from '../identity/tenants.ts'
+import { insertRecords } from '../records/write.ts'
+import { serviceRole } from './connection.ts'
+import { openDatabase } from './database.ts'
+import { migrate } from './migrate.ts'
+
+const service = await startService()
+/** The tables of a tenant's records and of what is kept about them. */
+const tables = [
+  ...['publications', 'accounts', 'contacts', 'subscriptions', 'invoices', 'tasks'],
+  ...['heads', 'tallies', 'search_texts'],
+]
+/** Read before the tenant of a call is known. */
+const identityTables = ['memberships', 'access_tokens']
+
+const fill = async (tenant: TestTenant): Promise<void> => {
+  const [publication] = await tenant.add('publications', [samplePublication(`P-${tenant.id.slice(-4)}`)])
+  const own = `A-${tenant.id.slice(-4)}`
+  await tenant.add('accounts', [sampleAccount('SAME'), sampleAccount(own)])
+  await tenant.add('contacts', [sampleContact('SAME', { name: `Of ${tenant.id}` })])
+  await tenant.add('subscriptions', [sampleSubscription('SAME', String(publication?.id))])
+  await tenant.add('invoices', [sampleInvoice('SAME', String(publication?.id))])
+  const token = await tenant.serviceToken()
+  const task = { accountId: 'SAME', title: 'Call', dueDate: '2026-01-01' }
+  assert.equal((await service.call('POST', '/tasks', { token, body: task })).status, 201)
+}
+
+describe('under the role that serves', () => {
+  let a: TestTenant
+  let b: TestTenant
+  const session = new pg.Client(service.connectionString)
+
+  before(async () => {
+    ;[a, b] = [await service.newTenant(), await service.newTenant()]
+    await fill(a)
+    await fill(b)
+    await session.connect()
+    await session.query(`set role ${serviceRole}`)
+  })
+  after(() => session.end())
+
+  /** Runs the statement, in a transaction of the tenant when there is one, and takes it back. */
+  const attempt = async (tenantId: string | null, sql: string, values: unknown[] = []): Promise<pg.QueryResult> => {
+    await session.query('begin')
+    try {
+      if (tenantId) await session.query(`select set_config('masthead.tenant', $1, true)`, [tenantId])
+      return await session.query(sql, values)
+    } finally {
+      await session.query('rollback')
+    }
+  }
+
+  const statements = (table: string): string[] => {
+    const column = table === 'search_texts' ? 'position' : 'tenant_id'
+    return [
+      `select ${column} from ${table}`,
+      `insert into ${table} (tenant_id) values ('${b.id}')`,
+      `insert into ${table} default values`,
+      `update ${table} set tenant_id = tenant_id`,
+      `delete from ${table}`,
+    ]
+  }
+
+  test('nothing can be done to any table without a tenant, also after a transaction that had one', async () => {
+    const refused = async (missing: RegExp) => {
+      for (const table of tables) {
+        for (const sql of statements(table)) await assert.rejects(attempt(null, sql), missing, sql)
+      }
+    }
+    await refused(/unrecognized configuration parameter "masthead\.tenant"/)
+    await attempt(a.id, 'select from contacts')
+    await refused(/invalid input syntax for type uuid: ""/)
+    await assert.rejects(
+      attempt(null, `select search_positions('contacts', '{of}', '{0}', '{}', '{}', 0, 9)`),
+      /uuid: ""/,
+    )
+  })
+
+  test("another tenant's rows are invisible, and cannot be changed, deleted, taken over or added to", async () => {
+    for (const table of tables) {
+      const { rows } = await service.owner.query(`select from ${table} where tenant_id = $1`, [b.id])
+      assert.ok(rows.length > 0, `${table} has rows of the other tenant`)
+      const ofB = `where tenant_id = '${b.id}'`
+      const count = async (sql: string) => (await attempt(a.id, sql)).rowCount
+      assert.equal(await count(`select tenant_id from ${table} ${ofB}`), 0, table)
+      assert.equal(await count(`update ${table} set tenant_id = tenant_id ${ofB}`), 0, table)
+      assert.equal(await count(`delete from ${table} ${ofB}`), 0, table)
+      const visible = await attempt(a.id, `select distinct tenant_id from ${table}`)
+      assert.deepEqual(visible.rows, [{ tenant_id: a.id }], table)
+      await assert.rejects(attempt(a.id, `update ${table} set tenant_id = '${b.id}'`), /row-level security/, table)
+    }
+  })
+
+  test("a row cannot be added for another tenant, nor refer to another tenant's", async () => {
+    const columns = '(tenant_id, position, id, account_id, created_at, updated_at)'
+    const insert = `insert into contacts ${columns} values ($1, 99, $2, $3, now(), now())`
+    await assert.rejects(attempt(a.id, insert, [b.id, randomUUID(), 'SAME']), /row-level security/)
+    const accountOfB = `A-${b.id.slice(-4)}`
+    await assert.rejects(attempt(a.id, insert, [a.id, randomUUID(), accountOfB]), /violates foreign key/)
+    assert.equal((await attempt(a.id, insert, [a.id, randomUUID(), 'SAME'])).rowCount, 1)
+  })
+
+  test('the text that search looks in cannot be read, not even of the own tenant', async () => {
+    for (const sql of [
+      'select text from search_texts',
+      'select * from search_texts',
+      'select max(text) from search_texts',
+    ]) {
+      await assert.rejects(attempt(a.id, sql), /permission denied/, sql)
+    }
+    const search = `select search_positions('contacts', array['of'], '{0}', '{}', '{}', 0, 9)`
+    assert.equal((await attempt(a.id, search)).rowCount, 1)
+    const foreign = `select search_positions('contacts', array[$1], '{0}', '{}', '{}', 0, 9)`
+    assert.equal((await attempt(a.id, foreign, [b.id])).rowCount, 0)
+  })
+
+  test('row-level security holds every table that has a tenant', async () => {
+    const { rows } = await service.owner.query(`
+      select relname as name, relrowsecurity as enabled, relforcerowsecurity as forced
+      from pg_class join pg_attribute on attrelid = pg_class.oid and attname = 'tenant_id'
+      where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace`)
+    const expected = rows.map(({ name }) => ({
+      ...{ name, enabled: !identityTables.includes(name) },
+      forced: !identityTables.includes(name) && name !== 'search_texts',
+    }))
+    assert.deepEqual(rows, expected)
+    const held = rows.filter(({ enabled }) => enabled).map(({ name }) => name)
+    assert.deepEqual(held.sort(), tables.toSorted())
+  })
+
+  test('the role owns nothing and passes by nothing', async () => {
+    const { rows } = await service.owner.query(
+      `select rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolcanlogin, rolreplication,
+        (select count(*) from pg_class where relowner = pg_roles.oid) as relations,
+        (select count(*) from pg_proc where proowner = pg_roles.oid) as functions,
+        (select count(*) from pg_auth_members where member = pg_roles.oid) as memberships
+      from pg_roles where rolname = $1`,
+      [serviceRole],
+    )
+    const nothing = { rolsuper: false, rolbypassrls: false, rolcreaterole: false, rolcreatedb: false }
+    assert.deepEqual(rows, [
+      { ...nothing, rolcanlogin: false, rolreplication: false, relations: 0, functions: 0, memberships: 0 },
+    ])
+    for (const sql of ['create table x ()', 'truncate contacts', 'alter table contacts disable row level security']) {
+      await assert.rejects(attempt(a.id, sql), /permission denied|must be owner/, sql)
+    }
+  })
+})
+
+test('many calls of many tenants at once, over the shared connections, each see their own', async () => {
+  const tenants = await Promise.all(
+    Array.from({ length: 10 }, async () => {
+      const tenant = await service.newTenant()
+      await tenant.add('accounts', [sampleAccount('SAME', { company: tenant.id })])
+      const names = Array.from({ length: 5 }, () => sampleContact('SAME', { name: tenant.id }))
+      const contacts = await tenant.add('contacts', names)
+      return { id: tenant.id, token: await tenant.serviceToken(), contact: String(contacts[0]?.id) }
+    }),
+  )
+  const calls = Array.from({ length: 500 }, async (_, index) => {
+    const { id, token, contact } = tenants[index % 10] ?? assert.fail()
+    const other = tenants[(index + 1) % 10]?.contact
+    const kind = Math.floor(index / 10) % 6
+    const path = [
+      ...[`/contacts/${contact}`, '/contacts?pageSize=3', '/accounts/SAME', '/contacts?search=ada&accountId=SAME'],
+      ...[`/contacts/${other}`, '/contacts?search=lovelace'],
+    ][kind]
+    const answer = await service.call('GET', path ?? '', { token })
+    if (kind === 4) return assert.equal(answer.status, 404)
+    assert.equal(answer.status, 200, answer.text)
+    const records: Record<string, unknown>[] = answer.body.items ?? [answer.body]
+    assert.equal(records.length, kind === 1 ? 3 : answer.body.items ? 5 : 1)
+    for (const record of records) assert.equal(record.company ?? record.name, id)
+  })
+  await Promise.all(calls)
+})
+
+describe('served by the plain owner of the database', () => {
+  test('lists, search and writes see and touch one tenant alone', async (context) => {
+    const { url, dispose } = await ownedDatabase()
+    const migrated = await migrate(url)
+    assert.equal(migrated.role, null)
+    const database = openDatabase(url, migrated.role)
+    const app = await buildApp({
+      database,
+      baseUrl: 'http://masthead.test',
+      delegation: { issuer: 'http://masthead.test', secret: 'a secret for tests' },
+    })
+    await app.listen({ host: '127.0.0.1', port: 0 })
+    context.after(async () => {
+      await app.close()
+      await database.close()
+      await dispose()
+    })
+    const address = app.server.address()
+    if (address === null || typeof address === 'string') throw new Error('the service does not listen on a port')
+    const call = async (method: string, path: string, token: string, given?: unknown) => {
+      const response = await fetch(`http://127.0.0.1:${address.port}/customer-api/v1${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, ...(given ? { 'content-type': 'application/json' } : {}) },
+        ...(given ? { body: JSON.stringify(given) } : {}),
+      })
+      const body: { total: number; items: { name: string }[] } = JSON.parse(await response.text())
+      return { status: response.status, body }
+    }
+    const newTenant = async (name: string) => {
+      const { id } = await createTenant(database.query, { slug: name, name })
+      const add = (resource: ResourceName, records: Record<string, unknown>[]) =>
+        database.forTenant(id).transaction((query) => insertRecords(query, resource, records))
+      await add('accounts', [sampleAccount('SAME')])
+      const [body = '{}'] = await add('contacts', [sampleContact('SAME', { name: `Of ${name}` })])
+      const given = { tenantId: id, name: 'test', service: 'test', scopes: [...allScopes], defaultAssignee: null }
+      return { name, id, contact: JSON.parse(body).id, token: (await createToken(database.query, given)).token }
+    }
+    const [red, blue] = [await newTenant('red'), await newTenant('blue')]
+    const names = async (path: string, token: string) => {
+      const { status, body } = await call('GET', path, token)
+      assert.equal(status, 200)
+      return [body.total, body.items.map(({ name }) => name)]
+    }
+    for (const [own, other] of [
+      [red, blue],
+      [blue, red],
+    ] as const) {
+      for (const path of [
+        '/contacts',
+        '/contacts?accountId=SAME',
+        '/contacts?search=of',
+        '/contacts?search=of&accountId=SAME',
+      ]) {
+        assert.deepEqual(await names(path, own.token), [1, [`Of ${own.name}`]], path)
+      }
+      assert.deepEqual(await names(`/contacts?search=${other.name}`, own.token), [0, []])
+      assert.equal((await call('GET', `/contacts/${other.contact}`, own.token)).status, 404)
+      assert.equal((await call('DELETE', `/contacts/${other.contact}`, own.token)).status, 404)
+    }
+    const renaming = { accountId: 'SAME', name: 'Renamed' }
+    assert.equal((await call('PATCH', `/contacts/${red.contact}`, red.token, renaming)).status, 200)
+    assert.deepEqual(await names('/contacts?search=renamed', red.token), [1, ['Renamed']])
+    assert.deepEqual(await names('/contacts?search=renamed', blue.token), [0, []])
+    assert.deepEqual(await names('/contacts?search=blue', blue.token), [1, ['Of blue']])
+    await assert.rejects(database.query({ text: 'select * from contacts' }), /masthead\.tenant|uuid/)
+  })
+})
+
+/** A database that belongs to a role without any privilege beyond it, as managed servers hand them out. */
+const ownedDatabase = async (): Promise<{ url: string; dispose: () => Promise<void> }> => {
+  const server = process.env.TEST_DATABASE_SERVER ?? ''
+  const name = `owned_${randomUUID().replaceAll('-', '')}`
+  const administrator = new pg.Client(server)
+  await administrator.connect()
+  await administrator.query(`create role ${name} login password 'owned'`)
+  await administrator.query(`create database ${name} owner ${name}`)
+  const url = new URL(server)
+  url.username = name
+  url.password = 'owned'
+  url.pathname = `/${name}`
+  const dispose = async () => {
+    await administrator.query(`drop database ${name} with (force)`)
+    await administrator.query(`drop role ${name}`)
+    await administrator.end()
+  }
+  return { url: url.href, dispose }
+}
