@@ -1,22 +1,15 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { Agent, get } from 'node:http'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import pg from 'pg'
+import { run, type Served, serve } from './served.ts'
+import { type Bar, measure, report, type Workload } from './timing.ts'
 
-/**
- * What a page costs in a tenant of 1,000,000 contacts beside one of 1,000: `npm run bench:lists`.
- * All workloads take turns in one run, so that their ratios hold on a noisy machine. The data is kept for the next run.
- */
+/** What a page costs in a tenant of 1,000,000 contacts beside one of 1,000: `npm run bench:lists`. */
 const dataDirectory = resolve('.masthead/bench')
-const environment = { ...process.env, MASTHEAD_DATA_DIR: dataDirectory, DATABASE_URL: '' }
 const rareWord = 'Quagswagger'
 const rounds = 400
-
-type Workload = { name: string; measure: () => Promise<unknown>; every?: number }
-type Bar = { name: string; of: string; by: string; most?: number; least?: number }
 
 const bars: Bar[] = [
   { name: 'page 15,000 ÷ page 1', of: 'large: page 15,000', by: 'large: page 1', most: 1.5 },
@@ -27,44 +20,20 @@ const bars: Bar[] = [
 ]
 
 const main = async (): Promise<void> => {
-  run('node', 'server/test/seed-contacts.ts', 'small', '1000')
-  run('node', 'server/test/seed-contacts.ts', 'large', '1000000')
-  const server = spawn('masthead', ['serve', '--port', '0', '--json'], {
-    env: environment,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  run(dataDirectory, 'node', ['server/test/seed-contacts.ts', 'small', '1000'])
+  run(dataDirectory, 'node', ['server/test/seed-contacts.ts', 'large', '1000000'])
+  const served = await serve(dataDirectory)
   try {
-    const { api } = await firstDocument(server.stdout)
     const database = new pg.Client({ ...(await embeddedConnection()), database: 'masthead' })
     await database.connect()
     await database.query('vacuum analyze')
-    const tenants = { small: newCaller(api, 'small'), large: newCaller(api, 'large') }
+    const tenants = { small: newCaller(served, 'small'), large: newCaller(served, 'large') }
     await makeRareContact(tenants.large)
-    report(await measure([...(await workloads(tenants)), ilike(database)]))
+    report(await measure([...(await workloads(tenants)), ilike(database)], rounds), bars)
     await database.end()
   } finally {
-    server.kill('SIGTERM')
-    await once(server, 'exit')
+    await served.stop()
   }
-}
-
-const run = (program: string, ...words: string[]): string => {
-  const { status, stdout } = spawnSync(program, words, {
-    env: environment,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  if (status !== 0) throw new Error(`${program} ${words.join(' ')} failed`)
-  return stdout
-}
-
-const firstDocument = async (stream: NodeJS.ReadableStream): Promise<{ api: string }> => {
-  let printed = ''
-  for await (const chunk of stream) {
-    printed += chunk
-    if (printed.endsWith('}\n')) return JSON.parse(printed)
-  }
-  throw new Error('the server ended before it served')
 }
 
 /** The embedded server keeps its socket and its password in the folder of the cluster. */
@@ -79,13 +48,9 @@ type Caller = (path: string, init?: RequestInit) => Promise<Page>
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 
-const newCaller = (api: string, tenant: string): Caller => {
-  const created = run(
-    'masthead',
-    ...`token create --tenant ${tenant} --service bench --name bench --json --expires 1d --scopes`.split(' '),
-    'contacts:read,contacts:write,accounts:read',
-  )
-  const { token } = JSON.parse(created)
+const newCaller = ({ api, masthead }: Served, tenant: string): Caller => {
+  const options = `--tenant ${tenant} --service bench --name bench --json --expires 1d --scopes`.split(' ')
+  const { token } = JSON.parse(masthead('token', 'create', ...options, 'contacts:read,contacts:write,accounts:read'))
   const headers = { authorization: `Bearer ${token}` }
   return async (path, init) => {
     if (init) {
@@ -138,36 +103,5 @@ const ilike = (database: pg.Client): Workload => ({
       [`%${rareWord}%`],
     ),
 })
-
-const measure = async (workloads: Workload[]): Promise<Map<string, number[]>> => {
-  const times = new Map<string, number[]>(workloads.map(({ name }) => [name, []]))
-  for (let round = -20; round < rounds; round++) {
-    for (const { name, measure, every = 1 } of workloads) {
-      if (round % every !== 0) continue
-      const start = performance.now()
-      await measure()
-      if (round >= 0) times.get(name)?.push(performance.now() - start)
-    }
-  }
-  return times
-}
-
-const report = (times: Map<string, number[]>): void => {
-  const percentile = (name: string, share: number): number => {
-    const sorted = [...(times.get(name) ?? [])].sort((a, b) => a - b)
-    return sorted[Math.floor(sorted.length * share)] ?? Number.NaN
-  }
-  const lines = [...times.keys()].map(
-    (name) =>
-      `${name.padEnd(28)} p50 ${percentile(name, 0.5).toFixed(2).padStart(9)} ms   p99 ${percentile(name, 0.99).toFixed(2).padStart(9)} ms`,
-  )
-  const ratios = bars.map(({ name, of, by, most, least }) => {
-    const ratio = percentile(of, 0.5) / percentile(by, 0.5)
-    const holds = ratio <= (most ?? Number.POSITIVE_INFINITY) && ratio >= (least ?? 0)
-    const bar = most === undefined ? `at least ${least}` : `at most ${most}`
-    return `${name.padEnd(28)} ${ratio.toFixed(2).padStart(9)}   ${bar.padEnd(12)} ${holds ? 'holds' : 'FALLS SHORT'}`
-  })
-  process.stdout.write(`${[...lines, '', ...ratios].join('\n')}\n`)
-}
 
 await main()
