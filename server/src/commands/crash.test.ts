@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import {
@@ -24,6 +24,11 @@ describe('after kill -9 in the middle of writes', { timeout: 120_000 }, async ()
   let token = ''
   let accountId = ''
   let writersStarted = 0
+  let over = false
+  // Also when a test was given up while its writers ran.
+  after(() => {
+    over = true
+  })
 
   const start = async () => {
     serving = await startServing(['--port', '0'], environment)
@@ -46,7 +51,7 @@ describe('after kill -9 in the middle of writes', { timeout: 120_000 }, async ()
     const refusals: { status: number; code: string; retryAfter: string | null }[] = []
     let stopped = false
     const write = async (writer: number) => {
-      for (let number = 0; !stopped; number++) {
+      for (let number = 0; !stopped && !over; number++) {
         const name = `${writer}-${number}`
         const contact = { accountId, name, subsOnly: number % 3 === 0 }
         const answer = await call('POST', '/contacts', contact).catch(() => null)
@@ -106,7 +111,7 @@ describe('after kill -9 in the middle of writes', { timeout: 120_000 }, async ()
 
   test('of Node, the same command finds every answered write', async () => {
     for (let round = 0; round < 2; round++) {
-      const writers = startWriters()
+      await using writers = startWriters()
       await moreWrites(40)
       await serving.kill()
       await writers.stop()
@@ -147,7 +152,7 @@ describe('after kill -9 in the middle of writes', { timeout: 120_000 }, async ()
 
   test('of both, the same command finds every answered write', async () => {
     for (const killFirst of ['PostgreSQL', 'Node']) {
-      const writers = startWriters()
+      await using writers = startWriters()
       await moreWrites(40)
       if (killFirst === 'PostgreSQL') killPostgres()
       const ended = serving.kill()
