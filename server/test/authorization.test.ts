@@ -321,7 +321,8 @@ describe('the Authorization header', () => {
     assert.equal(status, 200)
     assert.equal(body.resource, 'http://masthead.test/customer-api/v1')
     assert.deepEqual(body.bearer_methods_supported, ['header'])
-    const scopes = operations.map(({ operation }) => operation.scope as Scope) // derived from these operations
+    assert.deepEqual(body.authorization_servers, ['http://masthead.test'])
+    const scopes = operations.map(({ operation }) => `service-api/${operation.scope}`)
     assert.deepEqual(new Set(body.scopes_supported), new Set(scopes))
   })
 })

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createLocalJWKSet, type JWTVerifyGetKey } from 'jose'
 import type Provider from 'oidc-provider'
+import { ensureSigningKey, loadSigningKeys, signingKeysRevision } from '../identity/signing-keys.ts'
 import { buildProvider, type ProviderOptions } from './provider.ts'
-import { ensureSigningKey, loadSigningKeys, signingKeysRevision } from './signing-keys.ts'
 
 const pollMilliseconds = 400
 

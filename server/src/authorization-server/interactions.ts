@@ -4,10 +4,10 @@ import { errors, type InteractionResults } from 'oidc-provider'
 import type { Database } from '../database/database.ts'
 import { findApplication } from '../identity/applications.ts'
 import { findChoosableTenants, storeConsent } from '../identity/consents.ts'
+import { signIn } from '../identity/sign-in.ts'
 import { findUser } from '../identity/users.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
 import { consentPage, errorPage, type Page, signInPage } from './pages.ts'
-import { signIn } from './sign-in.ts'
 
 type Surroundings = { server: AuthorizationServer; database: Database; issuer: string; resource: string }
 type Interaction = Awaited<ReturnType<AuthorizationServer['provider']['interactionDetails']>>

@@ -2,11 +2,11 @@ import { scopes as apiScopes, basePath, scopePrefix } from '@masthead/contract'
 import { type Configuration, errors, type KoaContextWithOIDC, Provider } from 'oidc-provider'
 import type { Database } from '../database/database.ts'
 import { findDelegation } from '../identity/consents.ts'
+import { deriveKey } from '../identity/sealing.ts'
+import type { SigningKey } from '../identity/signing-keys.ts'
 import { findUser } from '../identity/users.ts'
 import { StateAdapter } from './adapter.ts'
 import { errorPage, type Page, signedOutPage, signOutPage } from './pages.ts'
-import { deriveKey } from './sealing.ts'
-import type { SigningKey } from './signing-keys.ts'
 
 export type ProviderOptions = {
   database: Database

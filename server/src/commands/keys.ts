@@ -1,7 +1,7 @@
 import { Command } from 'commander'
-import { keptSecret } from '../authorization-server/installation-secret.ts'
-import { rotateSigningKey } from '../authorization-server/signing-keys.ts'
 import { readConfig } from '../config.ts'
+import { keptSecret } from '../identity/installation-secret.ts'
+import { rotateSigningKey } from '../identity/signing-keys.ts'
 import { faint, showJson, showLines, strong } from './output.ts'
 import { withDatabase } from './with-database.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Query } from '../database/connection.ts'
-import { hashPassword, isPassword } from '../identity/passwords.ts'
-import { findUserByEmail, type User } from '../identity/users.ts'
+import { hashPassword, isPassword } from './passwords.ts'
+import { findUserByEmail, type User } from './users.ts'
 
 export type SignIn = { user: User } | { refused: 'wrong' } | { refused: 'throttled'; retryAfterSeconds: number }
 
