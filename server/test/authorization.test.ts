@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type NamedOperation, operations, type ProblemCode, type Scope } from '@masthead/contract'
+import { type NamedOperation, operations, type ProblemCode } from '@masthead/contract'
 import { listTokens, revokeToken } from '../src/identity/access-tokens.ts'
 import { allScopes, type Role } from '../src/identity/roles.ts'
 import { newToken } from '../src/identity/token-format.ts'
