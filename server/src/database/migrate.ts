@@ -63,14 +63,16 @@ const applyMissing = async (client: pg.Client, files: string[]): Promise<string[
 
 /** A role that row-level security does not hold must not serve: a role that owns nothing does it instead. */
 const serveUnder = async (client: pg.Client): Promise<string | null> => {
-  const { rows } = await client.query<{ bypasses: boolean }>(
-    'select rolsuper or rolbypassrls as bypasses from pg_roles where rolname = current_user',
+  const { rows } = await client.query<{ rolsuper: boolean; rolbypassrls: boolean }>(
+    'select rolsuper, rolbypassrls from pg_roles where rolname = current_user',
   )
-  if (!rows[0]?.bypasses) return null
+  const [role] = rows
+  if (!role?.rolsuper && !role?.rolbypassrls) return null
   await client.query(`do $$ begin
     create role ${serviceRole} nologin;
   exception when duplicate_object or unique_violation then null; end $$`)
-  await client.query(`grant ${serviceRole} to current_user`)
+  // A superuser may take any role; a grant would be written to the catalogue that all databases share.
+  if (!role.rolsuper) await client.query(`grant ${serviceRole} to current_user`)
   await client.query(await readFile(new URL('./grants.sql', import.meta.url), 'utf8'))
   return serviceRole
 }

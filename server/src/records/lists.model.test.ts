@@ -125,7 +125,8 @@ test('lists, totals and tallies of contacts equal those of a model after any wri
       await compareLists(run, look)
       await assertTenantTallies(service.owner, run.tenant.id)
     }),
-    { numRuns: 10, interruptAfterTimeLimit: 60_000 },
+    // Shrinking takes minutes: run it by hand, with the seed that a failure prints and without `endOnFailure`.
+    { numRuns: 10, endOnFailure: true },
   )
 })
 

@@ -326,7 +326,9 @@ describe('search', () => {
     assert.equal(await total('x'.repeat(200)), 0)
   })
 
-  test('gives the same answers whether it looks into an account, reads in order or uses the index', async () => {
+  test('gives the same answers whether it looks into an account, reads in order or uses the index', {
+    timeout: 60_000,
+  }, async () => {
     const random = new SeededRandom(2)
     const syllables = ['ka', 'Lo', 'mé', 'zu', 'ß', '%', '_', 'Ta', 'n9', '-']
     const word = () => Array.from({ length: random.between(1, 4) }, () => random.pick(syllables)).join('')
@@ -426,6 +428,14 @@ describe('a search with many matches', () => {
     const last = await get(token, '/publications?search=exact&pageSize=200&page=50')
     assert.deepEqual(idsOf(last.body.items), idsOf(publications.slice(9_800, 10_000)))
     assert.equal(linksOf(last.headers).next, undefined)
+  })
+
+  test('shares its list with pages that begin exactly where a block does', async () => {
+    // Positions begin at 1, so the first block holds 4,095 of them.
+    for (const page of [4_095, 4_096, 4_097, 8_191, 8_192, 8_193]) {
+      await assertPage(token, '/publications?pageSize=1', page, 1, publications)
+      await assertPage(token, '/publications?pageSize=1&isActive=true', page, 1, publications)
+    }
   })
 
   test('knows its total where no search is, whatever the number', async () => {

@@ -53,7 +53,10 @@ const insertStatement = (table: Table, columns: string[]): string => `
   ), counted as (${count(table, 'changed')})
   select body from changed order by position`
 
-/** Replaces the given fields of a record whose head is locked; answers its new body. */
+/**
+ * Replaces fields of a record, all of which `before` holds, while its head is locked; answers its new body. Every column
+ * is written, whatever changed: texts by the fields that changed would be too many to keep prepared.
+ */
 export const updateRecord = async (
   query: Query,
   resource: ResourceName,
@@ -62,11 +65,11 @@ export const updateRecord = async (
   changes: Fields,
 ): Promise<string> => {
   const table = tables[resource]
-  const row = columnsOf(changes)
-  const columns = Object.keys(row)
-  const text = searchText(table)({ ...before, ...changes })
+  const after = { ...before, ...changes }
+  const row = columnsOf(after)
+  const text = searchText(table)(after)
   const [updated] = await query<{ body: string }>({
-    text: updateStatement(table, columns),
+    text: updateStatement(table, Object.keys(row)),
     values: [JSON.stringify(row), id, text, text !== searchText(table)(before)],
   })
   if (!updated) throw new Error(`${resource} ${id} vanished under its lock`)

@@ -110,6 +110,19 @@ describe('updating a contact', () => {
     assert.ok(body.items.some(({ id }: { id: string }) => id === contact.id))
   })
 
+  test('prepares one statement, whatever fields it changes', async () => {
+    const contact = await create({})
+    const fields = ['name', 'phone', 'email', 'title', 'notes', 'extension']
+    for (const [index, field] of fields.entries()) {
+      const changes = fields.slice(0, index).map((other) => [other, `${index}`])
+      assert.equal((await patch(contact.id, { ...Object.fromEntries(changes), [field]: 'x' })).status, 200)
+    }
+    const { rows } = await service.owner.query(
+      `select count(distinct query) as texts from pg_stat_activity where application_name = 'masthead' and query like '%update contacts%'`,
+    )
+    assert.ok(rows[0].texts <= 1)
+  })
+
   test('requires the account', async () => {
     const contact = await create({})
     const answer = await service.call('PATCH', `/contacts/${contact.id}`, { token, body: { name: 'x' } })

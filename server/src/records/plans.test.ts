@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { ResourceName } from '@masthead/contract'
+import pg from 'pg'
+import { sampleAccount, sampleContact, samplePublication, sampleSubscription } from '../../test/sample-records.ts'
+import { startService, type TestTenant } from '../../test/service.ts'
+import { serviceRole } from '../database/connection.ts'
+import type { Filters } from './filters.ts'
+import { type Place, pageStatement } from './page-statement.ts'
+import { tables } from './tables.ts'
+import type { Fields } from './write.ts'
+
+const service = await startService()
+const size = 20_000
+let large: TestTenant
+let small: TestTenant
+let fresh: TestTenant
+let publicationId: string
+const session = new pg.Client(service.connectionString)
+
+const addAll = async (tenant: TestTenant, resource: ResourceName, length: number, make: (index: number) => Fields) => {
+  for (let start = 0; start < length; start += 2_000) {
+    await tenant.add(
+      resource,
+      Array.from({ length: Math.min(2_000, length - start) }, (_, index) => make(start + index)),
+    )
+  }
+}
+
+const fill = async (count: number): Promise<TestTenant> => {
+  const tenant = await service.newTenant()
+  const [publication] = await tenant.add('publications', [samplePublication('P-1'), samplePublication('P-2')])
+  publicationId = String(publication?.id)
+  await addAll(tenant, 'accounts', 100, (index) => sampleAccount(`A-${index}`))
+  await addAll(tenant, 'contacts', count, (index) =>
+    sampleContact(`A-${index % 100}`, { hideContact: index % 5 === 0, subsOnly: index % 7 === 0 }),
+  )
+  await addAll(tenant, 'subscriptions', count, (index) =>
+    sampleSubscription(`A-${index % 100}`, publicationId, { status: ['active', 'grace', 'expired'][index % 3] }),
+  )
+  return tenant
+}
+
+before(async () => {
+  small = await fill(200)
+  large = await fill(size)
+  await service.owner.query('analyze')
+  // It arrives after the statistics were made, as an import does.
+  fresh = await fill(2_000)
+  await session.connect()
+  await session.query(`set role ${serviceRole}`)
+})
+after(() => session.end())
+
+type Plan = {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Index Cond'?: string
+  'Actual Rows'?: number
+  'Actual Loops'?: number
+  'Rows Removed by Filter'?: number
+  Plans?: Plan[]
+}
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
+
+/** The plan as it is carried out for the tenant: made for these values, or (`generic`) kept from a call of another tenant. */
+const planOf = async (tenant: TestTenant, statement: { text: string; values?: unknown[] }, generic: boolean) => {
+  const setTenant = ({ id }: TestTenant) => session.query(`select set_config('masthead.tenant', $1, true)`, [id])
+  const values = (statement.values ?? []).map(literal).join(', ')
+  await session.query('begin')
+  try {
+    await session.query(`set local plan_cache_mode = ${generic ? 'force_generic_plan' : 'force_custom_plan'}`)
+    await setTenant(small)
+    await session.query(`prepare looked_at as ${statement.text}`)
+    await session.query(`execute looked_at (${values})`)
+    await setTenant(tenant)
+    const { rows } = await session.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(
+      `explain (analyze, timing off, format json) execute looked_at (${values})`,
+    )
+    return nodesOf(rows[0]?.['QUERY PLAN'][0]?.Plan ?? assert.fail('no plan'))
+  } finally {
+    await session.query('rollback')
+    await session.query('deallocate all')
+  }
+}
+
+const literal = (value: unknown): string =>
+  Array.isArray(value) ? pg.escapeLiteral(`{${value.join(',')}}`) : pg.escapeLiteral(String(value))
+
+/** Rows that a node read, kept or not. */
+const rowsRead = (node: Plan): number =>
+  ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)) * (node['Actual Loops'] ?? 0)
+
+const everyClass = [0, 1, 2, 3, 4, 5, 6, 7]
+const filters = (more: Partial<Filters> = {}): Filters => ({
+  ...{ classes: [0], values: new Map(), account: null, words: null, ...more },
+})
+const first: Place = { size: 50, skip: 0 }
+const deep = (skip: number): Place => ({ size: 50, skip })
+const after4000: Place = { size: 50, after: 4_000 }
+
+describe('plans of lists', () => {
+  /** `most`: how many rows the page may read, whatever the size of the tenant. A block has 4,096 positions. */
+  type Case = [name: string, resource: ResourceName, filters: () => Filters, place: Place, index: string, most: number]
+  const byPosition = (resource: string) => `${resource}_tenant_id_class_position_key`
+  const byStatus = () => filters({ values: new Map([['status', 'active']]) })
+  const byPublication = () => filters({ values: new Map([['publicationId', publicationId]]) })
+  const byBoth = () => filters({ values: new Map([...byPublication().values, ...byStatus().values]) })
+  const block = 4_096
+  const cases: Case[] = [
+    ['first page', 'contacts', () => filters(), first, byPosition('contacts'), 200],
+    ['deep page', 'contacts', () => filters(), deep(9_000), byPosition('contacts'), block + 200],
+    ['page after a mark', 'contacts', () => filters(), after4000, byPosition('contacts'), 200],
+    [
+      'first page of every class',
+      'contacts',
+      () => filters({ classes: everyClass }),
+      first,
+      byPosition('contacts'),
+      1_000,
+    ],
+    [
+      'deep page of every class',
+      'contacts',
+      () => filters({ classes: everyClass }),
+      deep(15_000),
+      byPosition('contacts'),
+      3 * block,
+    ],
+    [
+      'mark in every class',
+      'contacts',
+      () => filters({ classes: everyClass }),
+      after4000,
+      byPosition('contacts'),
+      1_000,
+    ],
+    [
+      'account',
+      'contacts',
+      () => filters({ account: 'A-7' }),
+      first,
+      'contacts_tenant_id_account_id_class_position_idx',
+      600,
+    ],
+    [
+      'account, every class',
+      'contacts',
+      () => filters({ account: 'A-7', classes: everyClass }),
+      first,
+      'contacts_tenant_id_account_id_class_position_idx',
+      1_000,
+    ],
+    ['first page', 'subscriptions', () => filters(), first, byPosition('subscriptions'), 200],
+    ['status', 'subscriptions', byStatus, first, 'subscriptions_tenant_id_status_key_class_position_idx', 200],
+    [
+      'deep page of a status',
+      'subscriptions',
+      byStatus,
+      deep(5_000),
+      'subscriptions_tenant_id_status_key_class_position_idx',
+      block + 200,
+    ],
+    [
+      'status after a mark',
+      'subscriptions',
+      byStatus,
+      after4000,
+      'subscriptions_tenant_id_status_key_class_position_idx',
+      200,
+    ],
+    [
+      'publication and status',
+      'subscriptions',
+      byBoth,
+      first,
+      'subscriptions_tenant_id_publication_id_status_key_class_pos_idx',
+      200,
+    ],
+  ]
+
+  for (const [name, resource, given, place, index, most] of cases) {
+    test(`${resource}, ${name}: reads no more than it shows, by ${index}`, async () => {
+      const statement = pageStatement(tables[resource], given(), place)
+      for (const [tenant, label] of [
+        [large, 'large'],
+        [fresh, 'fresh'],
+      ] as const) {
+        for (const generic of [false, true]) {
+          const nodes = await planOf(tenant, statement, generic)
+          const scans = nodes.filter((node) => node['Relation Name'] === resource)
+          const about = `${label}, ${generic ? 'generic' : 'custom'}: ${JSON.stringify(scans, null, 1)}`
+          assert.ok(!scans.some((node) => node['Node Type'] === 'Seq Scan'), about)
+          // A bitmap names its index, not its table.
+          const used = nodes.flatMap((node) => node['Index Name'] ?? []).filter((one) => one.startsWith(`${resource}_`))
+          assert.deepEqual([...new Set(used)], [index], about)
+          const read = scans.reduce((sum, node) => sum + rowsRead(node), 0)
+          assert.ok(read <= most, `${read} rows read; ${about}`)
+        }
+      }
+    })
+  }
+
+  test('a record is found by its id and by its business identifier without a scan', async () => {
+    const statements: [ResourceName, string, unknown, string][] = [
+      ['contacts', 'id = $1::uuid', '00000000-0000-7000-8000-000000000000', 'contacts_pkey'],
+      ['subscriptions', 'id = $1::uuid', '00000000-0000-7000-8000-000000000000', 'subscriptions_pkey'],
+      ['subscriptions', 'subscription_id = $1', 'S-1', 'subscriptions_tenant_id_subscription_id_key'],
+    ]
+    for (const [resource, condition, value, index] of statements) {
+      for (const generic of [false, true]) {
+        const text = `select body from ${resource} where ${condition}`
+        const nodes = await planOf(large, { text, values: [value] }, generic)
+        assert.deepEqual(
+          nodes.flatMap((node) => node['Index Name'] ?? []),
+          [index],
+        )
+      }
+    }
+  })
+})
+
+test('a search costs no scan of the tenant for each of its matches, however new the tenant is', async () => {
+  const statement = pageStatement(tables.contacts, filters({ words: ['lovelace'], classes: everyClass }), first)
+  for (const tenant of [fresh, large, small]) {
+    const nodes = await planOf(tenant, statement, false)
+    const read = nodes
+      .filter((node) => node['Relation Name'] === 'contacts')
+      .reduce((sum, node) => sum + rowsRead(node), 0)
+    assert.ok(read <= 100, `${read} rows read: ${JSON.stringify(nodes)}`)
+  }
+})
