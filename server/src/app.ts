@@ -1,30 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { basePath, type ResourceName, resources } from '@masthead/contract'
+import { basePath, largest, type ResourceName, resources } from '@masthead/contract'
 import Fastify, { type ConnectionError, type FastifyInstance, LogController } from 'fastify'
 import type { Database } from './database/database.ts'
 import { openToAllOrigins } from './http/cross-origin.ts'
 import { describeApi } from './http/description.ts'
 import { getOnly } from './http/get-only.ts'
 import { type Handler, mountOperations } from './http/mount-operations.ts'
-import { asProblem, problemBody, sendProblem } from './http/problems.ts'
+import { asProblem, problemBody, sendProblem, urlTooLong } from './http/problems.ts'
 import { Principals } from './identity/principal.ts'
 import { Problem } from './problem.ts'
 
 export type AppOptions = { database: Database; baseUrl: string; logLevel?: 'silent' | 'warn' }
 
-const largestBody = 256 * 1024
-const longestUrl = 8 * 1024
-/** Room for a URL that is too long to be refused with 414, not cut off with 431. */
-const largestHead = 32 * 1024
-
 /** The service as it runs in production and in tests. */
 export const buildApp = async ({ database, baseUrl, logLevel = 'warn' }: AppOptions): Promise<FastifyInstance> => {
   const app = Fastify({
-    bodyLimit: largestBody,
-    http: { maxHeaderSize: largestHead },
-    routerOptions: { maxParamLength: longestUrl },
+    bodyLimit: largest.bodyBytes,
+    // Room for a URL that is too long to be refused with 414, not cut off with 431.
+    http: { maxHeaderSize: largest.headBytes },
+    routerOptions: { maxParamLength: largest.urlBytes },
     requestIdHeader: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
     logController: new LogController({ disableRequestLogging: true }),
@@ -36,7 +32,7 @@ export const buildApp = async ({ database, baseUrl, logLevel = 'warn' }: AppOpti
   })
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
-    if (request.url.length > longestUrl) throw new Problem('url_too_long', 'The URL has more than 8 KiB.')
+    if (request.url.length > largest.urlBytes) throw urlTooLong()
   })
   closeConnectionsAtTheEnd(app)
   app.setErrorHandler((error, request, reply) => sendProblem(reply, asProblem(error, request), baseUrl))
@@ -104,7 +100,7 @@ const unreadable = ({ code, rawPacket }: ConnectionError): Problem => {
   if (code !== 'HPE_HEADER_OVERFLOW') return new Problem('malformed_request', 'This is not a valid HTTP request.')
   const packet: unknown = rawPacket // a Buffer, whatever its declared type says
   const firstLine = Buffer.isBuffer(packet) ? packet.indexOf('\r\n') : 0
-  return firstLine < 0 || firstLine > longestUrl
-    ? new Problem('url_too_long', 'The URL has more than 8 KiB.')
-    : new Problem('headers_too_large', 'The headers have more than 32 KiB.')
+  return firstLine < 0 || firstLine > largest.urlBytes
+    ? urlTooLong()
+    : new Problem('headers_too_large', `The headers have more than ${largest.headBytes / 1024} KiB.`)
 }
