@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from 'typebox'
-import type { Operation } from './operation.ts'
-import { operations } from './operations.ts'
+import { mediaTypesOf, type Operation } from './operation.ts'
+import { isTagged, type NamedOperation, operations } from './operations.ts'
 import { Problem, type ProblemCode, problems } from './problems.ts'
 import { resources } from './resources.ts'
 import { scopes } from './scopes.ts'
@@ -12,10 +12,11 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export const openapi = (): Json => {
   const schemas: Record<string, Json> = {}
   const paths: Record<string, Record<string, Json>> = {}
-  for (const { name, operation, resource } of operations) {
+  for (const named of operations) {
+    const { operation } = named
     paths[operation.path] ??= {}
     Object.assign(paths[operation.path] ?? {}, {
-      [operation.method.toLowerCase()]: describe(name, operation, resource.name, schemas),
+      [operation.method.toLowerCase()]: describe(named, schemas),
     })
   }
   refer(Problem, schemas)
@@ -39,10 +40,10 @@ const introduction = `Accounts, contacts, publications, subscriptions and invoic
 
 Send \`Authorization: Bearer <ACCESS_TOKEN>\` with every call. To walk a list, follow the \`next\` link of the \`Link\` header until there is none: every record comes exactly once, whatever others write meanwhile. Errors are RFC 9457 problems; \`code\` is stable.`
 
-const describe = (name: string, operation: Operation, tag: string, schemas: Record<string, Json>): Json => ({
+const describe = ({ name, operation, resource }: NamedOperation, schemas: Record<string, Json>): Json => ({
   operationId: name,
   summary: operation.summary,
-  tags: [tag],
+  tags: [resource.name],
   security: [
     { personalAccessToken: [operation.scope] },
     { serviceToken: [operation.scope] },
@@ -50,12 +51,12 @@ const describe = (name: string, operation: Operation, tag: string, schemas: Reco
   ],
   ...(parameters(operation).length > 0 && { parameters: parameters(operation) }),
   ...(operation.body && {
-    requestBody: { required: true, content: { 'application/json': { schema: refer(operation.body, schemas) } } },
+    requestBody: { required: true, content: bodyContent(operation, refer(operation.body, schemas)) },
   }),
   responses: {
     [operation.status]: {
       description: operation.status === 201 ? 'Created.' : 'Done.',
-      headers: answerHeaders(operation),
+      headers: answerHeaders({ name, operation, resource }),
       content: { 'application/json': { schema: refer(operation.answer, schemas) } },
     },
     ...(operation.method === 'GET' && { 304: notModified }),
@@ -65,8 +66,11 @@ const describe = (name: string, operation: Operation, tag: string, schemas: Reco
   },
 })
 
+const bodyContent = (operation: Operation, schema: Json): Json =>
+  Object.fromEntries(mediaTypesOf(operation).map((type) => [type, { schema }]))
+
 /** What a call of the operation can meet: derived from its shape, plus what it declares. */
-export const problemsOf = (operation: Operation): ProblemCode[] => [
+const problemsOf = (operation: Operation): ProblemCode[] => [
   'malformed_request',
   ...(operation.query ? (['invalid_parameter', 'invalid_cursor'] as const) : (['invalid_parameter'] as const)),
   ...(operation.body ? (['malformed_body'] as const) : []),
@@ -81,7 +85,7 @@ export const problemsOf = (operation: Operation): ProblemCode[] => [
   'body_too_large',
   'url_too_long',
   ...(operation.body ? (['unsupported_media_type'] as const) : []),
-  ...(operation.body || operation.method === 'POST' ? (['invalid_body'] as const) : []),
+  ...(operation.method !== 'GET' ? (['invalid_body'] as const) : []),
   'headers_too_large',
   'internal_error',
   'unavailable',
@@ -125,12 +129,15 @@ const header = (name: string, description: string): Json => ({
   schema: { type: 'string' },
 })
 
-const answerHeaders = (operation: Operation): Json => ({
-  'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
-  ...(operation.status === 200 && { ETag: { $ref: '#/components/headers/ETag' } }),
-  ...(operation.status === 201 && isShownLater(operation) && { Location: { $ref: '#/components/headers/Location' } }),
-  ...(operation.query && { Link: { $ref: '#/components/headers/Link' } }),
-})
+const answerHeaders = (named: NamedOperation): Json => {
+  const { operation } = named
+  return {
+    'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
+    ...(isTagged(named) && { ETag: { $ref: '#/components/headers/ETag' } }),
+    ...(operation.status === 201 && isShownLater(operation) && { Location: { $ref: '#/components/headers/Location' } }),
+    ...(operation.query && { Link: { $ref: '#/components/headers/Link' } }),
+  }
+}
 
 /** What is created at a path has an address when something below that path can be got. */
 const isShownLater = ({ path }: Operation): boolean =>

@@ -20,7 +20,7 @@ export type Operation = {
   problems?: readonly ProblemCode[]
 }
 
-/** How a resource is listed. Everything that can be asked of a list is derived from here. */
+/** How the lists of a resource are kept: what is counted, left out and searched. */
 export type Listing = {
   /** Equality filters whose totals are kept: the record's field, in the order of the description. */
   filters: readonly string[]
@@ -38,8 +38,6 @@ export type Resource = {
   record: TObject
   /** The field with the identifier that people use, when there is one beside `id`. */
   businessIdentifier?: string
-  /** Fields that name a record of another resource. */
-  references?: Readonly<Record<string, string>>
   listing?: Listing
   operations: Readonly<Record<string, Operation>>
 }
@@ -72,6 +70,13 @@ export const pageOf = <R extends TObject>(record: R, title: string) =>
     },
     { ...closed, title },
   )
+
+/** What a request may weigh. */
+export const largest = { bodyBytes: 256 * 1024, urlBytes: 8 * 1024, headBytes: 32 * 1024 } as const
+
+/** The content types that a body may come in; the first is the usual one. */
+export const mediaTypesOf = ({ method }: Pick<Operation, 'method'>): readonly string[] =>
+  method === 'PATCH' ? ['application/json', 'application/merge-patch+json'] : ['application/json']
 
 export const largestPage = 2_147_483_647
 export const pageSizes = { default: 50, maximum: 200 } as const

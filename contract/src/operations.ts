@@ -7,3 +7,7 @@ export type NamedOperation = { name: string; operation: Operation; resource: Res
 export const operations: readonly NamedOperation[] = Object.values(resources).flatMap((resource) =>
   Object.entries(resource.operations).map(([name, operation]) => ({ name, operation, resource })),
 )
+
+/** RFC 9110 §8.8.3: an `ETag` names what the address of the record answers, so the answer must be that and be got again. */
+export const isTagged = ({ operation, resource }: NamedOperation): boolean =>
+  operation.method === 'GET' || (operation.answer === resource.record && resource.listing !== undefined)

@@ -94,6 +94,7 @@ export const problems = {
 } as const satisfies Record<string, { status: number; title: string; cure: string }>
 
 export type ProblemCode = keyof typeof problems
+const codes = Object.keys(problems) as ProblemCode[] // the keys of `problems` are the codes
 
 /** A place in the request: a JSON pointer into the body, a query parameter or a header. */
 const place = {
@@ -116,7 +117,7 @@ export const Problem = Type.Object(
     title: Type.String({ description: 'The same for every occurrence of the code.' }),
     status: Type.Integer({ description: 'The HTTP status.' }),
     detail: Type.String({ description: 'What is wrong this time, and what to do.' }),
-    code: Type.String({ description: 'Stable name of the problem.' }),
+    code: Type.Unsafe<ProblemCode>({ type: 'string', enum: codes, description: 'Stable name of the problem.' }),
     requestId: Type.String({ description: 'Finds this request in the log of the operator.' }),
     errors: Type.Optional(Type.Array(ProblemPlace, { description: 'The places that are wrong, when there are such.' })),
   },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { basePath, type ResourceName, resources } from '@masthead/contract'
+import { basePath, largest, type ResourceName, resources } from '@masthead/contract'
 import Fastify, { type ConnectionError, type FastifyInstance, LogController } from 'fastify'
 import { AuthorizationServer } from './authorization-server/authorization-server.ts'
 import { mountAuthorizationServer } from './authorization-server/mount.ts'
@@ -10,7 +10,7 @@ import { openToAllOrigins } from './http/cross-origin.ts'
 import { describeApi } from './http/description.ts'
 import { getOnly } from './http/get-only.ts'
 import { type Handler, mountOperations } from './http/mount-operations.ts'
-import { asProblem, problemBody, sendProblem } from './http/problems.ts'
+import { asProblem, problemBody, sendProblem, urlTooLong } from './http/problems.ts'
 import { DelegatedTokens } from './identity/delegated-tokens.ts'
 import { type OutsideIssuer, OutsideTokens } from './identity/outside-issuer.ts'
 import { type Authenticator, Principals } from './identity/principal.ts'
@@ -21,18 +21,14 @@ export type Delegation = { issuer: string; secret: string } | OutsideIssuer
 
 export type AppOptions = { database: Database; baseUrl: string; delegation: Delegation; logLevel?: 'silent' | 'warn' }
 
-const largestBody = 256 * 1024
-const longestUrl = 8 * 1024
-/** Room for a URL that is too long to be refused with 414, not cut off with 431. */
-const largestHead = 32 * 1024
-
 /** The service as it runs in production and in tests. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
   const { database, baseUrl, delegation, logLevel = 'warn' } = options
   const app = Fastify({
-    bodyLimit: largestBody,
-    http: { maxHeaderSize: largestHead },
-    routerOptions: { maxParamLength: longestUrl },
+    bodyLimit: largest.bodyBytes,
+    // Room for a URL that is too long to be refused with 414, not cut off with 431.
+    http: { maxHeaderSize: largest.headBytes },
+    routerOptions: { maxParamLength: largest.urlBytes },
     requestIdHeader: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
     logController: new LogController({ disableRequestLogging: true }),
@@ -44,7 +40,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   })
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
-    if (request.url.length > longestUrl) throw new Problem('url_too_long', 'The URL has more than 8 KiB.')
+    if (request.url.length > largest.urlBytes) throw urlTooLong()
   })
   closeConnectionsAtTheEnd(app)
   app.setErrorHandler((error, request, reply) => sendProblem(reply, asProblem(error, request), baseUrl))
@@ -127,7 +123,7 @@ const unreadable = ({ code, rawPacket }: ConnectionError): Problem => {
   if (code !== 'HPE_HEADER_OVERFLOW') return new Problem('malformed_request', 'This is not a valid HTTP request.')
   const packet: unknown = rawPacket // a Buffer, whatever its declared type says
   const firstLine = Buffer.isBuffer(packet) ? packet.indexOf('\r\n') : 0
-  return firstLine < 0 || firstLine > longestUrl
-    ? new Problem('url_too_long', 'The URL has more than 8 KiB.')
-    : new Problem('headers_too_large', 'The headers have more than 32 KiB.')
+  return firstLine < 0 || firstLine > largest.urlBytes
+    ? urlTooLong()
+    : new Problem('headers_too_large', `The headers have more than ${largest.headBytes / 1024} KiB.`)
 }

@@ -1,5 +1,5 @@
 /** The known name that was probably meant, or null when none is near. */
-export const nearestName = (given: string, known: readonly string[]): string | null => {
+const nearestName = (given: string, known: readonly string[]): string | null => {
   const wanted = given.slice(0, 100).toLowerCase()
   let best: { name: string; distance: number } | null = null
   for (const name of known) {

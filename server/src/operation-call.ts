@@ -1,7 +1,6 @@
 import type { Input, Operation, Resource } from '@masthead/contract'
 import type { TenantDatabase } from './database/database.ts'
 import type { Principal } from './identity/principal.ts'
-import { Problem } from './problem.ts'
 import type { Page } from './records/list.ts'
 
 /** What an operation is called with, once token, scope and request have passed. */
@@ -18,9 +17,4 @@ export type Answer = { body: string; links?: Page['links'] /** path below the ba
 /** One function an operation, by its name in the contract. */
 export type Handlers<R extends Resource> = {
   [Name in keyof R['operations']]: (call: Call<R['operations'][Name]>) => Promise<Answer>
-}
-
-export const found = (body: string | null, singular: string, given: string): Answer => {
-  if (body !== null) return { body }
-  throw new Problem('not_found', `There is no ${singular} "${given.slice(0, 100)}" in this tenant.`)
 }

@@ -1,3 +1,5 @@
+import { longest } from '@masthead/contract'
+
 /** A calendar date that exists, as YYYY-MM-DD. */
 export const isCalendarDate = (text: string): boolean => {
   const [, year = '', month = '', day = ''] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? []
@@ -20,3 +22,7 @@ export const parseInstant = (text: string): string | null => {
   const year = instant.getUTCFullYear()
   return year >= 1 && year <= 9999 ? instant.toISOString() : null
 }
+
+/** The name of a contact that was given only its parts, no longer than one that could have been given. */
+export const joinedName = (firstName: string | null, lastName: string | null): string | null =>
+  [...[firstName, lastName].filter(Boolean).join(' ')].slice(0, longest.name).join('') || null

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { METHODS } from 'node:http'
 import { describe, test } from 'node:test'
 import { basePath, type NamedOperation, operations, type ProblemCode } from '@masthead/contract'
 import type { TObject } from 'typebox'
@@ -227,7 +228,11 @@ describe('a body', () => {
       ]
       const surrogates = Buffer.concat([Buffer.from('{"title":"'), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from('"}')])
       for (const body of [...texts, ...encoded, surrogates, bytes.subarray(0, 5), '// x\n{}', '[1 2]']) {
-        assertProblem(await send(one, { body: body instanceof Buffer ? new Uint8Array(body) : body }), 'malformed_body')
+        assertProblem(
+          await send(one, { body: body instanceof Buffer ? new Uint8Array(body) : body }),
+          'malformed_body',
+          [{ pointer: '' }],
+        )
       }
     })
 
@@ -404,11 +409,11 @@ describe('a body', () => {
       const patch = operation.method === 'PATCH' ? [] : ['application/merge-patch+json']
       for (const type of [...types, ...charsets, ...patch, '', 'application/json-patch+json', 'a'.repeat(1000)]) {
         const answer = await send(one, { headers: { 'content-type': type } })
-        assertProblem(answer, 'unsupported_media_type', [], type)
+        assertProblem(answer, 'unsupported_media_type', [{ header: 'Content-Type' }], type)
       }
       const { path } = validRequest(name, records)
       const head = requestHead(operation.method, path, `content-length: ${Buffer.byteLength(valid)}`)
-      assertProblem(await sendRaw(service.origin, head, valid), 'unsupported_media_type')
+      assertProblem(await sendRaw(service.origin, head, valid), 'unsupported_media_type', [{ header: 'Content-Type' }])
     })
 
     test(`of ${name} may say UTF-8 in any spelling`, async () => {
@@ -513,6 +518,64 @@ describe('a request that is too long', () => {
     }
     const many = Array.from({ length: 500 }, (_, index) => `x-filler-${index}: ${'a'.repeat(80)}`)
     assertProblem(await sendRaw(service.origin, requestHead('GET', '/accounts', ...many)), 'headers_too_large')
+  })
+})
+
+const titleOf = (schema: TObject | undefined): string => JSON.parse(JSON.stringify(schema)).title
+
+test('texts may be as long as decided', () => {
+  const decided: Record<string, Record<string, number>> = {
+    ContactInput: {
+      name: 255,
+      firstName: 255,
+      lastName: 255,
+      title: 255,
+      email: 254,
+      phone: 50,
+      phone2: 50,
+      extension: 20,
+      notes: 10_000,
+    },
+    AccountInput: {
+      company: 255,
+      firstName: 255,
+      lastName: 255,
+      title: 255,
+      email: 254,
+      phone: 50,
+      address: 500,
+      city: 100,
+      state: 100,
+      zip: 20,
+      website: 2048,
+      category: 100,
+      quality: 100,
+    },
+    TaskInput: { title: 255, priority: 100, type: 100 },
+  }
+  for (const { operation } of writes) {
+    const limits = Object.entries(decided[titleOf(operation.body)] ?? {})
+    assert.ok(limits.length > 0)
+    const declared = Object.fromEntries(propertiesOf(operation.body).map(([name, { maxLength }]) => [name, maxLength]))
+    for (const [name, length] of limits) assert.equal(declared[name], length, name)
+  }
+  for (const { operation } of lists) {
+    const [, size] = propertiesOf(operation.query).find(([name]) => name === 'pageSize') ?? []
+    assert.equal(size?.maximum, 200)
+  }
+})
+
+describe('a method that no operation has', () => {
+  test('is refused by name, whatever it is', async () => {
+    const parsed = METHODS.filter((method) => !['GET', 'HEAD', 'POST', 'OPTIONS', 'CONNECT'].includes(method))
+    for (const method of parsed) {
+      assertProblem(await sendRaw(service.origin, requestHead(method, '/contacts')), 'method_not_allowed')
+      const page = await sendRaw(
+        service.origin,
+        `${method} /readyz HTTP/1.1\r\nhost: masthead.test\r\nconnection: close\r\n\r\n`,
+      )
+      assert.ok(page.status === 405 || page.status === 404, `${method} ${page.status}`)
+    }
   })
 })
 

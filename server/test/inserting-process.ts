@@ -35,6 +35,8 @@ const insertSome = async (): Promise<number> => {
 }
 
 let inserted = 0
+while (inserted === 0) inserted = await insertSome()
+process.send?.('inserting')
 while (!stopped) inserted += await insertSome()
 await database.close()
 process.send?.(inserted)

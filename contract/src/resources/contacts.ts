@@ -58,7 +58,6 @@ export const contacts = defineResource({
   singular: 'contact',
   description: 'People at an account.',
   record: Contact,
-  references: { accountId: 'accounts' },
   listing: {
     filters: [],
     leftOutUnless: { includeHidden: 'hideContact', includeSubsOnly: 'subsOnly', includeDeleted: 'deletedAt' },

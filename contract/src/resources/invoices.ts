@@ -38,7 +38,6 @@ export const invoices = defineResource({
   singular: 'invoice',
   description: 'What an account owes and has paid.',
   record: Invoice,
-  references: { accountId: 'accounts', publicationId: 'publications' },
   listing: { filters: ['publicationId', 'status'], leftOutUnless: {}, search: [] },
   operations: {
     GetInvoices: {

@@ -36,7 +36,6 @@ export const subscriptions = defineResource({
   description: 'What an account subscribes to.',
   record: Subscription,
   businessIdentifier: 'subscriptionId',
-  references: { accountId: 'accounts', publicationId: 'publications', renewedFromSubsId: 'subscriptions' },
   listing: { filters: ['publicationId', 'status'], leftOutUnless: { includeDeleted: 'deletedAt' }, search: [] },
   operations: {
     GetSubscriptions: {

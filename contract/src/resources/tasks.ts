@@ -33,7 +33,6 @@ export const tasks = defineResource({
   singular: 'task',
   description: 'Things to do for an account.',
   record: Task,
-  references: { accountId: 'accounts' },
   operations: {
     CreateTaskRecord: {
       method: 'POST',

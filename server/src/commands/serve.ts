@@ -26,8 +26,6 @@ export const serve = (): Command =>
 const run = async (options: ServeOptions): Promise<void> => {
   const config = configure(readConfig(), options)
   const { host } = config
-  const port = config.port === 0 ? await freePort(host).catch((error) => refuseToListen(error, host, 0)) : config.port
-  const baseUrl = config.baseUrl ?? `http://localhost:${port}`
   const stopping = stopSignal()
   const opened = await openConfigured(config)
   if (stopping.aborted) return opened.close()
@@ -35,6 +33,8 @@ const run = async (options: ServeOptions): Promise<void> => {
     // Loaded here, so that the other commands start in half the time.
     const [{ buildApp }, { prepareDemo }] = await Promise.all([import('../app.ts'), import('../transfer/demo.ts')])
     const demo = options.demo ? await prepareDemo(opened.database, config.dataDirectory, say) : null
+    const port = config.port === 0 ? await freePort(host).catch((error) => refuseToListen(error, host, 0)) : config.port
+    const baseUrl = config.baseUrl ?? `http://localhost:${port}`
     const app = await buildApp({ database: opened.database, baseUrl, delegation: await delegationOf(config, baseUrl) })
     await app.listen({ port, host }).catch((error) => refuseToListen(error, host, port))
     whenAborted(stopping, async () => {

@@ -68,11 +68,30 @@ const serveUnder = async (client: pg.Client): Promise<string | null> => {
   )
   const [role] = rows
   if (!role?.rolsuper && !role?.rolbypassrls) return null
-  await client.query(`do $$ begin
-    create role ${serviceRole} nologin;
-  exception when duplicate_object or unique_violation then null; end $$`)
-  // A superuser may take any role; a grant would be written to the catalogue that all databases share.
-  if (!role.rolsuper) await client.query(`grant ${serviceRole} to current_user`)
+  await becomeMember(client, role.rolsuper)
   await client.query(await readFile(new URL('./grants.sql', import.meta.url), 'utf8'))
   return serviceRole
+}
+
+/** A superuser may take any role. Others need `createrole`, or an administrator who has made the role and granted it. */
+const becomeMember = async (client: pg.Client, isSuperuser: boolean): Promise<void> => {
+  const { rows } = await client.query<{ exists: boolean; member: boolean }>(
+    `select count(*) > 0 as exists, coalesce(bool_or(pg_has_role(oid, 'member')), false) as member
+      from pg_roles where rolname = '${serviceRole}'`,
+  )
+  const [found] = rows
+  try {
+    if (!found?.exists) {
+      await client.query(`do $$ begin
+        create role ${serviceRole} nologin;
+      exception when duplicate_object or unique_violation then null; end $$`)
+    }
+    if (!isSuperuser && !found?.member) await client.query(`grant ${serviceRole} to current_user`)
+  } catch (cause) {
+    const remedy = `create role ${serviceRole} nologin; grant ${serviceRole} to <the role of DATABASE_URL>`
+    throw new Error(
+      `this role passes by row-level security and cannot make another to serve under; have an administrator run: ${remedy}`,
+      { cause },
+    )
+  }
 }

@@ -20,7 +20,6 @@ export const describeApi = async (app: FastifyInstance, baseUrl: string, issuer:
     }
     for (const [url, body] of Object.entries(documents)) {
       const tag = entityTag(body)
-      open.options(url, async () => {})
       getOnly(open, url, async (request, reply) => {
         reply.headers({
           etag: tag,

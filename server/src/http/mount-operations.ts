@@ -1,4 +1,4 @@
-import { basePath, type NamedOperation, operations, type Scope } from '@masthead/contract'
+import { basePath, isTagged, type NamedOperation, operations, type Scope } from '@masthead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Database } from '../database/database.ts'
 import { type Principal, type Principals, requireScope } from '../identity/principal.ts'
@@ -12,7 +12,7 @@ import { asProblem, sendProblem } from './problems.ts'
 import { bodyReader } from './request-body.ts'
 import { readQuery } from './request-query.ts'
 
-/** The handler of an operation as the mount sees it: `satisfies Handlers<…>` in its resource binds it to its types. */
+/** The handler of an operation as the mount sees it; in its resource `Handlers<…>` binds it to its types. */
 // biome-ignore lint/suspicious/noExplicitAny: a handler's call is typed where it is written, by its own operation
 export type Handler = (call: any) => Promise<Answer>
 
@@ -37,26 +37,25 @@ export const mountOperations = async (app: FastifyInstance, surroundings: Surrou
   app.addHook('onRequest', allowAllOrigins(methodsAt))
   app.addHook('onRequest', async (request) => {
     request.principal = await authenticate(surroundings.principals, request.headers.authorization)
+    // Before the framework looks at a body that nobody will read.
+    if (request.is404) throw noRoute(request)
   })
   app.setErrorHandler((error, request, reply) => refuse(reply, asProblem(error, request), surroundings.baseUrl))
+  // Gives the hooks above to paths that do not exist; they never come so far.
   app.setNotFoundHandler((request) => {
     throw noRoute(request)
   })
   for (const named of operations) mount(app, named, surroundings)
 }
 
-const mount = (
-  app: FastifyInstance,
-  { name, operation, resource }: NamedOperation,
-  surroundings: Surroundings,
-): void => {
+const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surroundings): void => {
+  const { name, operation } = named
   const { database, handlers, baseUrl } = surroundings
   const handler = handlers.get(name)
   if (!handler) throw new Error(`the operation ${name} has no handler`)
   const scope = operation.scope as Scope // the union of scopes is derived from these very operations
   const readBody = bodyReader(operation)
-  // Only a record's own body is what its address answers later: RFC 9110 §8.8.3.
-  const hasTag = operation.answer === resource.record || operation.method === 'GET'
+  const hasTag = isTagged(named)
   app.route({
     // Fastify's own HEAD says `Content-Length: 0` in a 304, which RFC 9110 §8.6 forbids.
     method: operation.method === 'GET' ? ['GET', 'HEAD'] : operation.method,
@@ -92,9 +91,10 @@ const mount = (
   })
 }
 
+/** Set by the hook that every operation stands behind. */
 const known = (principal: Principal | null): Principal => {
   if (principal) return principal
-  throw new Problem('missing_token', 'Send the header `Authorization: Bearer <ACCESS_TOKEN>`.')
+  throw new Error('an operation was called without a principal')
 }
 
 const linkHeader = (address: string, query: object, links: Page['links']): string => {

@@ -1,14 +1,25 @@
-import { type Problem as ProblemBody, problems } from '@masthead/contract'
+import { largest, type Problem as ProblemBody, problems } from '@masthead/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isUnavailable } from '../database/unavailable.ts'
 import { Problem } from '../problem.ts'
 
+export const urlTooLong = (): Problem =>
+  new Problem('url_too_long', `The URL has more than ${largest.urlBytes / 1024} KiB.`)
+
+export const unsupportedMediaType = (detail: string): Problem =>
+  new Problem('unsupported_media_type', detail, {
+    errors: [{ header: 'Content-Type', code: 'not_supported', detail }],
+  })
+
 /** What the framework itself refuses, in the words of the contract. */
 const ofFramework: Record<string, () => Problem> = {
   FST_ERR_BAD_URL: () => new Problem('malformed_request', 'The path holds a broken percent-encoding.'),
-  FST_ERR_MAX_PARAM_LENGTH: () => new Problem('url_too_long', 'The URL has more than 8 KiB.'),
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new Problem('body_too_large', 'The body has more than 256 KiB.'),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new Problem('unsupported_media_type', 'Send `Content-Type: application/json`.'),
+  FST_ERR_MAX_PARAM_LENGTH: () => urlTooLong(),
+  FST_ERR_CTP_BODY_TOO_LARGE: () =>
+    new Problem('body_too_large', `The body has more than ${largest.bodyBytes / 1024} KiB.`),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => unsupportedMediaType('Send `Content-Type: application/json`.'),
+  // Only a method that no page here has, QUERY, comes so far without a content type.
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: () => new Problem('not_found', 'There is nothing at this path for this method.'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     new Problem('malformed_request', 'The body does not have the length that `Content-Length` says.'),
 }

@@ -1,27 +1,23 @@
-import type { Operation, ProblemPlace } from '@masthead/contract'
+import { mediaTypesOf, type Operation, type ProblemPlace } from '@masthead/contract'
 import type { TObject } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { Format } from 'typebox/format'
 import { suggestion } from '../nearest-name.ts'
 import { Problem } from '../problem.ts'
 import { isCalendarDate, parseInstant } from '../values.ts'
+import { unsupportedMediaType } from './problems.ts'
 
 Format.Set('date', isCalendarDate)
 Format.Set('date-time', (text) => parseInstant(text) !== null)
 
-const mediaTypes: Record<string, string[]> = {
-  POST: ['application/json'],
-  PATCH: ['application/json', 'application/merge-patch+json'],
-}
-
-export type BodyReader = (contentType: string | undefined, bytes: Buffer | undefined) => unknown
+type BodyReader = (contentType: string | undefined, bytes: Buffer | undefined) => unknown
 
 /** Reads and checks the body of an operation; made once, at start. */
 export const bodyReader = (operation: Operation): BodyReader => {
-  const { body: schema, method } = operation
+  const { body: schema } = operation
   if (!schema) return refuseBody
   const validator = Compile(schema)
-  const accepted = mediaTypes[method] ?? []
+  const accepted = mediaTypesOf(operation)
   return (contentType, bytes) => {
     requireMediaType(contentType, accepted)
     const value = parseJson(bytes)
@@ -37,7 +33,7 @@ const refuseBody: BodyReader = (_contentType, bytes) => {
   throw new Problem('invalid_body', detail, { errors: [{ pointer: '', code: 'not_expected', detail }] })
 }
 
-const requireMediaType = (contentType: string | undefined, accepted: string[]): void => {
+const requireMediaType = (contentType: string | undefined, accepted: readonly string[]): void => {
   const [type = '', ...parameters] = (contentType ?? '')
     .toLowerCase()
     .split(';')
@@ -47,24 +43,24 @@ const requireMediaType = (contentType: string | undefined, accepted: string[]): 
     ?.slice(8)
     .replaceAll('"', '')
   if (accepted.includes(type) && (charset === undefined || charset === 'utf-8' || charset === 'utf8')) return
-  throw new Problem(
-    'unsupported_media_type',
-    `Send \`Content-Type: ${accepted[0]}\`${contentType ? `, not \`${contentType.slice(0, 100)}\`` : ''}.`,
-    { headers: { accept: accepted.join(', ') } },
-  )
+  const detail = `Send \`Content-Type: ${accepted[0]}\`${contentType ? `, not \`${contentType.slice(0, 100)}\`` : ''}.`
+  throw unsupportedMediaType(detail)
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 const parseJson = (bytes: Buffer | undefined): unknown => {
-  if (!bytes?.length) throw new Problem('malformed_body', 'The body is empty; send a JSON object.')
+  if (!bytes?.length) throw malformed('The body is empty; send a JSON object.')
   try {
     return JSON.parse(utf8.decode(bytes))
   } catch (error) {
     const reason = error instanceof SyntaxError ? error.message : 'it is not UTF-8'
-    throw new Problem('malformed_body', `The body is not JSON: ${reason.slice(0, 200)}.`)
+    throw malformed(`The body is not JSON: ${reason.slice(0, 200)}.`)
   }
 }
+
+const malformed = (detail: string): Problem =>
+  new Problem('malformed_body', detail, { errors: [{ pointer: '', code: 'not_json', detail }] })
 
 const validate = (validator: Validator, schema: TObject, value: unknown): ProblemPlace[] => {
   if (!validator.Check(value)) return validator.Errors(value).flatMap((error) => placesOf(error, schema))

@@ -3,8 +3,6 @@ import { type Scope, scopes } from '@masthead/contract'
 export const roles = ['admin', 'editor', 'viewer'] as const
 export type Role = (typeof roles)[number]
 
-export const isRole = (name: string): name is Role => roles.some((role) => role === name)
-
 export const allScopes = Object.keys(scopes) as Scope[] // the keys of `scopes` are the scopes
 
 /** What a member may do in the tenant, whatever the token says. */

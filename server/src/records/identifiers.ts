@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto'
 import { type Resource, type ResourceName, resources } from '@masthead/contract'
 import type { Query } from '../database/connection.ts'
+import { invalidProperty, Problem } from '../problem.ts'
 import { columnOf } from './tables.ts'
 
 const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -18,18 +19,17 @@ const naming = (resource: ResourceName, given: string): string | null => {
   return `${columnOf(businessIdentifier)} = $1`
 }
 
-/** The body of the record that the caller named, by either identifier. */
-export const findBody = async (query: Query, resource: ResourceName, given: string): Promise<string | null> => {
+/** The record that the caller named in the path, by either identifier. */
+export const getRecord = async (query: Query, resource: ResourceName, given: string): Promise<{ body: string }> => {
   const condition = naming(resource, given)
-  if (!condition) return null
-  const [row] = await query<{ body: string }>({
-    text: `select body from ${resource} where ${condition}`,
-    values: [given],
-  })
-  return row?.body ?? null
+  const [row] = condition
+    ? await query<{ body: string }>({ text: `select body from ${resource} where ${condition}`, values: [given] })
+    : []
+  if (row) return row
+  throw new Problem('not_found', `There is no ${describe(resource, given)} in this tenant.`)
 }
 
-/** The canonical form in which other records refer to the one that the caller named: see `references` in the contract. */
+/** The form in which other records refer to an account or a publication, by whichever identifier the caller named it. */
 export const findReference = async (
   query: Query,
   resource: 'accounts' | 'publications',
@@ -44,6 +44,21 @@ export const findReference = async (
   })
   return row?.canonical ?? null
 }
+
+/** The same for a property of a body, which must name one that exists. */
+export const requireReference = async (
+  query: Query,
+  resource: 'accounts' | 'publications',
+  given: string,
+  property: string,
+): Promise<string> => {
+  const canonical = await findReference(query, resource, given)
+  if (canonical !== null) return canonical
+  throw invalidProperty(property, 'not_found', `There is no ${describe(resource, given)} in this tenant.`)
+}
+
+const describe = (resource: ResourceName, given: string): string =>
+  `${resources[resource].singular} "${given.slice(0, 100)}"`
 
 const state = { milliseconds: 0, counter: 0 }
 const random = Buffer.alloc(8)

@@ -242,6 +242,38 @@ const bySearch = (search: string, fields: readonly string[]): Choice =>
   )
 
 describe('search', () => {
+  test('finds every e-mail address and phone number by its whole text, alone and beside another word', async () => {
+    const tenant = await service.newTenant()
+    const token = await tenant.serviceToken()
+    await tenant.add('accounts', [sampleAccount('S')])
+    const texts = [
+      'j@b-c.com',
+      '01-23-45-67-89',
+      '+1(2)3-4',
+      'a.b.c.d.e.f@g.h',
+      'x'.repeat(50),
+      '-'.repeat(12),
+      'é-ü-ö-ß-é-ab',
+      '%_\\%_\\%_\\abc',
+    ]
+    const others = Array.from({ length: 1_500 }, (_, index) => sampleContact('S', { name: `Person ${index}` }))
+    await tenant.add('contacts', others)
+    await tenant.add(
+      'contacts',
+      texts.map((text) => sampleContact('S', { name: 'Zorblax', email: text, phone: null })),
+    )
+    for (const text of texts) {
+      for (const search of [text, `zorblax ${text}`, `${text} zorblax`]) {
+        const { body } = await get(token, `/contacts?search=${encodeURIComponent(search)}`)
+        assert.deepEqual(
+          body.items.map(({ email }: Body) => email),
+          [text],
+          search,
+        )
+      }
+    }
+  })
+
   test('ignores case, accents and compatibility forms, and takes every other character as it is', async () => {
     const cases: [stored: string, finds: string[], misses: string[]][] = [
       ['Müller', ['müller', 'MULLER', 'Mu\u0308ller', 'ü', 'Ull'], ['mueller', 'm ller x']],

@@ -24,15 +24,15 @@ const describe = (resource: Resource, name: ResourceName): Table => {
     name,
     listing,
     filterColumns,
-    facets: facetsOf(filterColumns),
+    facets: facetsOf(name, filterColumns),
     classCount: 1 << Object.keys(listing.leftOutUnless).length,
   }
 }
 
-const facetsOf = (columns: Table['filterColumns']): string => {
+const facetsOf = (table: string, columns: Table['filterColumns']): string => {
   const combinations: string[][] = [[]]
   for (const { field, column } of columns) {
-    combinations.push(...combinations.map((set) => [...set, `'${field}=' || ${column}::text`]))
+    combinations.push(...combinations.map((set) => [...set, `'${field}=' || ${table}.${column}::text`]))
   }
   const sums = combinations.map((set) => (set.length === 0 ? `''` : set.join(` || '&' || `)))
   // A null value makes its facets null: no filter asks for it.

@@ -9,7 +9,7 @@ export type Fields = Readonly<Record<string, unknown>>
 /** Tallies are kept in blocks of 2^level positions; the last level is one block, the total: see the migrations. */
 export const tallyLevels = [10, 16, 22, 62] as const
 
-/** Every write of a resource holds this lock until it commits; several locks are taken in the order of the alphabet. */
+/** Every write of a resource holds this lock until it commits; who takes several takes them in the order of the alphabet. */
 export const lockHead = (query: Query, resource: ResourceName): Promise<unknown> =>
   query({
     text: `insert into heads (resource) values ($1)
@@ -83,7 +83,7 @@ const updateStatement = (table: Table, columns: string[]): string => `
     update ${table.name} set (${columns.join(', ')}) = row (${columns.map((column) => `given.${column}`).join(', ')})
     from json_populate_record(null::${table.name}, $1::json) as given
     where ${table.name}.id = $2
-    returning ${table.name}.position, ${table.name}.class, ${qualified(table)} as facets, 1 as change, ${table.name}.body
+    returning ${table.name}.position, ${table.name}.class, ${table.facets} as facets, 1 as change, ${table.name}.body
   ), texts as (
     update search_texts set class = latter.class, text = $3::text
     from former, latter
@@ -94,13 +94,6 @@ const updateStatement = (table: Table, columns: string[]): string => `
     select position, class, facets, change from former union all select position, class, facets, change from latter
   ), counted as (${count(table, 'changed')})
   select body from latter`
-
-/** `given` has the same columns as the table, so the facets must say which they mean. */
-const qualified = (table: Table): string =>
-  table.filterColumns.reduce(
-    (sql, { column }) => sql.replaceAll(` ${column}::text`, ` ${table.name}.${column}::text`),
-    table.facets,
-  )
 
 const count = (table: Table, changes: string): string => `
     insert into tallies (resource, facet, class, level, block, count)

@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Query } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
 import { createToken } from '../identity/access-tokens.ts'
 import { Principals } from '../identity/principal.ts'
@@ -21,17 +22,22 @@ export const prepareDemo = async (
   dataDirectory: string,
   say: (line: string) => void,
 ): Promise<Demo> => {
-  const existing = (await listTenants(database.query)).find((tenant) => tenant.slug === slug)
-  const tenant = existing ?? (await makeTenant(database, say))
+  const tenant = (await findDemo(database.query)) ?? (await makeDemo(database, say))
   return { tenant: slug, token: await keptToken(database, tenant, dataDirectory) }
 }
 
-/** In one transaction: an interrupted start leaves nothing behind, and the next one makes it whole. */
-const makeTenant = async (database: Database, say: (line: string) => void): Promise<Tenant> => {
+const findDemo = async (query: Query): Promise<Tenant | undefined> =>
+  (await listTenants(query)).find((tenant) => tenant.slug === slug)
+
+/** In one transaction: an interrupted start leaves nothing behind, and of two starts at once the second finds it made. */
+const makeDemo = async (database: Database, say: (line: string) => void): Promise<Tenant> => {
   say('Making demo data …')
   const id = newId()
   const today = new Date().toISOString().slice(0, 10)
   return database.forTenant(id).transaction(async (query) => {
+    await query({ text: `select pg_advisory_xact_lock(hashtext('masthead demo'))` })
+    const made = await findDemo(query)
+    if (made) return made
     const tenant = await createTenant(query, { id, slug, name: 'Demo Publishing' })
     for (const batch of batches(demoData({ accounts: 500, seed: 1, today }))) {
       for (const resource of order) await insertRecords(query, resource, batch[resource] ?? [])

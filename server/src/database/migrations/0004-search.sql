@@ -68,16 +68,15 @@ create function search_is_common(words text[], sample text[]) returns boolean im
         where not exists (select from unnest(words) as word where strpos(text, word) = 0))
 $$;
 
--- Of a long word, the eight characters that occur least often in the sample.
+-- Of a long word, the eight characters that occur least often in the sample and hold a trigram; else all of it.
 create function search_rarest_part(word text, sample text[]) returns text immutable parallel safe language sql as $$
-  select part from (
-    select part, (select count(*) from unnest(sample) as text where strpos(text, part) > 0) as occurrences
-    from (
-      select substr(word, start, 8) as part from generate_series(1, greatest(length(word) - 7, 1), 2) as start
-    ) as parts
-    where part ~ '[[:alnum:]]{3}' or length(word) <= 8
-  ) as counted
-  order by occurrences limit 1
+  select coalesce((
+    select part
+    from (select substr(word, start, 8) as part from generate_series(1, length(word) - 7, 2) as start) as parts
+    where part ~ '[[:alnum:]]{3}'
+    order by (select count(*) from unnest(sample) as text where strpos(text, part) > 0)
+    limit 1
+  ), word)
 $$;
 
 create function search_pattern(part text) returns text immutable parallel safe language sql

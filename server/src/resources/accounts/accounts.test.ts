@@ -70,7 +70,11 @@ describe('creating an account', () => {
       assert.equal(page.total, expected ? 1 : 0)
       if (!expected) continue
       assert.deepEqual({ ...page.items[0], ...expected }, page.items[0])
-      assert.match(page.items[0].ownerId, /^[0-9a-f-]{36}$/)
+      const { rows } = await service.owner.query('select user_id from memberships where tenant_id = $1', [tenant.id])
+      assert.deepEqual(
+        [page.items[0].ownerId],
+        rows.map(({ user_id }) => user_id),
+      )
     }
   })
 

@@ -1,6 +1,6 @@
 import type { Resources } from '@masthead/contract'
-import { found, type Handlers } from '../../operation-call.ts'
-import { findBody } from '../../records/identifiers.ts'
+import type { Handlers } from '../../operation-call.ts'
+import { getRecord } from '../../records/identifiers.ts'
 import { listRecords } from '../../records/list.ts'
 import { createAccount } from './queries.ts'
 import { firstContact, newAccount } from './rules.ts'
@@ -16,6 +16,5 @@ export const handlers: Handlers<Resources['accounts']> = {
     }
   },
 
-  GetAccountById: async ({ tenant, params: { accountId } }) =>
-    found(await findBody(tenant.read, 'accounts', accountId), 'account', accountId),
+  GetAccountById: ({ tenant, params: { accountId } }) => getRecord(tenant.read, 'accounts', accountId),
 }

@@ -1,31 +1,21 @@
 import type { Query } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
-import { invalidProperty } from '../../problem.ts'
-import { findReference } from '../../records/identifiers.ts'
+import { requireReference } from '../../records/identifiers.ts'
 import { type Fields, insertRecords, lockHead } from '../../records/write.ts'
 import type { NewAccount } from './rules.ts'
 
 /** Stores the account under a new business identifier, with its first contact, or nothing of it. */
 export const createAccount = (tenant: TenantDatabase, account: NewAccount, contact: Fields | null): Promise<string> =>
   tenant.transaction(async (query) => {
-    const primaryPublicationId = await findPublication(query, account.primaryPublicationId)
+    const given = account.primaryPublicationId
+    const primaryPublicationId =
+      given === null ? null : await requireReference(query, 'publications', given, 'primaryPublicationId')
     await lockHead(query, 'accounts')
     const accountId = await nextAccountId(query)
     await insertRecords(query, 'accounts', [{ ...account, primaryPublicationId, accountId }])
     if (contact) await insertRecords(query, 'contacts', [{ ...contact, accountId }])
     return accountId
   })
-
-const findPublication = async (query: Query, given: string | null): Promise<string | null> => {
-  if (given === null) return null
-  const id = await findReference(query, 'publications', given)
-  if (id !== null) return id
-  throw invalidProperty(
-    'primaryPublicationId',
-    'not_found',
-    `There is no publication "${given.slice(0, 100)}" in this tenant.`,
-  )
-}
 
 const triesAtOnce = 1_000
 

@@ -1,6 +1,7 @@
 import type { Input, Resources } from '@masthead/contract'
 import { newId } from '../../records/identifiers.ts'
 import type { Fields } from '../../records/write.ts'
+import { joinedName } from '../../values.ts'
 
 export type AccountInput = Input<Resources['accounts']['operations']['CreateAccountRecord']>['body']
 export type NewAccount = Fields & { primaryPublicationId: string | null }
@@ -31,6 +32,6 @@ export const firstContact = (input: AccountInput, ownerId: string | null): Field
   const { firstName = null, lastName = null, title = null, phone = null, email = null } = input
   if ([firstName, lastName, title, phone, email].every((value) => value === null)) return null
   const now = new Date().toISOString()
-  const name = [firstName, lastName].filter(Boolean).join(' ') || null
+  const name = joinedName(firstName, lastName)
   return { id: newId(), ownerId, name, firstName, lastName, title, phone, email, createdAt: now, updatedAt: now }
 }

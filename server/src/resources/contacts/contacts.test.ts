@@ -62,6 +62,19 @@ describe('creating a contact', () => {
     assert.equal((await create({ lastName: 'Lovelace' })).name, 'Lovelace')
     assert.equal((await create({ firstName: 'Ada', name: null })).name, null)
     assert.equal((await create({})).name, null)
+    const long = await create({ firstName: 'a'.repeat(255), lastName: '🙂'.repeat(255) })
+    assert.equal(long.name, 'a'.repeat(255))
+    const { id, ownerId, createdAt, updatedAt, ...again } = long
+    assert.equal((await patch(id, again)).status, 200, 'what was answered can be sent back')
+  })
+
+  test('gives ids that ascend, made by the clock', async () => {
+    const ids = [await create({}), await create({}), await create({})].map(({ id }) => id)
+    assert.deepEqual(ids, [...ids].sort())
+    for (const id of ids) {
+      const milliseconds = Number.parseInt(id.replace('-', '').slice(0, 12), 16)
+      assert.ok(Math.abs(Date.now() - milliseconds) < 60_000)
+    }
   })
 
   test('takes the account by its id and shows its business identifier', async () => {
@@ -73,7 +86,11 @@ describe('creating a contact', () => {
   test('belongs to the acting user, and to nobody when a service token acts', async () => {
     const personal = await tenant.personalToken('editor')
     const answer = await service.call('POST', '/contacts', { token: personal, body: { accountId: 'C-1' } })
-    assert.match(answer.body.ownerId, /^[0-9a-f-]{36}$/)
+    const { rows } = await service.owner.query('select user_id from memberships where tenant_id = $1', [tenant.id])
+    assert.deepEqual(
+      [answer.body.ownerId],
+      rows.map(({ user_id }) => user_id),
+    )
     assert.equal((await create({})).ownerId, null)
   })
 
@@ -88,11 +105,12 @@ describe('creating a contact', () => {
 
 describe('updating a contact', () => {
   test('leaves what is absent, clears what is null, and moves updatedAt', async () => {
-    const contact = await create({ name: 'Ada', phone: '1', email: 'a@example.com' })
-    const { body: updated } = await patch(contact.id, { phone: null, title: 'Countess' })
-    assert.deepEqual(updated, { ...contact, phone: null, title: 'Countess', updatedAt: updated.updatedAt })
-    assert.ok(updated.updatedAt >= contact.updatedAt)
-    assert.deepEqual(await get(contact.id), updated)
+    const former = sampleContact('C-1', { phone: '1', updatedAt: '2020-01-01T00:00:00.000Z' })
+    const [contact = {}] = await tenant.add('contacts', [former])
+    const { body: updated } = await patch(String(contact.id), { phone: null, title: 'Duchess' })
+    assert.deepEqual(updated, { ...contact, phone: null, title: 'Duchess', updatedAt: updated.updatedAt })
+    assert.ok(Date.now() - Date.parse(updated.updatedAt) < 60_000)
+    assert.deepEqual(await get(String(contact.id)), updated)
   })
 
   test('that changes nothing leaves updatedAt and the version alone', async () => {
@@ -159,6 +177,13 @@ describe('updating a contact', () => {
       assert.equal(refused.body.errors[0].pointer, '/deletedAt')
     }
     assert.deepEqual(await get(contact.id), answer.body)
+  })
+
+  test('looks at the body before it looks for the contact', async () => {
+    const future = { deletedAt: '2999-01-01T00:00:00Z' }
+    assert.equal((await patch('00000000-0000-7000-8000-000000000000', future)).status, 422)
+    const contact = await create({})
+    assert.equal((await patch(contact.id, future, { 'if-match': '"other"' })).status, 422)
   })
 })
 

@@ -1,6 +1,6 @@
 import type { Resources } from '@masthead/contract'
-import { found, type Handlers } from '../../operation-call.ts'
-import { findBody, newId } from '../../records/identifiers.ts'
+import type { Handlers } from '../../operation-call.ts'
+import { getRecord, newId } from '../../records/identifiers.ts'
 import { listRecords } from '../../records/list.ts'
 import { insertContact, updateContact } from './queries.ts'
 import { changesOf, newContact, requireLive } from './rules.ts'
@@ -13,15 +13,16 @@ export const handlers: Handlers<Resources['contacts']> = {
     return { body: await insertContact(tenant, newContact(id, body, principal.userId)), location: `/contacts/${id}` }
   },
 
-  GetContactById: async ({ tenant, params: { contactId } }) =>
-    found(await findBody(tenant.read, 'contacts', contactId), 'contact', contactId),
+  GetContactById: ({ tenant, params: { contactId } }) => getRecord(tenant.read, 'contacts', contactId),
 
-  UpdateContactRecord: ({ tenant, params: { contactId }, body, requireCurrent }) =>
-    updateContact(tenant, contactId, body.accountId, (contact, accountId) => {
+  UpdateContactRecord: async ({ tenant, params: { contactId }, body, requireCurrent }) => {
+    const changes = changesOf(body)
+    return updateContact(tenant, contactId, body.accountId, (contact, accountId) => {
       requireCurrent(contact.body)
       if (body.deletedAt === undefined) requireLive(contact.record)
-      return changesOf({ ...body, accountId })
-    }),
+      return { ...changes, accountId }
+    })
+  },
 
   DeleteContactRecord: ({ tenant, params: { contactId }, requireCurrent }) =>
     updateContact(tenant, contactId, null, (contact) => {

@@ -1,7 +1,7 @@
 import type { Input, Output, Resources } from '@masthead/contract'
 import { invalidProperty, Problem } from '../../problem.ts'
 import type { Fields } from '../../records/write.ts'
-import { parseInstant } from '../../values.ts'
+import { joinedName, parseInstant } from '../../values.ts'
 
 type Operations = Resources['contacts']['operations']
 export type Contact = Output<Operations['GetContactById']>
@@ -26,7 +26,7 @@ const blank: Readonly<Record<Exclude<keyof ContactInput, 'accountId'>, null>> = 
 
 export const newContact = (id: string, input: ContactInput, ownerId: string | null): Fields & { accountId: string } => {
   const now = new Date().toISOString()
-  const name = input.name === undefined ? joinedName(input) : input.name
+  const name = input.name === undefined ? joinedName(input.firstName ?? null, input.lastName ?? null) : input.name
   return {
     ...blank,
     ...changesOf(input),
@@ -38,9 +38,6 @@ export const newContact = (id: string, input: ContactInput, ownerId: string | nu
     updatedAt: now,
   }
 }
-
-const joinedName = ({ firstName, lastName }: ContactInput): string | null =>
-  [firstName, lastName].filter(Boolean).join(' ') || null
 
 /** What an update sets: an instant takes the one form that answers carry, and lies in no future. */
 export const changesOf = (input: ContactInput): Fields => {

@@ -1,7 +1,6 @@
 import type { Input, Output, Resources } from '@masthead/contract'
 import type { TenantDatabase } from '../../database/database.ts'
-import { invalidProperty } from '../../problem.ts'
-import { findReference } from '../../records/identifiers.ts'
+import { requireReference } from '../../records/identifiers.ts'
 
 type CreateTask = Resources['tasks']['operations']['CreateTaskRecord']
 type Task = Output<CreateTask>
@@ -9,14 +8,7 @@ type NewTask = Input<CreateTask>['body'] & Pick<Task, 'id' | 'userId' | 'route'>
 
 export const insertTask = (tenant: TenantDatabase, task: NewTask): Promise<Task> =>
   tenant.transaction(async (query) => {
-    const accountId = await findReference(query, 'accounts', task.accountId)
-    if (accountId === null) {
-      throw invalidProperty(
-        'accountId',
-        'not_found',
-        `There is no account "${task.accountId.slice(0, 100)}" in this tenant.`,
-      )
-    }
+    const accountId = await requireReference(query, 'accounts', task.accountId, 'accountId')
     const { id, title, dueDate, userId, priority = null, type = null, route } = task
     await query({
       text: `insert into tasks (id, account_id, title, due_date, user_id, priority, type, route, created_at)

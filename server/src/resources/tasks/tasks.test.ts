@@ -14,7 +14,7 @@ describe('creating a task', () => {
   test('answers 201 with the task and the canonical account', async () => {
     const token = await tenant.serviceToken()
     const { body: account } = await service.call('GET', '/accounts/C-1', { token })
-    const { status, body } = await create(token, {
+    const { status, body, headers } = await create(token, {
       ...given,
       accountId: account.id,
       userId: 'u1',
@@ -22,6 +22,7 @@ describe('creating a task', () => {
       type: null,
     })
     assert.equal(status, 201)
+    assert.deepEqual([headers.get('etag'), headers.get('location')], [null, null], 'a task has no address')
     assert.deepEqual(body, { id: body.id, ...given, userId: 'u1', route: 'native' })
     const { rows } = await service.owner.query(
       'select account_id, title, due_date::text, user_id, priority, type, route from tasks where id = $1',
