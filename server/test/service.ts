@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { after } from 'node:test'
 import type { ResourceName, Scope } from '@masthead/contract'
 import { basePath } from '@masthead/contract'
 import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
-import { buildApp } from '../src/app.ts'
+import { buildApp, type Delegation } from '../src/app.ts'
 import { serviceRole } from '../src/database/connection.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
 import { createToken } from '../src/identity/access-tokens.ts'
@@ -45,14 +47,21 @@ export type TestTenant = Tenant & {
   add: (resource: ResourceName, records: Fields[]) => Promise<Record<string, unknown>[]>
 }
 
-const baseUrl = 'http://masthead.test'
+export type ServiceOptions = {
+  /** What the service calls itself; it listens on this port, or on any when it names none. */
+  baseUrl?: string
+  /** Whose delegated tokens it accepts: its own unless said otherwise. */
+  delegation?: Delegation
+}
 
 /** Made once a test file, at its top level; ends with it. */
-export const startService = async (): Promise<Service> => {
+export const startService = async (options: ServiceOptions = {}): Promise<Service> => {
+  const { baseUrl = 'http://masthead.test' } = options
+  const { delegation = { issuer: baseUrl, secret: 'a secret for tests' } } = options
   const connectionString = await cloneTemplate()
   const database = openDatabase(connectionString, serviceRole)
-  const app = await buildApp({ database, baseUrl, delegation: { issuer: baseUrl, secret: 'a secret for tests' } })
-  await app.listen({ host: '127.0.0.1', port: 0 })
+  const app = await buildApp({ database, baseUrl, delegation })
+  await app.listen({ host: '127.0.0.1', port: Number(new URL(baseUrl).port) })
   const address = app.server.address()
   if (address === null || typeof address === 'string') throw new Error('the service does not listen on a port')
   const owner = new pg.Client(connectionString)
@@ -68,6 +77,17 @@ export const startService = async (): Promise<Service> => {
     call: (method, path, options) => call(origin, method, path, options),
     newTenant: (name) => newTenant(database, name),
   }
+}
+
+/** An address at which nothing listens yet, for what must know its own before it starts. */
+export const freeAddress = async (host: 'localhost' | '127.0.0.1' = '127.0.0.1'): Promise<string> => {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  if (address === null || typeof address === 'string') throw new Error('there is no free port')
+  return `http://${host}:${address.port}`
 }
 
 export const cloneTemplate = async (): Promise<string> => {

@@ -47,7 +47,7 @@ const pagesSaying = (text: string): Record<string, Page> => {
     'consent for one organisation': consent({ ...everywhere, tenants: tenants.slice(0, 1) }),
     'consent for several organisations': consent({ ...everywhere, tenants }),
     'consent for no organisation': consent({ ...everywhere, tenants: [] }),
-    error: errorPage({ status: 400, title: text, detail: text, requestId: text }),
+    error: errorPage({ status: 400, title: text, detail: text, technical: text, requestId: text }),
     'sign-out': signOut(),
     'signed out': signedOutPage(),
   }

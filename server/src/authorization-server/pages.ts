@@ -153,13 +153,23 @@ const roleNote = ({ role }: Tenant, scopes: Scope[]): Html | undefined => {
     </div>`
 }
 
-export function errorPage(given: { status: number; title: string; detail: string; requestId?: string }): Page {
+export type Failure = {
+  status: number
+  title: string
+  detail: string
+  /** In the words of the protocol, which tell a person nothing. */
+  technical?: string
+  requestId?: string
+}
+
+export function errorPage(given: Failure): Page {
   return page({
     status: given.status,
     title: given.title,
     body: html`
       <h1>${foreign(given.title)}</h1>
       <p>${foreign(given.detail)}</p>
+      ${given.technical !== undefined && html`<p class="muted">For those who run the application: <code>${foreign(given.technical)}</code></p>`}
       ${given.requestId !== undefined && html`<p class="muted">Reference: <code>${foreign(given.requestId)}</code></p>`}`,
   })
 }

@@ -120,7 +120,7 @@ const configuration = ({ database, issuer, resource, secret, keys }: ProviderOpt
   },
   interactions: { url: (_ctx, interaction) => `/oauth2/interaction/${interaction.uid}` },
   renderError: (ctx, out) =>
-    show(ctx, errorPage({ status: ctx.status, title: 'This did not work', detail: explained(out) })),
+    show(ctx, errorPage({ status: ctx.status, title: 'This did not work', ...explained(out, ctx.status) })),
   ttl: {
     AccessToken: accessTokenSeconds,
     AuthorizationCode: 60,
@@ -150,7 +150,15 @@ const show = (ctx: KoaContextWithOIDC, page: Page): void => {
   ctx.body = page.html
 }
 
-const explained = ({ error, error_description }: { error: string; error_description?: string | undefined }): string =>
-  error_description ? `${error_description} (${error})` : error
+const explained = (
+  { error, error_description }: { error: string; error_description?: string | undefined },
+  status: number,
+): { detail: string; technical: string } => ({
+  detail:
+    status < 500
+      ? 'Masthead cannot answer the request with which you were sent here, and has shared nothing. Go back to the application and start again.'
+      : 'Something went wrong on our side. Nothing was shared. Try again later.',
+  technical: error_description ? `${error_description} (${error})` : error,
+})
 
 export const resourceOf = (baseUrl: string): string => baseUrl + basePath
