@@ -45,13 +45,14 @@ export type TestTenant = Tenant & {
   add: (resource: ResourceName, records: Fields[]) => Promise<Record<string, unknown>[]>
 }
 
-const baseUrl = 'http://masthead.test'
+export const baseUrl = 'http://masthead.test'
+export const secret = 'a secret for tests that is long enough'
 
 /** Made once a test file, at its top level; ends with it. */
 export const startService = async (): Promise<Service> => {
   const connectionString = await cloneTemplate()
   const database = openDatabase(connectionString, serviceRole)
-  const app = await buildApp({ database, baseUrl, delegation: { issuer: baseUrl, secret: 'a secret for tests' } })
+  const app = await buildApp({ database, baseUrl, delegation: { issuer: baseUrl, secret } })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const address = app.server.address()
   if (address === null || typeof address === 'string') throw new Error('the service does not listen on a port')
