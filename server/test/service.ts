@@ -54,10 +54,15 @@ export type ServiceOptions = {
   delegation?: Delegation
 }
 
+/** What the service calls itself, and its secret, unless a test says otherwise. */
+export const baseUrl = 'http://masthead.test'
+export const secret = 'a secret for tests that is long enough'
+const defaults = { baseUrl }
+
 /** Made once a test file, at its top level; ends with it. */
 export const startService = async (options: ServiceOptions = {}): Promise<Service> => {
-  const { baseUrl = 'http://masthead.test' } = options
-  const { delegation = { issuer: baseUrl, secret: 'a secret for tests' } } = options
+  const { baseUrl } = { ...defaults, ...options }
+  const { delegation = { issuer: baseUrl, secret } } = options
   const connectionString = await cloneTemplate()
   const database = openDatabase(connectionString, serviceRole)
   const app = await buildApp({ database, baseUrl, delegation })

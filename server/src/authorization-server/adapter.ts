@@ -93,13 +93,19 @@ export class StateAdapter implements Adapter {
   }
 }
 
-const endGrant = async (query: Query, grantId: string): Promise<void> => {
+/** Nothing that was given under it works any longer. */
+export const endGrant = async (query: Query, grantId: string): Promise<void> => {
   await withdrawConsent(query, grantId)
   await query({ text: 'delete from authorization_state where grant_id = $1', values: [grantId] })
   await query({
     text: `delete from authorization_state where model = 'Grant' and id_hash = $1`,
     values: [hash(grantId)],
   })
+}
+
+/** It has not been valid for a day, so nobody asks for it any more. */
+export const deleteExpiredState = async (query: Query): Promise<void> => {
+  await query({ text: `delete from authorization_state where expires_at < now() - interval '1 day'` })
 }
 
 const hash = (id: string): Buffer => createHash('sha256').update(id).digest()

@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createLocalJWKSet, type JWTVerifyGetKey } from 'jose'
 import type Provider from 'oidc-provider'
+import { deleteOldFailures } from '../identity/sign-in.ts'
 import { ensureSigningKey, loadSigningKeys, signingKeysRevision } from '../identity/signing-keys.ts'
+import { deleteExpiredState } from './adapter.ts'
 import { buildProvider, type ProviderOptions } from './provider.ts'
 
 const pollMilliseconds = 400
+const cleaningMilliseconds = 60_000
 
 type Running = { revision: string; provider: Provider; handle: ReturnType<Provider['callback']>; key: JWTVerifyGetKey }
 
@@ -14,6 +17,7 @@ export class AuthorizationServer {
   #running: Running
   #timer: NodeJS.Timeout
   #polling: Promise<void> = Promise.resolve()
+  #cleanedAt = 0
 
   private constructor(options: Omit<ProviderOptions, 'keys'>, running: Running) {
     this.#options = options
@@ -62,10 +66,19 @@ export class AuthorizationServer {
     try {
       const revision = await signingKeysRevision(this.#options.database.query)
       if (revision !== this.#running.revision) this.#running = await run(this.#options)
+      await this.#clean()
     } catch (error) {
       // The keys it has stay good; a database that is gone shows elsewhere.
       if (error instanceof Error) this.#options.onError(error)
     }
+  }
+
+  async #clean(): Promise<void> {
+    if (Date.now() - this.#cleanedAt < cleaningMilliseconds) return
+    this.#cleanedAt = Date.now()
+    const { query } = this.#options.database
+    await deleteExpiredState(query)
+    await deleteOldFailures(query)
   }
 }
 

@@ -174,9 +174,16 @@ const failurePage = (error: unknown, request: FastifyRequest): Page => {
         : (error.error_description ?? error.message)
     return errorPage({ status: error.statusCode, title: 'This did not work', detail })
   }
+  if (isRefusedByFramework(error)) {
+    return errorPage({ status: error.statusCode, title: 'This did not work', detail: 'This form cannot be read.' })
+  }
   request.log.error({ err: error }, 'an interaction failed')
   return errorPage({ status: 500, title: 'Something went wrong', detail: 'Try again later.', requestId: request.id })
 }
+
+/** A body that is too large or of another content type is the sender's mistake. */
+const isRefusedByFramework = (error: unknown): error is { statusCode: number } =>
+  error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' && error.statusCode < 500
 
 const send = (reply: FastifyReply, page: Page): FastifyReply =>
   reply

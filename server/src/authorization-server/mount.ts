@@ -33,6 +33,8 @@ export const mountAuthorizationServer = async (
     raw.headers['x-forwarded-proto'] = protocol.slice(0, -1)
     // CORS is answered here, the same for every client.
     delete raw.headers.origin
+    // RFC 6749 §5.2: errors there are JSON, also when a person looks on.
+    if (openPaths.includes(pathOf(request))) raw.headers.accept = 'application/json'
     if (request.url.startsWith('/.well-known/')) raw.url = metadata
     for (const [name, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) reply.raw.setHeader(name, value)
@@ -44,7 +46,7 @@ export const mountAuthorizationServer = async (
     // The provider reads the body itself.
     passing.addContentTypeParser('*', (_request, _payload, done) => done(null))
     passing.addHook('onRequest', async (request, reply) => {
-      if (openPaths.includes(request.url.split('?', 1)[0] ?? ''))
+      if (openPaths.includes(pathOf(request)))
         await allowAllOrigins(() => ['GET', 'POST', 'OPTIONS']).call(passing, request, reply)
     })
     passing.all('/oauth2/*', pass)
@@ -52,3 +54,5 @@ export const mountAuthorizationServer = async (
   })
   await app.register((pages) => mountInteractions(pages, { server, database, issuer, resource }))
 }
+
+const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''

@@ -7,6 +7,7 @@ import type { SigningKey } from '../identity/signing-keys.ts'
 import { findUser } from '../identity/users.ts'
 import { StateAdapter } from './adapter.ts'
 import { errorPage, type Page, signedOutPage, signOutPage } from './pages.ts'
+import { revokeAccessTokens } from './revocation.ts'
 
 export type ProviderOptions = {
   database: Database
@@ -32,6 +33,7 @@ export const buildProvider = (options: ProviderOptions): Provider => {
   const provider = new Provider(options.issuer, configuration(options))
   // The issuer is configured, whatever address a request came by: mount.ts sets the forwarded headers from it.
   provider.proxy = true
+  provider.use(revokeAccessTokens(options))
   provider.on('server_error', (_ctx, error) => options.onError(error))
   return provider
 }
@@ -72,7 +74,7 @@ const configuration = ({ database, issuer, resource, secret, keys }: ProviderOpt
     devInteractions: { enabled: false },
     dPoP: { enabled: false },
     pushedAuthorizationRequests: { enabled: false },
-    revocation: { enabled: true },
+    revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
     userinfo: { enabled: true },
     rpInitiatedLogout: {
       enabled: true,
@@ -83,8 +85,7 @@ const configuration = ({ database, issuer, resource, secret, keys }: ProviderOpt
       enabled: true,
       // Step 2 of the description sends no `resource`.
       useGrantedResource: async () => true,
-      defaultResource: async (ctx) =>
-        [...ctx.oidc.requestParamScopes].some((scope) => scope.startsWith(scopePrefix)) ? resource : [],
+      defaultResource: async (ctx) => ([...ctx.oidc.requestParamScopes].some(isOfApi) ? resource : []),
       getResourceServerInfo: async (ctx, given, client) => {
         if (given !== resource) throw new errors.InvalidTarget(`the only resource is ${resource}`)
         const registered = String(client.api_scopes)
@@ -136,10 +137,19 @@ const configuration = ({ database, issuer, resource, secret, keys }: ProviderOpt
 const requireRegistered = (ctx: KoaContextWithOIDC, registered: string[]): void => {
   if (ctx.oidc.route !== 'authorization') return
   for (const scope of ctx.oidc.requestParamScopes) {
-    if (!scope.startsWith(scopePrefix) || registered.includes(scope)) continue
-    const why = scope.slice(scopePrefix.length) in apiScopes ? 'not registered for this application' : 'unknown'
-    throw new errors.InvalidScope(`requested scope is ${why}`, scope)
+    if (!isOfApi(scope) || registered.includes(scope)) continue
+    throw new errors.InvalidScope(`requested scope ${objection(scope)}`, scope)
   }
+}
+
+/** One whose prefix was forgotten too; others that the provider does not know are ignored, as OpenID Connect asks. */
+const isOfApi = (scope: string): boolean => scope.startsWith(scopePrefix) || Object.hasOwn(apiScopes, scope)
+
+const objection = (scope: string): string => {
+  if (!scope.startsWith(scopePrefix)) return `is written ${scopePrefix}${scope}`
+  return Object.hasOwn(apiScopes, scope.slice(scopePrefix.length))
+    ? 'is not registered for this application'
+    : 'is unknown'
 }
 
 const show = (ctx: KoaContextWithOIDC, page: Page): void => {

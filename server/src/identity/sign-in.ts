@@ -14,20 +14,22 @@ const limits = { accountFromAddress: 5, address: 50 }
 
 /** The same answer, after the same work, for an unknown user and a wrong password. */
 export const signIn = async (query: Query, email: string, password: string, address: string): Promise<SignIn> => {
-  const keys = [
-    { key: hash(`account ${email.normalize('NFC').toLowerCase()} from ${address}`), most: limits.accountFromAddress },
-    { key: hash(`address ${address}`), most: limits.address },
-  ]
-  const retryAfterSeconds = await secondsToWait(query, keys)
-  if (retryAfterSeconds > 0) return { refused: 'throttled', retryAfterSeconds }
+  const account = hash(`account ${email.normalize('NFC').toLowerCase()} from ${address}`)
+  const everyAccount = hash(`address ${address}`)
+  // Counted before the password is looked at, so that guesses sent all at once are counted too.
+  const onAccount = await countTry(query, account)
+  if (onAccount.tries > limits.accountFromAddress) return throttled(onAccount)
+  const onAddress = await countTry(query, everyAccount)
+  if (onAddress.tries > limits.address) {
+    await takeBack(query, account)
+    return throttled(onAddress)
+  }
   const user = await findUserByEmail(query, email)
   const matches = await isPassword(password, user?.passwordHash ?? (await nobodysHash()))
-  if (user && matches) {
-    await query({ text: 'delete from sign_in_failures where key_hash = $1', values: [keys[0]?.key] })
-    return { user }
-  }
-  for (const { key } of keys) await noteFailure(query, key)
-  return { refused: 'wrong' }
+  if (!user || !matches) return { refused: 'wrong' }
+  await query({ text: 'delete from sign_in_failures where key_hash = $1', values: [account] })
+  await takeBack(query, everyAccount)
+  return { user }
 }
 
 let nobody: Promise<string> | undefined
@@ -36,28 +38,30 @@ const nobodysHash = (): Promise<string> => {
   return nobody
 }
 
-const secondsToWait = async (query: Query, keys: { key: Buffer; most: number }[]): Promise<number> => {
-  const waits = await Promise.all(
-    keys.map(async ({ key, most }) => {
-      const [row] = await query<{ seconds: number }>({
-        text: `select ceil(extract(epoch from first_at + $3 * interval '1 second' - now()))::integer as seconds
-          from sign_in_failures where key_hash = $1 and failures >= $2 and first_at > now() - $3 * interval '1 second'`,
-        values: [key, most, windowSeconds],
-      })
-      return row?.seconds ?? 0
-    }),
-  )
-  return Math.max(...waits)
-}
+type Tries = { tries: number; seconds: number }
 
-const noteFailure = async (query: Query, key: Buffer): Promise<void> => {
-  await query({
+const throttled = ({ seconds }: Tries): SignIn => ({ refused: 'throttled', retryAfterSeconds: Math.max(seconds, 1) })
+
+/** How many there were in the window with this one, and the seconds until the window ends. */
+const countTry = async (query: Query, key: Buffer): Promise<Tries> => {
+  const [counted] = await query<Tries>({
     text: `insert into sign_in_failures (key_hash, failures, first_at) values ($1, 1, now())
       on conflict (key_hash) do update set
         failures = case when sign_in_failures.first_at > now() - $2 * interval '1 second' then sign_in_failures.failures + 1 else 1 end,
-        first_at = case when sign_in_failures.first_at > now() - $2 * interval '1 second' then sign_in_failures.first_at else now() end`,
+        first_at = case when sign_in_failures.first_at > now() - $2 * interval '1 second' then sign_in_failures.first_at else now() end
+      returning failures as tries, ceil(extract(epoch from first_at + $2 * interval '1 second' - now()))::integer as seconds`,
     values: [key, windowSeconds],
   })
+  if (!counted) throw new Error('the try was not counted')
+  return counted
+}
+
+const takeBack = (query: Query, key: Buffer) =>
+  query({ text: 'update sign_in_failures set failures = failures - 1 where key_hash = $1', values: [key] })
+
+/** Their window ended long ago. */
+export const deleteOldFailures = async (query: Query): Promise<void> => {
+  await query({ text: `delete from sign_in_failures where first_at < now() - interval '1 day'` })
 }
 
 const hash = (text: string): Buffer => createHash('sha256').update(text).digest()
