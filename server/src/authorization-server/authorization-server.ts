@@ -7,7 +7,7 @@ import { deleteExpiredState } from './adapter.ts'
 import { buildProvider, type ProviderOptions } from './provider.ts'
 
 const pollMilliseconds = 400
-const cleaningMilliseconds = 60_000
+const houseKeepingMilliseconds = 60_000
 
 type Running = { revision: string; provider: Provider; handle: ReturnType<Provider['callback']>; key: JWTVerifyGetKey }
 
@@ -17,7 +17,7 @@ export class AuthorizationServer {
   #running: Running
   #timer: NodeJS.Timeout
   #polling: Promise<void> = Promise.resolve()
-  #cleanedAt = 0
+  #houseKeptAt = 0
 
   private constructor(options: Omit<ProviderOptions, 'keys'>, running: Running) {
     this.#options = options
@@ -66,19 +66,20 @@ export class AuthorizationServer {
     try {
       const revision = await signingKeysRevision(this.#options.database.query)
       if (revision !== this.#running.revision) this.#running = await run(this.#options)
-      await this.#clean()
+      await this.#keepHouse()
     } catch (error) {
       // The keys it has stay good; a database that is gone shows elsewhere.
       if (error instanceof Error) this.#options.onError(error)
     }
   }
 
-  async #clean(): Promise<void> {
-    if (Date.now() - this.#cleanedAt < cleaningMilliseconds) return
-    this.#cleanedAt = Date.now()
-    const { query } = this.#options.database
-    await deleteExpiredState(query)
-    await deleteOldFailures(query)
+  async #keepHouse(): Promise<void> {
+    if (Date.now() - this.#houseKeptAt < houseKeepingMilliseconds) return
+    this.#houseKeptAt = Date.now()
+    const { database, secret } = this.#options
+    await database.transaction((query) => ensureSigningKey(query, secret))
+    await deleteExpiredState(database.query)
+    await deleteOldFailures(database.query)
   }
 }
 
