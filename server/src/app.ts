@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
 import { basePath, largest, type ResourceName, resources } from '@masthead/contract'
-import Fastify, { type ConnectionError, type FastifyInstance, LogController } from 'fastify'
+import Fastify, { type FastifyInstance, LogController } from 'fastify'
 import { AuthorizationServer } from './authorization-server/authorization-server.ts'
 import { mountAuthorizationServer } from './authorization-server/mount.ts'
 import type { Database } from './database/database.ts'
@@ -10,7 +8,8 @@ import { openToAllOrigins } from './http/cross-origin.ts'
 import { describeApi } from './http/description.ts'
 import { getOnly } from './http/get-only.ts'
 import { type Handler, mountOperations } from './http/mount-operations.ts'
-import { asProblem, problemBody, sendProblem, urlTooLong } from './http/problems.ts'
+import { asProblem, sendProblem, urlTooLong } from './http/problems.ts'
+import { UnreadableRequests } from './http/unreadable-requests.ts'
 import { DelegatedTokens } from './identity/delegated-tokens.ts'
 import { type OutsideIssuer, OutsideTokens } from './identity/outside-issuer.ts'
 import { type Authenticator, Principals } from './identity/principal.ts'
@@ -21,19 +20,25 @@ export type Delegation = { issuer: string; secret: string } | OutsideIssuer
 
 export type AppOptions = { database: Database; baseUrl: string; delegation: Delegation; logLevel?: 'silent' | 'warn' }
 
+/** How long a request may take to arrive, and a stop may wait for one. */
+const requestTimeoutMilliseconds = 30_000
+const graceMilliseconds = 8_000
+
 /** The service as it runs in production and in tests. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
   const { database, baseUrl, delegation, logLevel = 'warn' } = options
+  const unreadable = new UnreadableRequests(baseUrl)
   const app = Fastify({
     bodyLimit: largest.bodyBytes,
     // Room for a URL that is too long to be refused with 414, not cut off with 431.
     http: { maxHeaderSize: largest.headBytes },
+    requestTimeout: requestTimeoutMilliseconds,
     routerOptions: { maxParamLength: largest.urlBytes },
     requestIdHeader: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
     logController: new LogController({ disableRequestLogging: true }),
     logger: { level: logLevel, serializers: { err: withoutValues }, stream: process.stderr },
-    clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, baseUrl),
+    clientErrorHandler: unreadable.refuse,
     // No hook sees what the router refuses, so a page of another origin is let to read it here.
     frameworkErrors: (error, request, reply) =>
       void sendProblem(reply.headers(openToAllOrigins), asProblem(error, request), baseUrl),
@@ -42,6 +47,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     reply.header('x-request-id', request.id)
     if (request.url.length > largest.urlBytes) throw urlTooLong()
   })
+  app.server.on('request', unreadable.noteAnswer)
   closeConnectionsAtTheEnd(app)
   app.setErrorHandler((error, request, reply) => sendProblem(reply, asProblem(error, request), baseUrl))
   app.setNotFoundHandler((request) => {
@@ -73,11 +79,12 @@ const mountOwnServer = async (
   return new DelegatedTokens(database, { issuer, audience: resource, key: server.key })
 }
 
-/** A stop waits for answers under way; a caller that then kept its connection open would hold it up for a minute. */
+/** A stop waits for answers under way, but neither for callers that keep their connection nor for uploads that stall. */
 const closeConnectionsAtTheEnd = (app: FastifyInstance): void => {
   let closing = false
   app.addHook('preClose', async () => {
     closing = true
+    setTimeout(() => app.server.closeAllConnections(), graceMilliseconds).unref()
   })
   app.addHook('onSend', async (_request, reply) => {
     if (closing) reply.header('connection', 'close')
@@ -101,29 +108,3 @@ const withoutValues = (error: Error) => ({
   message: error.message,
   stack: error.stack ?? '',
 })
-
-/** What could not even be parsed never becomes a request, but is answered all the same. */
-const refuseUnreadable = (error: ConnectionError, socket: Socket, baseUrl: string): void => {
-  if (!socket.writable) return void socket.destroy()
-  const problem = unreadable(error)
-  const id = randomUUID()
-  const body = JSON.stringify(problemBody(problem, baseUrl, id))
-  const head = [
-    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
-    'Content-Type: application/problem+json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${id}`,
-    'Cache-Control: no-store',
-    'Connection: close',
-  ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
-}
-
-const unreadable = ({ code, rawPacket }: ConnectionError): Problem => {
-  if (code !== 'HPE_HEADER_OVERFLOW') return new Problem('malformed_request', 'This is not a valid HTTP request.')
-  const packet: unknown = rawPacket // a Buffer, whatever its declared type says
-  const firstLine = Buffer.isBuffer(packet) ? packet.indexOf('\r\n') : 0
-  return firstLine < 0 || firstLine > largest.urlBytes
-    ? urlTooLong()
-    : new Problem('headers_too_large', `The headers have more than ${largest.headBytes / 1024} KiB.`)
-}

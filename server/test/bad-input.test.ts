@@ -565,6 +565,29 @@ test('texts may be as long as decided', () => {
   }
 })
 
+describe('many unknown properties', () => {
+  for (const one of writes) {
+    harmless(`do not get past ${one.name}, however many and whatever they are called`, async () => {
+      for (const count of [1, 7, 8, 9, 1_000]) {
+        const extra = Object.fromEntries(Array.from({ length: count }, (_, index) => [`x${index}) values (1); --`, 1]))
+        const answer = await send(one, { body: { ...bodyOf(one), ...extra } })
+        const named = Object.keys(extra)
+          .slice(0, 20)
+          .map((name) => ({ pointer: `/${name}` }))
+        assertProblem(answer, 'invalid_body', named)
+      }
+    })
+
+    harmless(`do not hide what else is wrong with ${one.name}`, async () => {
+      const [required = ''] = one.operation.body?.required ?? []
+      const extra = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`x${index}`, 1]))
+      const { status, body } = await send(one, { body: { ...bodyOf(one), ...extra, [required]: { a: 1 } } })
+      assert.equal(status, 422)
+      assert.ok(body.errors.some(({ pointer }: Place & { pointer?: string }) => pointer === `/${required}`))
+    })
+  }
+})
+
 describe('a method that no operation has', () => {
   test('is refused by name, whatever it is', async () => {
     const parsed = METHODS.filter((method) => !['GET', 'HEAD', 'POST', 'OPTIONS', 'CONNECT'].includes(method))
@@ -577,6 +600,39 @@ describe('a method that no operation has', () => {
       assert.ok(page.status === 405 || page.status === 404, `${method} ${page.status}`)
     }
   })
+})
+
+test('stray bytes after a request do not take the place of its answer', async () => {
+  const body = JSON.stringify({ accountId: records.account.accountId })
+  const head = requestHead('POST', '/contacts', 'content-type: application/json', `content-length: ${body.length}`)
+  const answer = await sendRaw(service.origin, `${head.replace('connection: close\r\n', '')}${body}  `)
+  assert.equal(answer.status, 201)
+})
+
+test('restoring and deleting take an empty body whatever the content type says', async () => {
+  const { body: contact } = await service.call('POST', '/contacts', {
+    token,
+    body: { accountId: records.account.accountId },
+  })
+  for (const type of ['zzz;;;', 'nonsense', '', 'application/json; charset=']) {
+    const head = requestHead('POST', `/contacts/${contact.id}/restore`, `content-type: ${type}`, 'content-length: 0')
+    assert.equal((await sendRaw(service.origin, head)).status, 200, type)
+  }
+})
+
+test('absolute addresses are as good as paths', async () => {
+  const target = `http://masthead.test${basePath}/contacts`
+  const rest = `HTTP/1.1\r\nhost: masthead.test\r\nconnection: close\r\nauthorization: Bearer ${token}\r\n\r\n`
+  assert.equal((await sendRaw(service.origin, `GET ${target} ${rest}`)).status, 200)
+  const refused = await sendRaw(service.origin, `PUT ${target} ${rest}`)
+  assert.deepEqual([refused.status, refused.headers.get('allow')], [405, 'GET, HEAD, POST, OPTIONS'])
+  assert.equal((await sendRaw(service.origin, `OPTIONS ${target} ${rest}`)).status, 204)
+})
+
+test('an answer to thousands of mistakes is small', async () => {
+  const { status, text, body } = await get(`/contacts?${'q&'.repeat(3_500)}`)
+  assert.deepEqual([status, body.errors.length], [400, 20])
+  assert.ok(text.length < 20_000)
 })
 
 describe('what is not HTTP', () => {

@@ -11,8 +11,11 @@ export const openConfigured = async (config: Config): Promise<OpenedDatabase> =>
   const embedded = config.databaseUrl === null ? await openEmbedded(config.dataDirectory, say) : null
   const connectionString = embedded?.connectionString ?? config.databaseUrl ?? ''
   try {
-    const migrated = await migrate(connectionString)
-    const database = openDatabase(connectionString, migrated.role)
+    const migrated = await migrate(connectionString, embedded ? { servicePassword: embedded.password } : {})
+    const database =
+      embedded && migrated.role
+        ? openDatabase(embedded.connectionStringAs(migrated.role), null)
+        : openDatabase(connectionString, migrated.role)
     return {
       database,
       migrated,

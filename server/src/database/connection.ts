@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import pg from 'pg'
 
 export type Row = Record<string, unknown>
@@ -28,13 +29,29 @@ export const clientOptions = (connectionString: string): pg.ClientConfig => ({
  */
 const sessionSettings = `
   set plan_cache_mode = force_generic_plan; set jit = off; set max_parallel_workers_per_gather = 0;
-  set statement_timeout = '20s'; set lock_timeout = '10s'; set idle_in_transaction_session_timeout = '20s'`
+  set statement_timeout = '10s'; set lock_timeout = '3s'; set idle_in_transaction_session_timeout = '5s'`
 
 export const prepareSession = async (client: pg.ClientBase, role: string | null): Promise<void> => {
   // Without a listener a lost connection ends the process.
   client.on('error', () => {})
   await client.query(sessionSettings)
   if (role) await client.query(`set role ${pg.escapeIdentifier(role)}`)
+}
+
+const longestSilenceMilliseconds = 12_000
+
+/**
+ * Ends the connection when no answer comes. The server's own limits are shorter; this one speaks when the server, or the
+ * way to it, is gone without a word. (`query_timeout` of pg does the same, but left callers waiting after a crash.)
+ */
+export const answered = async <T>(client: pg.ClientBase, answer: Promise<T>): Promise<T> => {
+  const { connection } = client as unknown as { connection: { stream: Duplex } } // there, but not among its types
+  const silence = setTimeout(() => connection.stream.destroy(), longestSilenceMilliseconds)
+  try {
+    return await answer
+  } finally {
+    clearTimeout(silence)
+  }
 }
 
 const names = new Map<string, string>()
@@ -49,7 +66,7 @@ export const queryOn =
   (client: pg.ClientBase): Query =>
   async <R>(statement: Statement) =>
     // The caller names the row type of the statement it wrote.
-    (await client.query(prepared(statement))).rows as R[]
+    (await answered(client, client.query(prepared(statement)))).rows as R[]
 
 type Lane = { client: Promise<pg.Client>; load: number }
 

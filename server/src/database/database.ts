@@ -1,5 +1,6 @@
 import pg from 'pg'
 import {
+  answered,
   clientOptions,
   prepared,
   prepareSession,
@@ -8,6 +9,7 @@ import {
   SharedConnections,
   type Statement,
 } from './connection.ts'
+import { FairLanes } from './fair-lanes.ts'
 
 /** The only door to the records of a tenant: its queries name no tenant, the transaction does. */
 export type TenantDatabase = {
@@ -31,7 +33,9 @@ export type Database = {
   close: () => Promise<void>
 }
 
-const connections = { reading: 4, searching: 2, writing: 10 }
+const connections = { reading: 4, searching: 3, writing: 10 }
+/** How many of them one tenant can take, so that the others go on. */
+const shares = { searching: 2, writing: 6 }
 
 export const openDatabase = (connectionString: string, role: string | null): Database => {
   const options = clientOptions(connectionString)
@@ -42,6 +46,8 @@ export const openDatabase = (connectionString: string, role: string | null): Dat
     max: connections.writing,
     onConnect: (client) => prepareSession(client, role),
   })
+  const searches = new FairLanes(connections.searching, shares.searching)
+  const writes = new FairLanes(connections.writing, shares.writing)
   // A pooled connection that breaks while idle is replaced at the next use.
   writing.on('error', () => {})
   let key: Promise<Buffer> | undefined
@@ -54,13 +60,14 @@ export const openDatabase = (connectionString: string, role: string | null): Dat
   }
   return {
     query: (statement) => reading.use((client) => queryOn(client)(statement)),
-    transaction: (work) => transaction(writing, [], work),
+    transaction: (work) => writes.run('', () => transaction(writing, [], work)),
     forTenant: (tenantId) => ({
       tenantId,
       cursorKey,
       read: (statement) => reading.use((client) => readAs(client, tenantId, statement)),
-      readSlowly: (statement) => searching.use((client) => readAs(client, tenantId, statement)),
-      transaction: (work) => transaction(writing, [setTenant(tenantId)], work),
+      readSlowly: (statement) =>
+        searches.run(tenantId, () => searching.use((client) => readAs(client, tenantId, statement))),
+      transaction: (work) => writes.run(tenantId, () => transaction(writing, [setTenant(tenantId)], work)),
     }),
     ping: async () => {
       await reading.use((client) => client.query('select 1'))
@@ -84,12 +91,13 @@ const setTenant = (tenantId: string): Statement => ({
 
 /** Queued in one synchronous call, so that no other caller's statement falls between. */
 const readAs = async <R>(client: pg.Client, tenantId: string, statement: Statement): Promise<R[]> => {
-  const [, , result] = await Promise.all([
+  const round = Promise.all([
     client.query('begin read only'),
     client.query(prepared(setTenant(tenantId))),
     client.query(prepared(statement)),
     client.query('commit'),
   ])
+  const [, , result] = await answered(client, round)
   // The caller names the row type of the statement it wrote.
   return result.rows as R[]
 }
@@ -102,13 +110,13 @@ const transaction = async <T>(pool: pg.Pool, opening: Statement[], work: (query:
       ...opening.map((statement) => client.query(prepared(statement))),
     ])
     const [result] = await Promise.all([work(queryOn(client)), opened])
-    const committed = await client.query('commit')
+    const committed = await answered(client, client.query('commit'))
     // PostgreSQL answers the commit of a failed transaction with ROLLBACK, and without an error.
     if (committed.command !== 'COMMIT') throw new Error('the transaction was rolled back')
     client.release()
     return result
   } catch (error) {
-    const usable = await client.query('rollback').then(
+    const usable = await answered(client, client.query('rollback')).then(
       () => true,
       () => false,
     )

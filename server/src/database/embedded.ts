@@ -5,6 +5,9 @@ import { type Endpoint, findPostmaster, startPostmaster, stopPostmaster } from '
 
 export type EmbeddedServer = {
   connectionString: string
+  /** What a role of this cluster connects with, once it may log in with the cluster's password. */
+  connectionStringAs(role: string): string
+  password: string
   /** leaves; the last one out stops PostgreSQL */
   close(): Promise<void>
 }
@@ -54,6 +57,8 @@ export async function openEmbedded(
 
   return {
     connectionString: toConnectionString(cluster, endpoint, 'masthead'),
+    connectionStringAs: (role) => toConnectionString(cluster, endpoint, 'masthead', role),
+    password: cluster.password,
     close() {
       departure ??= depart()
       return departure
@@ -154,7 +159,12 @@ const passingStates = new Set([
   '55006', // the template is being copied
 ])
 
-function toConnectionString({ password }: Cluster, { host, port }: Endpoint, database: string): string {
+function toConnectionString(
+  { password }: Cluster,
+  { host, port }: Endpoint,
+  database: string,
+  role = 'postgres',
+): string {
   const query = new URLSearchParams({ host, port: `${port}`, sslmode: 'disable' })
-  return `postgresql://postgres:${password}@localhost/${database}?${query}`
+  return `postgresql://${role}:${password}@localhost/${database}?${query}`
 }

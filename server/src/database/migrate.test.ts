@@ -64,7 +64,7 @@ test('several that start at once on one database bring it up together, each step
 
 test('several that start at once on databases of one server succeed', async () => {
   const urls = [await emptyDatabase(), await emptyDatabase(), await emptyDatabase(), await emptyDatabase()]
-  const results = await Promise.all(urls.map(migrate))
+  const results = await Promise.all(urls.map((url) => migrate(url)))
   for (const result of results) assert.equal(result.applied.length, result.version)
 })
 

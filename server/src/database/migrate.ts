@@ -10,8 +10,13 @@ const advisoryLock = 4_714_330_117
 
 export type Migrated = { applied: string[]; version: number /** under which to serve */; role: string | null }
 
+export type MigrateOptions = {
+  /** Lets the service role log in with this password, so that no session of the service is a superuser's. */
+  servicePassword?: string
+}
+
 /** Brings the database up to this program's schema, once, whoever else starts at the same time. */
-export const migrate = async (connectionString: string): Promise<Migrated> => {
+export const migrate = async (connectionString: string, options: MigrateOptions = {}): Promise<Migrated> => {
   const client = new pg.Client({ ...clientOptions(connectionString), pipeline: false })
   client.on('error', () => {})
   await client.connect()
@@ -23,7 +28,9 @@ export const migrate = async (connectionString: string): Promise<Migrated> => {
     const files = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort()
     const applied = await applyMissing(client, files)
     await client.query('insert into installation (cursor_key) values ($1) on conflict do nothing', [randomBytes(32)])
-    return { applied, version: files.length, role: await serveUnder(client) }
+    const role = await serveUnder(client)
+    if (role && options.servicePassword !== undefined) await allowLogin(client, role, options.servicePassword)
+    return { applied, version: files.length, role }
   } finally {
     await client.end()
   }
@@ -94,4 +101,12 @@ const becomeMember = async (client: pg.Client, isSuperuser: boolean): Promise<vo
       { cause },
     )
   }
+}
+
+const allowLogin = async (client: pg.Client, role: string, password: string): Promise<void> => {
+  const { rows } = await client.query<{ rolcanlogin: boolean }>('select rolcanlogin from pg_roles where rolname = $1', [
+    role,
+  ])
+  if (rows[0]?.rolcanlogin) return
+  await client.query(`alter role ${role} login password ${pg.escapeLiteral(password)}`)
 }

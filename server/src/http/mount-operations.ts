@@ -61,7 +61,11 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
     method: operation.method === 'GET' ? ['GET', 'HEAD'] : operation.method,
     url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     config: { scope },
-    onRequest: async ({ principal }) => requireScope(known(principal), scope),
+    onRequest: async ({ principal, headers }) => {
+      requireScope(known(principal), scope)
+      // Where no body is read, no content type can be wrong.
+      if (!operation.body) delete headers['content-type']
+    },
     handler: async (request, reply) => {
       const principal = known(request.principal)
       const ifNoneMatch =
@@ -115,7 +119,7 @@ const paths = [...Map.groupBy(operations, ({ operation }) => operation.path)].ma
 
 /** The methods of the operations at a path; none when there is no such path. */
 const methodsAt = (url: string): string[] => {
-  const path = url.split('?', 1)[0] ?? ''
+  const path = url.replace(/^https?:\/\/[^/]*/i, '').split('?', 1)[0] ?? ''
   const methods = paths.find(({ shape }) => shape.test(path))?.methods
   return methods ? [...methods, 'OPTIONS'] : []
 }

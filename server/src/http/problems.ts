@@ -30,6 +30,8 @@ export const asProblem = (error: unknown, request: FastifyRequest): Problem => {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const known = ofFramework[code]
   if (known) return known()
+  if (request.raw.destroyed && !request.raw.complete)
+    return new Problem('malformed_request', 'The request was not sent to its end.')
   if (isUnavailable(error)) {
     request.log.warn({ err: error }, 'the database did not answer')
     return new Problem('unavailable', 'The service cannot reach its data right now.', {

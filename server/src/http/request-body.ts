@@ -62,36 +62,45 @@ const parseJson = (bytes: Buffer | undefined): unknown => {
 const malformed = (detail: string): Problem =>
   new Problem('malformed_body', detail, { errors: [{ pointer: '', code: 'not_json', detail }] })
 
+const mostPlaces = 20
+
+/** Whatever does not pass the check is refused, also should nobody be able to say why. */
 const validate = (validator: Validator, schema: TObject, value: unknown): ProblemPlace[] => {
-  if (!validator.Check(value)) return validator.Errors(value).flatMap((error) => placesOf(error, schema))
-  return Object.entries(value as object).flatMap(([name, text]) => unstorable(name, text)) // a checked body is an object
+  if (validator.Check(value)) return Object.entries(value as object).flatMap(([name, text]) => unstorable(name, text)) // a checked body is an object
+  // The validator stops after a few errors, so names that are not known are found here, and do not hide the others.
+  const { known, unknown } = divided(schema, value)
+  const places = [...unknown.slice(0, mostPlaces), ...validator.Errors(known).flatMap(placesOf)]
+  return places.length > 0
+    ? places
+    : [{ pointer: '', code: 'invalid_value', detail: 'The body does not fit its schema.' }]
+}
+
+const divided = (schema: TObject, value: unknown): { known: unknown; unknown: ProblemPlace[] } => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { known: value, unknown: [] }
+  const names = Object.keys(schema.properties)
+  const [known = [], unknown = []] = [true, false].map((wanted) =>
+    Object.entries(value).filter(([name]) => names.includes(name) === wanted),
+  )
+  return {
+    known: Object.fromEntries(known),
+    unknown: unknown.map(([name]) => ({
+      pointer: `/${escapePointer(name)}`,
+      code: 'unknown_property',
+      detail: `There is no property \`${name.slice(0, 100)}\`. ${suggestion(name, names)}`,
+    })),
+  }
 }
 
 type SchemaError = ReturnType<Validator['Errors']>[number]
 
-const placesOf = (error: SchemaError, schema: TObject): ProblemPlace[] => {
-  const known = Object.keys(schema.properties)
-  const at = (name: string) => `${error.instancePath}/${escapePointer(name)}`
-  switch (error.keyword) {
-    case 'additionalProperties':
-      return error.params.additionalProperties.map((name) => ({
-        pointer: at(name),
-        code: 'unknown_property',
-        detail: `There is no property \`${name.slice(0, 100)}\`. ${suggestion(name, known)}`,
-      }))
-    case 'required':
-      return error.params.requiredProperties.map((name) => ({
-        pointer: at(name),
+const placesOf = (error: SchemaError): ProblemPlace[] =>
+  error.keyword === 'required'
+    ? error.params.requiredProperties.map((name) => ({
+        pointer: `/${escapePointer(name)}`,
         code: 'required',
         detail: `\`${name}\` is required.`,
       }))
-    // Says nothing that the errors inside do not say.
-    case 'boolean':
-      return []
-    default:
-      return [{ pointer: error.instancePath, ...describe(error) }]
-  }
-}
+    : [{ pointer: error.instancePath, ...describe(error) }]
 
 const describe = (error: SchemaError): { code: string; detail: string } => {
   const name = error.instancePath === '' ? 'The body' : `\`${error.instancePath.slice(1)}\``

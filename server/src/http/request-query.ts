@@ -5,21 +5,28 @@ import { Problem } from '../problem.ts'
 
 type Value = string | number | boolean
 
+const mostPlaces = 20
+
 /** The query of a request by the schema of its operation: nothing unknown, nothing twice, nothing clamped. */
 export const readQuery = (url: string, schema: TObject | undefined): Record<string, Value> => {
   const properties: Record<string, TSchema> = schema?.properties ?? {}
   const errors: ProblemPlace[] = []
   const query: Record<string, Value> = {}
   for (const [name, text] of pairs(url)) {
-    const refuse = (code: string, detail: string) => errors.push({ parameter: name, code, detail })
+    const refuse = (code: string, detail: string) => errors.push({ parameter: name.slice(0, 200), code, detail })
     const known = Object.hasOwn(properties, name) ? properties[name] : undefined
     if (!known)
-      refuse('unknown_parameter', `There is no parameter \`${name}\`. ${suggestion(name, Object.keys(properties))}`)
-    else if (Object.hasOwn(query, name)) refuse('repeated_parameter', `\`${name}\` is given more than once.`)
+      refuse(
+        'unknown_parameter',
+        `There is no parameter \`${name.slice(0, 100)}\`. ${suggestion(name, Object.keys(properties))}`,
+      )
+    else if (Object.hasOwn(query, name))
+      refuse('repeated_parameter', `\`${name.slice(0, 100)}\` is given more than once.`)
     else query[name] = parse(text, known, (code, detail) => refuse(code, `\`${name}\` ${detail}`))
   }
   if (errors.length === 0) return query
-  throw new Problem('invalid_parameter', errors.map(({ detail }) => detail).join(' '), { errors })
+  const places = errors.slice(0, mostPlaces)
+  throw new Problem('invalid_parameter', places.map(({ detail }) => detail).join(' '), { errors: places })
 }
 
 const pairs = (url: string): [string, string][] => {
@@ -65,7 +72,7 @@ const parseBoolean = (text: string, refuse: Refuse): boolean => {
 
 /** The contract says "number (double)": some generated clients send `1.0`. */
 const parseInteger = (text: string, { minimum = 1, maximum = 1 }: Limits, refuse: Refuse): number => {
-  const value = /^-?\d{1,20}(\.\d{1,20})?([eE][+-]?\d{1,3})?$/.test(text) ? Number(text) : Number.NaN
+  const value = /^-?\d{1,20}(\.0{1,20})?(e\+?\d{1,2})?$/i.test(text) ? Number(text) : Number.NaN
   if (!Number.isInteger(value)) refuse('not_an_integer', 'must be a whole number.')
   else if (value < minimum || value > maximum)
     refuse('out_of_range', `must be between ${minimum} and ${maximum.toLocaleString('en-US')}.`)

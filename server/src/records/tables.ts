@@ -12,7 +12,11 @@ export type Table = {
   classCount: number
 }
 
-export const columnOf = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+/** Names of columns stand in statements as they are, so nothing but a name may become one. */
+export const columnOf = (field: string): string => {
+  if (!/^[a-z][A-Za-z0-9]*$/.test(field)) throw new Error('this cannot be the name of a field')
+  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
 
 /** Statuses are compared by their folded form, which the program keeps beside them. */
 const filterColumnOf = (field: string): string => (field === 'status' ? 'status_key' : columnOf(field))

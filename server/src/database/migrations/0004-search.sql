@@ -2,7 +2,7 @@
 -- `fields` and `field_values` are further equality filters on the record.
 --
 -- Three ways lead there, and the wrong one costs seconds on a million rows:
--- inside one account the records are few, so look at each;
+-- inside an account with few records, look at each;
 -- words without a trigram, or that a sample of the texts shows to be common: read in order and stop when enough are found;
 -- everything else: the trigram index, asked for the part of each word that is rarest in the sample, because it looks
 -- up every trigram it is given.
@@ -20,6 +20,7 @@ declare
   records text := format('%I r where r.tenant_id = %L and r.class = any (%L::smallint[])', resource, tenant, classes);
   sample constant text[] := search_sample(resource);
   word text;
+  is_small boolean := false;
 begin
   foreach word in array words loop
     texts := texts || format(' and strpos(s.text, %L) > 0', word);
@@ -29,6 +30,9 @@ begin
   end loop;
 
   if 'account_id' = any (fields) then
+    execute format('select count(*) < 2000 from (select from %s limit 2000) as first_ones', records) into is_small;
+  end if;
+  if is_small then
     return query execute format(
       'select r.position from %s and r.position > %s and (select true from %s and s.position = r.position limit 1) order by r.position limit %s',
       records, after, texts, most);

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FairLanes } from './fair-lanes.ts'
+
+/** Work that ends when the test says so. */
+const newWork = (lanes: FairLanes, log: string[]) => (owner: string, name: string) => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const done = lanes.run(owner, async () => {
+    log.push(name)
+    await promise
+  })
+  return { end: resolve, done }
+}
+
+test('one owner takes no more than its share, and another goes on at once', async () => {
+  const log: string[] = []
+  const work = newWork(new FairLanes(3, 2), log)
+  const all = [work('a', 'a1'), work('a', 'a2'), work('a', 'a3'), work('b', 'b1')]
+  assert.deepEqual(log, ['a1', 'a2', 'b1'])
+  for (const { end } of all) end()
+  await Promise.all(all.map(({ done }) => done))
+  assert.deepEqual(log, ['a1', 'a2', 'b1', 'a3'])
+})
+
+test('owners that wait take turns', async () => {
+  const log: string[] = []
+  const work = newWork(new FairLanes(1, 1), log)
+  const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'].map((name) => work(name.charAt(0), name))
+  for (const { end } of all) end()
+  await Promise.all(all.map(({ done }) => done))
+  assert.deepEqual(log, ['a1', 'b1', 'c1', 'a2', 'b2', 'a3'])
+})
+
+test('a lane is free again after a failure', async () => {
+  const lanes = new FairLanes(1, 1)
+  await assert.rejects(
+    lanes.run('a', () => Promise.reject(new Error('no'))),
+    /no/,
+  )
+  assert.equal(await lanes.run('a', async () => 1), 1)
+})
+
+test('refuses those beyond a bound, as a server that has no connection left would', async () => {
+  const lanes = new FairLanes(1, 1)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const waiting = Array.from({ length: 101 }, () => lanes.run('a', () => promise))
+  await assert.rejects(
+    lanes.run('a', () => promise),
+    { code: '53300' },
+  )
+  resolve()
+  await Promise.all(waiting)
+})

@@ -1,0 +1,60 @@
+/** Too many wait already: the caller may come again. */
+class Busy extends Error {
+  /** PostgreSQL's own word for it, too_many_connections. */
+  readonly code = '53300'
+}
+
+type Owner = { running: number; waiting: (() => void)[] }
+
+const mostWaiting = 100
+
+/** At most `size` at once and `share` for one owner, who wait in turns: nobody's many keep out somebody else's one. */
+export class FairLanes {
+  readonly #size: number
+  readonly #share: number
+  readonly #owners = new Map<string, Owner>()
+  #running = 0
+
+  constructor(size: number, share: number) {
+    this.#size = size
+    this.#share = share
+  }
+
+  async run<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const owner = this.#owners.get(name) ?? { running: 0, waiting: [] }
+    this.#owners.set(name, owner)
+    if (this.#running >= this.#size || owner.running >= this.#share) await this.#wait(owner)
+    else this.#start(owner)
+    try {
+      return await work()
+    } finally {
+      this.#running--
+      owner.running--
+      this.#owners.delete(name)
+      // To the end of the round.
+      if (owner.running > 0 || owner.waiting.length > 0) this.#owners.set(name, owner)
+      this.#startNext()
+    }
+  }
+
+  #start(owner: Owner): void {
+    this.#running++
+    owner.running++
+  }
+
+  #wait(owner: Owner): Promise<void> {
+    if (owner.waiting.length >= mostWaiting) throw new Busy('too many calls of this tenant wait already')
+    return new Promise((go) => owner.waiting.push(go))
+  }
+
+  #startNext(): void {
+    for (const owner of this.#owners.values()) {
+      if (this.#running >= this.#size) return
+      if (owner.running >= this.#share) continue
+      const go = owner.waiting.shift()
+      if (!go) continue
+      this.#start(owner)
+      go()
+    }
+  }
+}

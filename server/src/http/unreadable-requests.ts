@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { largest } from '@masthead/contract'
+import type { ConnectionError } from 'fastify'
+import { Problem } from '../problem.ts'
+import { problemBody, urlTooLong } from './problems.ts'
+
+/** What could not even be parsed never becomes a request, but is answered all the same. */
+export class UnreadableRequests {
+  readonly #baseUrl: string
+  readonly #answering = new WeakMap<Socket, Set<ServerResponse>>()
+
+  constructor(baseUrl: string) {
+    this.#baseUrl = baseUrl
+  }
+
+  readonly noteAnswer = ({ socket }: IncomingMessage, response: ServerResponse): void => {
+    const responses = this.#answering.get(socket) ?? new Set()
+    this.#answering.set(socket, responses.add(response))
+    response.once('close', () => responses.delete(response))
+  }
+
+  readonly refuse = async (error: ConnectionError, socket: Socket): Promise<void> => {
+    // Whoever sent a whole request must hear what became of it, not of the bytes after it.
+    const underWay = [...(this.#answering.get(socket) ?? [])].filter(({ req }) => req.complete)
+    await Promise.all(underWay.map((response) => once(response, 'close')))
+    if (underWay.length > 0 || !socket.writable) socket.destroySoon()
+    else socket.end(answer(reason(error), this.#baseUrl))
+  }
+}
+
+const answer = (problem: Problem, baseUrl: string): string => {
+  const id = randomUUID()
+  const body = JSON.stringify(problemBody(problem, baseUrl, id))
+  const head = [
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${id}`,
+    'Cache-Control: no-store',
+    'Connection: close',
+  ]
+  return `${head.join('\r\n')}\r\n\r\n${body}`
+}
+
+const reason = ({ code, rawPacket }: ConnectionError): Problem => {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new Problem('malformed_request', 'The request did not arrive in time.')
+  if (code !== 'HPE_HEADER_OVERFLOW') return new Problem('malformed_request', 'This is not a valid HTTP request.')
+  const packet: unknown = rawPacket // a Buffer, whatever its declared type says
+  const firstLine = Buffer.isBuffer(packet) ? packet.indexOf('\r\n') : 0
+  return firstLine < 0 || firstLine > largest.urlBytes
+    ? urlTooLong()
+    : new Problem('headers_too_large', `The headers have more than ${largest.headBytes / 1024} KiB.`)
+}
