@@ -18,7 +18,8 @@ export class StateAdapter implements Adapter {
     this.#model = model
   }
 
-  async upsert(id: string, payload: AdapterPayload, expiresIn = 3_600): Promise<void> {
+  /** `jti` is the id once more: it is left out, and put back by who knows it. */
+  async upsert(id: string, { jti: _, ...payload }: AdapterPayload, expiresIn = 3_600): Promise<void> {
     await this.#query({
       text: `insert into authorization_state (model, id_hash, payload, grant_id, uid, expires_at)
         values ($1, $2, $3, $4, $5, now() + $6 * interval '1 second')
@@ -30,11 +31,12 @@ export class StateAdapter implements Adapter {
 
   async find(id: string): Promise<AdapterPayload | undefined> {
     if (this.#model === 'Client') return this.#findClient(id)
-    return this.#first({
+    const found = await this.#first({
       text: `select payload, consumed_at from authorization_state
         where model = $1 and id_hash = $2 and expires_at > now()`,
       values: [this.#model, hash(id)],
     })
+    return found && { ...found, jti: id }
   }
 
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {

@@ -139,7 +139,7 @@ const askedScopes = ({ params }: Interaction): Scope[] => {
   return known.filter((scope) => asked.includes(scopePrefix + scope))
 }
 
-/** Null when the tenant is not one that this user can choose for this application. */
+/** Null when nobody was asked, or the tenant is not one that this user can choose for this application. */
 const grant = async (
   surroundings: Surroundings,
   interaction: Interaction,
@@ -147,7 +147,8 @@ const grant = async (
 ): Promise<string | null> => {
   const { server, database, resource } = surroundings
   const application = await applicationOf(surroundings, interaction)
-  const userId = interaction.session?.accountId ?? ''
+  const userId = interaction.session?.accountId
+  if (interaction.prompt.name !== 'consent' || userId === undefined) return null
   const tenants = await findChoosableTenants(database.query, userId, application.tenantId)
   if (!tenants.some(({ id }) => id === tenantId)) return null
   const allowed = askedScopes(interaction)

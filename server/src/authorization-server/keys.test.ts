@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { decodeProtectedHeader } from 'jose'
+import { runMasthead, until } from '../../test/masthead-process.ts'
+import {
+  authorize,
+  newApplication,
+  newPerson,
+  obtainCode,
+  post,
+  refresh,
+  type Tokens,
+} from '../../test/oauth-browser.ts'
+import { baseUrl, cloneTemplate, secret, startService } from '../../test/service.ts'
+import { buildApp } from '../app.ts'
+import { serviceRole } from '../database/connection.ts'
+import { openDatabase } from '../database/database.ts'
+import { rotateSigningKey } from '../identity/signing-keys.ts'
+
+const service = await startService()
+const { origin, database, owner } = service
+const tenant = await service.newTenant()
+const application = await newApplication(service)
+const person = await newPerson(service, [tenant, 'viewer'])
+const environment = { DATABASE_URL: service.connectionString, MASTHEAD_SECRET: secret, BASE_URL: baseUrl }
+
+const keyOf = (token: string): string => decodeProtectedHeader(token).kid ?? ''
+const publishedKeys = async (): Promise<string[]> => {
+  const { body } = await service.call('GET', '//oauth2/jwks')
+  return body.keys.map(({ kid }: { kid: string }) => kid)
+}
+const assertWorks = async ({ access_token }: Tokens): Promise<void> => {
+  assert.equal((await service.call('GET', '/contacts', { token: access_token })).status, 200)
+}
+/** Within the second that is promised, a busy machine allowed for. */
+const soonSignsWith = async (kid: string): Promise<Tokens> => {
+  let tokens = await authorize(origin, { application, person })
+  await until(
+    'the new key signs',
+    async () => {
+      if (keyOf(tokens.access_token) !== kid) tokens = (await refresh(origin, application, tokens.refresh_token)).body
+      return keyOf(tokens.access_token) === kid
+    },
+    3_000,
+  )
+  return tokens
+}
+
+/** Another process's server on the same database, as far as the database can tell. */
+const startAnother = async (context: TestContext, connectionString: string) => {
+  const own = openDatabase(connectionString, serviceRole)
+  context.after(() => own.close())
+  const app = await buildApp({ database: own, baseUrl, delegation: { issuer: baseUrl, secret } })
+  context.after(() => app.close(), { timeout: 10_000 })
+  return app
+}
+
+describe('the signing key', () => {
+  test('is made at the first start, one for all processes that start at once', async (context) => {
+    const connectionString = await cloneTemplate()
+    const apps = await Promise.all([1, 2, 3].map(() => startAnother(context, connectionString)))
+    const answers = await Promise.all(apps.map((app) => app.inject({ url: '/oauth2/jwks' })))
+    const [first, ...others] = answers.map((answer) => answer.json().keys.map(({ kid }: { kid: string }) => kid))
+    assert.equal(first.length, 1)
+    assert.deepEqual(others, [first, first])
+  })
+
+  test('cannot be read in the database', async () => {
+    const { rows } = await owner.query('select * from signing_keys')
+    assert.ok(rows.length > 0)
+    for (const row of rows) {
+      assert.deepEqual(Object.keys(JSON.parse(row.public_key)).sort(), ['alg', 'e', 'kid', 'kty', 'n', 'use'])
+      const sealed: Buffer = row.encrypted_key
+      const { n } = JSON.parse(row.public_key)
+      // A private JWK holds the modulus as well, so its absence shows that nothing of the key is readable.
+      for (const readable of ['"d"', '"p"', '"q"', 'kty', 'RSA', 'PRIVATE', n.slice(0, 20)])
+        assert.equal(sealed.includes(readable), false, readable)
+      assert.equal(sealed.includes(Buffer.from(n, 'base64url').subarray(0, 16)), false)
+    }
+  })
+})
+
+test('no code, token or password can be read in the database', async () => {
+  const exchange = await obtainCode(origin, { application, person })
+  const tokens: Tokens = (await post(origin, '/oauth2/token', exchange)).body
+  const identified = await authorize(origin, { application, person, request: { scope: 'openid', resource: undefined } })
+  const { rows } = await owner.query(`select model, encode(id_hash, 'escape') as id, payload from authorization_state`)
+  const stored = JSON.stringify(rows)
+  for (const model of ['AuthorizationCode', 'RefreshToken', 'AccessToken', 'Session']) assert.ok(stored.includes(model))
+  const secrets = [exchange.code, exchange.code_verifier, tokens.refresh_token, tokens.access_token, tokens.id_token]
+  for (const text of [...secrets, identified.access_token, identified.refresh_token, person.password])
+    assert.equal(stored.includes(text), false)
+})
+
+describe('a rotation', () => {
+  test('by the command line is taken up by a running server, and old tokens keep working', async () => {
+    const before = await authorize(origin, { application, person })
+    const { code, stdout, stderr } = await runMasthead(['keys', 'rotate', '--json'], environment)
+    assert.equal(code, 0, stderr)
+    const { id } = JSON.parse(stdout)
+    const after = await soonSignsWith(id)
+    assert.notEqual(keyOf(before.access_token), id)
+    assert.equal(keyOf(after.id_token), id)
+    for (const tokens of [before, after]) await assertWorks(tokens)
+    assert.deepEqual((await publishedKeys()).sort(), [id, keyOf(before.access_token)].sort())
+    assert.equal((await refresh(origin, application, before.refresh_token)).status, 200)
+  })
+
+  test('is taken up within a second', async () => {
+    const id = await database.transaction((query) => rotateSigningKey(query, secret))
+    const begun = performance.now()
+    await until('the new key is published', async () => (await publishedKeys()).includes(id), 3_000)
+    const seconds = (performance.now() - begun) / 1_000
+    assert.ok(seconds < 1, `${seconds} s`)
+  })
+
+  test('does not disturb requests under way', async () => {
+    let rotated = false
+    const rotation = (async () => {
+      for (let time = 0; time < 3; time++) {
+        const id = await database.transaction((query) => rotateSigningKey(query, secret))
+        await until('it is published', async () => (await publishedKeys()).includes(id), 3_000)
+      }
+      rotated = true
+    })()
+    const kids = new Set<string>()
+    while (!rotated) {
+      const tokens = await authorize(origin, { application, person })
+      await assertWorks(tokens)
+      kids.add(keyOf(tokens.access_token))
+    }
+    await rotation
+    assert.ok(kids.size > 1)
+  })
+
+  test('leaves the old key published until its tokens have expired, and no longer', async () => {
+    const tokens = await authorize(origin, { application, person })
+    const old = keyOf(tokens.access_token)
+    await soonSignsWith(await database.transaction((query) => rotateSigningKey(query, secret)))
+    assert.ok((await publishedKeys()).includes(old))
+    await owner.query(`update signing_keys set retired_at = now() - interval '2 hours' where id = $1`, [old])
+    await database.transaction((query) => rotateSigningKey(query, secret))
+    await until('the old key is gone', async () => !(await publishedKeys()).includes(old), 3_000)
+    const { status, body } = await service.call('GET', '/contacts', { token: tokens.access_token })
+    // What was verified is remembered while it lives, so it is a token that was not seen before that shows it.
+    assert.deepEqual([status, body.code], [401, 'invalid_token'])
+  })
+
+  test('happens by age at the next start', async (context) => {
+    const [old] = await publishedKeys()
+    await owner.query(`update signing_keys set created_at = now() - interval '91 days' where retired_at is null`)
+    const app = await startAnother(context, service.connectionString)
+    const [current] = (await app.inject({ url: '/oauth2/jwks' })).json().keys
+    assert.notEqual(current.kid, old)
+  })
+})
+
+describe('with another MASTHEAD_SECRET', () => {
+  const other = { ...environment, MASTHEAD_SECRET: 'another secret that is long enough too' }
+  const line =
+    /^[^\n]*MASTHEAD_SECRET is not the one that the signing keys in this database were encrypted with[^\n]*\n$/
+
+  test('the service refuses to start, in one line', async () => {
+    const { code, stdout, stderr } = await runMasthead(['serve', '--port', '0'], other)
+    assert.notEqual(code, 0)
+    assert.match(stderr, line)
+    assert.equal(stdout, '')
+  })
+
+  test('no key is rotated', async () => {
+    const count = async () => (await owner.query('select from signing_keys')).rows.length
+    const before = await count()
+    const { code, stderr } = await runMasthead(['keys', 'rotate'], other)
+    assert.notEqual(code, 0)
+    assert.match(stderr, line)
+    assert.equal(await count(), before)
+  })
+})
+
+test('what has expired is deleted after a day, by a running server', async (context) => {
+  const { refresh_token } = await authorize(origin, { application, person })
+  await owner.query(`insert into authorization_state (model, id_hash, payload, expires_at) values
+    ('Test', '\\x01', '{}', now() - interval '25 hours'), ('Test', '\\x02', '{}', now() - interval '23 hours')`)
+  await owner.query(`insert into sign_in_failures (key_hash, failures, first_at) values
+    ('\\x01', 5, now() - interval '25 hours'), ('\\x02', 5, now() - interval '5 minutes')`)
+  await startAnother(context, service.connectionString)
+  const left = async () => [
+    ...(await owner.query(`select id_hash as id from authorization_state where model = 'Test'`)).rows,
+    ...(await owner.query(`select key_hash as id from sign_in_failures where length(key_hash) = 1`)).rows,
+  ]
+  await until('two of the four are left', async () => (await left()).length === 2, 5_000)
+  for (const { id } of await left()) assert.deepEqual(id, Buffer.from([2]))
+  assert.equal((await refresh(origin, application, refresh_token)).status, 200)
+})

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:net'
+import { after, describe, test } from 'node:test'
+import { startServing } from '../../test/masthead-process.ts'
+import {
+  authorize,
+  newApplication,
+  newPerson,
+  obtainCode,
+  type Parameters,
+  post,
+  refresh,
+  type TokenAnswer,
+} from '../../test/oauth-browser.ts'
+import { baseUrl, secret, startService } from '../../test/service.ts'
+
+/** Two servers as an operator runs them, on one database. */
+const service = await startService()
+const tenant = await service.newTenant()
+const application = await newApplication(service)
+const person = await newPerson(service, [tenant, 'viewer'])
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer().once('error', reject)
+    probe.listen(0, 'localhost', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+
+const start = async (): Promise<string> => {
+  const port = await freePort()
+  const environment = { DATABASE_URL: service.connectionString, MASTHEAD_SECRET: secret, BASE_URL: baseUrl }
+  const serving = await startServing(['--port', `${port}`], environment)
+  after(() => serving.stop())
+  return `http://localhost:${port}`
+}
+const [one, other] = await Promise.all([start(), start()])
+
+/** Twelve at once, half of them at each. */
+const race = (fields: Parameters): Promise<TokenAnswer[]> =>
+  Promise.all(Array.from({ length: 12 }, (_, turn) => post(turn % 2 ? one : other, '/oauth2/token', fields)))
+
+const assertAtMostOne = async (answers: TokenAnswer[]): Promise<void> => {
+  const winners = answers.filter(({ status }) => status === 200)
+  assert.ok(winners.length <= 1, `${winners.length} succeeded`)
+  for (const { status, body } of answers)
+    if (status !== 200) assert.deepEqual([status, body.error], [400, 'invalid_grant'])
+  // It was used again, so also what it gave is dead, at both.
+  for (const { body } of winners) {
+    for (const origin of [one, other]) {
+      const headers = { authorization: `Bearer ${body.access_token}` }
+      assert.equal((await fetch(`${origin}/customer-api/v1/contacts`, { headers })).status, 401)
+      assert.equal((await refresh(origin, application, body.refresh_token)).body.error, 'invalid_grant')
+    }
+  }
+}
+
+describe('two processes', { timeout: 120_000 }, () => {
+  test('share a flow: what one begins, the other ends', async () => {
+    const answer = await post(other, '/oauth2/token', await obtainCode(one, { application, person }))
+    assert.equal(answer.status, 200)
+    assert.equal((await refresh(one, application, answer.body.refresh_token)).status, 200)
+  })
+
+  for (let round = 1; round <= 5; round++) {
+    test(`exchange one code at most once of 12 times at once, round ${round}`, async () => {
+      await assertAtMostOne(await race(await obtainCode(one, { application, person })))
+    })
+
+    test(`use one refresh token at most once of 12 times at once, round ${round}`, async () => {
+      const { refresh_token } = await authorize(one, { application, person })
+      await assertAtMostOne(await race({ grant_type: 'refresh_token', client_id: application.clientId, refresh_token }))
+    })
+  }
+})
