@@ -59,7 +59,11 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   })
   await describeApi(app, baseUrl, delegation.issuer)
   const delegated =
-    'secret' in delegation ? await mountOwnServer(app, options, delegation) : new OutsideTokens(database, delegation)
+    'secret' in delegation
+      ? await mountOwnServer(app, options, delegation)
+      : new OutsideTokens(database, delegation, (error) =>
+          app.log.warn({ err: error }, 'the outside issuer did not give its keys'),
+        )
   const principals = new Principals(database, delegated)
   const handlers = await loadHandlers()
   await app.register((api) => mountOperations(api, { database, principals, handlers, baseUrl }), { prefix: basePath })

@@ -1,7 +1,7 @@
-import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose'
 import type { Database } from '../database/database.ts'
 import { Problem } from '../problem.ts'
 import { scopesOf } from './delegated-tokens.ts'
+import { IssuerKeys } from './issuer-keys.ts'
 import type { Authenticator, Principal } from './principal.ts'
 import type { Role } from './roles.ts'
 import { VerifiedJwts } from './verified-jwts.ts'
@@ -24,11 +24,12 @@ export class OutsideTokens implements Authenticator {
   readonly #issuer: OutsideIssuer
   readonly #jwts: VerifiedJwts
 
-  constructor(database: Database, issuer: OutsideIssuer) {
+  constructor(database: Database, issuer: OutsideIssuer, onError: (error: Error) => void) {
     this.#database = database
     this.#issuer = issuer
     const audience = issuer.audience === null ? {} : { audience: issuer.audience }
-    this.#jwts = new VerifiedJwts(keysOf(issuer.issuer), { issuer: issuer.issuer, ...audience, algorithms })
+    const { key } = new IssuerKeys(issuer.issuer, onError)
+    this.#jwts = new VerifiedJwts(key, { issuer: issuer.issuer, ...audience, algorithms })
   }
 
   async authenticate(token: string): Promise<Principal> {
@@ -37,20 +38,22 @@ export class OutsideTokens implements Authenticator {
     if (claims.cnf !== undefined) throw refused('This access token is bound to a key, which is not supported.')
     const { claims: names } = this.#issuer
     const applicationId = text(claims[names.client])
+    const carried = scopesOf(claims[names.scope])
     const member = await this.#findMember(claims, applicationId)
     return {
       kind: 'delegated',
       tokenId: text(claims.jti),
-      tokenScopes: scopesOf(claims[names.scope]),
+      tenantId: member.tenant_id,
+      userId: member.user_id,
+      role: member.role,
+      // The issuer does not know what the application was registered for here.
+      tokenScopes: new Set(member.scopes.filter((scope) => carried.has(scope))),
+      assignee: member.assignee,
       applicationId,
-      ...member,
     }
   }
 
-  async #findMember(
-    claims: Record<string, unknown>,
-    applicationId: string,
-  ): Promise<Pick<Principal, 'tenantId' | 'userId' | 'role' | 'assignee'>> {
+  async #findMember(claims: Record<string, unknown>, applicationId: string): Promise<MemberRow> {
     const { matchUsersBy, claims: names } = this.#issuer
     const isVerified = [true, 'true'].some((value) => claims[names.emailVerified] === value)
     if (matchUsersBy === 'email' && !isVerified)
@@ -65,14 +68,14 @@ export class OutsideTokens implements Authenticator {
     if (!member)
       throw refused('The application, the user or the membership behind this access token is not known here.')
     if (others.length > 0) throw refused('This user belongs to several tenants, and the access token names none.')
-    return { tenantId: member.tenant_id, userId: member.user_id, role: member.role, assignee: member.assignee }
+    return member
   }
 }
 
-type MemberRow = { tenant_id: string; user_id: string; role: Role; assignee: string }
+type MemberRow = { tenant_id: string; user_id: string; role: Role; assignee: string; scopes: string[] }
 
 const findBy = (condition: string): string => `
-  select membership.tenant_id, membership.user_id, membership.role,
+  select membership.tenant_id, membership.user_id, membership.role, application.scopes,
     coalesce(membership.legacy_user_id, tenant.default_assignee, '') as assignee
   from users
   join memberships membership on membership.user_id = users.id
@@ -89,26 +92,5 @@ const isAccessToken = (typ: string | undefined, claims: Record<string, unknown>)
   /^(application\/)?at\+jwt$/i.test(typ ?? '') || claims.token_use === 'access' || claims.typ === 'Bearer'
 
 const text = (value: unknown): string => (typeof value === 'string' && !value.includes('\0') ? value : '')
-
-/** The issuer's keys: found by its metadata, fetched when first needed, again on an unknown key but not too often. */
-const keysOf = (issuer: string): JWTVerifyGetKey => {
-  let keys: Promise<JWTVerifyGetKey> | undefined
-  return async (header, token) => {
-    keys ??= discover(issuer)
-    keys.catch(() => {
-      keys = undefined
-    })
-    return (await keys)(header, token)
-  }
-}
-
-const discover = async (issuer: string): Promise<JWTVerifyGetKey> => {
-  const response = await fetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, {
-    signal: AbortSignal.timeout(5_000),
-  })
-  const metadata: unknown = await response.json()
-  const jwksUri = typeof metadata === 'object' && metadata !== null && 'jwks_uri' in metadata ? metadata.jwks_uri : ''
-  return createRemoteJWKSet(new URL(String(jwksUri)), { cooldownDuration: 5_000, cacheMaxAge: 600_000 })
-}
 
 const refused = (detail: string): Problem => new Problem('invalid_token', detail)

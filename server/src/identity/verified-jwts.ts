@@ -34,15 +34,11 @@ export class VerifiedJwts {
       const { exp = 0 } = payload // required above
       return { header: protectedHeader, claims: { ...payload, exp } }
     } catch (error) {
-      if (error instanceof errors.JOSEError && !isPassing(error)) throw new Problem('invalid_token', reasonOf(error))
+      if (error instanceof errors.JOSEError) throw new Problem('invalid_token', reasonOf(error))
       throw error
     }
   }
 }
-
-/** The issuer could not be asked for its keys: the token may be good. */
-const isPassing = (error: errors.JOSEError): boolean =>
-  error instanceof errors.JWKSTimeout || error.code === 'ERR_JOSE_GENERIC'
 
 const reasonOf = (error: errors.JOSEError): string => {
   if (error instanceof errors.JWTExpired) return 'This access token has expired.'
