@@ -1,20 +1,26 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Database } from '../database/database.ts'
 import { allowAllOrigins } from '../http/cross-origin.ts'
+import { methodNotAllowed } from '../http/problems.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
 import { mountInteractions } from './interactions.ts'
 
 const metadata = '/.well-known/openid-configuration'
 
-/** Any page may fetch these with a token or code of its own; the others are for people. */
-const openPaths = [
-  '/oauth2/token',
-  '/oauth2/revoke',
-  '/oauth2/jwks',
-  '/oauth2/userinfo',
-  metadata,
-  '/.well-known/oauth-authorization-server',
-]
+/** Any page may fetch these with a token or code of its own, by these methods; the others are for people. */
+const openPaths: Record<string, string[]> = {
+  '/oauth2/token': ['POST'],
+  '/oauth2/revoke': ['POST'],
+  '/oauth2/jwks': ['GET', 'HEAD'],
+  '/oauth2/userinfo': ['GET', 'HEAD', 'POST'],
+  [metadata]: ['GET', 'HEAD'],
+  '/.well-known/oauth-authorization-server': ['GET', 'HEAD'],
+}
+
+const methodsAt = (url: string): string[] => {
+  const methods = openPaths[url.split('?', 1)[0] ?? '']
+  return methods ? [...methods, 'OPTIONS'] : []
+}
 
 export const mountAuthorizationServer = async (
   app: FastifyInstance,
@@ -34,7 +40,7 @@ export const mountAuthorizationServer = async (
     // CORS is answered here, the same for every client.
     delete raw.headers.origin
     // RFC 6749 §5.2: errors there are JSON, also when a person looks on.
-    if (openPaths.includes(pathOf(request))) raw.headers.accept = 'application/json'
+    if (methodsAt(request.url).length > 0) raw.headers.accept = 'application/json'
     if (request.url.startsWith('/.well-known/')) raw.url = metadata
     for (const [name, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) reply.raw.setHeader(name, value)
@@ -46,13 +52,13 @@ export const mountAuthorizationServer = async (
     // The provider reads the body itself.
     passing.addContentTypeParser('*', (_request, _payload, done) => done(null))
     passing.addHook('onRequest', async (request, reply) => {
-      if (openPaths.includes(pathOf(request)))
-        await allowAllOrigins(() => ['GET', 'POST', 'OPTIONS']).call(passing, request, reply)
+      const allowed = methodsAt(request.url)
+      if (allowed.length === 0) return
+      await allowAllOrigins(methodsAt).call(passing, request, reply)
+      if (!allowed.includes(request.method)) throw methodNotAllowed(request.method, allowed)
     })
     passing.all('/oauth2/*', pass)
-    for (const path of openPaths.filter((one) => one.startsWith('/.well-known/'))) passing.all(path, pass)
+    for (const path of Object.keys(openPaths).filter((one) => one.startsWith('/.well-known/'))) passing.all(path, pass)
   })
   await app.register((pages) => mountInteractions(pages, { server, database, issuer, resource }))
 }
-
-const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''

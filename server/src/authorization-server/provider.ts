@@ -127,7 +127,8 @@ const configuration = ({ database, issuer, resource, secret, keys }: ProviderOpt
     AuthorizationCode: 60,
     IdToken: 60 * minute,
     RefreshToken: refreshTokenSeconds,
-    Grant: refreshTokenSeconds + day,
+    // Refresh tokens that rotate in time go on for a year, then the user is asked again.
+    Grant: 366 * day,
     Interaction: 15 * minute,
     Session: 14 * day,
   },

@@ -9,12 +9,12 @@ import { crc32 } from 'node:zlib'
 import { operations, scopes } from '@masthead/contract'
 import type { Command } from 'commander'
 import { runMasthead, severalAtOnce, spawnMasthead, until } from '../../test/masthead-process.ts'
-import { startService } from '../../test/service.ts'
+import { secret, startService } from '../../test/service.ts'
 import { isPassword } from '../identity/passwords.ts'
 import { buildProgram } from './program.ts'
 
 const service = await startService()
-const environment = { DATABASE_URL: service.connectionString }
+const environment = { DATABASE_URL: service.connectionString, MASTHEAD_SECRET: secret }
 const day = 86_400_000
 
 const text = async (command: string, input?: string): Promise<string> => {
@@ -55,6 +55,7 @@ describe('every command', { concurrency: 2 }, () => {
     )
     const { id: ofService } = await json('token create --tenant acme --service sync --scopes contacts:read')
     const password = 'another horse'
+    let applicationId = ''
     const answers: Record<string, () => Promise<unknown>> = {
       'tenant create': () => json('tenant create beta --name Beta'),
       'tenant list': () => json('tenant list'),
@@ -68,6 +69,16 @@ describe('every command', { concurrency: 2 }, () => {
       'token list': () => json('token list --tenant acme'),
       'token revoke': () => json(`token revoke ${personal}`),
       'token rotate': () => json(`token rotate ${ofService}`),
+      'app register': async () => {
+        const given = '--name Report --redirect-uri https://report.example/a --scopes contacts:read --refresh'
+        const registered = await json(`app register ${given}`)
+        applicationId = registered.clientId
+        return registered
+      },
+      'app list': () => json('app list'),
+      'app disable': () => json(`app disable ${applicationId}`),
+      'app enable': () => json(`app enable ${applicationId}`),
+      'keys rotate': () => json('keys rotate'),
       migrate: () => json('migrate'),
       openapi: () => json('openapi'),
     }
@@ -81,6 +92,7 @@ describe('every command', { concurrency: 2 }, () => {
     assert.deepEqual(keysOf('tenant create'), ['id', 'slug', 'name', 'defaultAssignee', 'createdAt'])
     assert.deepEqual(keysOf('user create'), ['id', 'email', 'name', 'role', 'legacyUserId', 'createdAt'])
     for (const key of ['id', 'token', 'scopes', 'expiresAt']) assert.ok(keysOf('token create').includes(key), key)
+    assert.match(applicationId, /^app_[a-z0-9]{20}$/)
     const { rows } = await service.owner.query('select max(version) as version from migrations')
     assert.deepEqual(shown.migrate, { applied: [], version: rows[0]?.version })
     assert.ok(!JSON.stringify(shown['token list']).includes('mh_'))
@@ -89,6 +101,15 @@ describe('every command', { concurrency: 2 }, () => {
   test('says in words what it did', async () => {
     const steps: [command: string, expected: RegExp, input?: string][] = [
       ['tenant create words --name Words', /^Tenant words created\.\n$/],
+      [
+        'app register --name Report --native --redirect-uri com.example.report:/back --scopes contacts:read',
+        /^app_[a-z0-9]{20}\nReport is registered; this is its client_id\.\n$/,
+      ],
+      [
+        'app list',
+        /^clientId +name +scopes +redirectUris +state\n(.*\n)*app_.* com\.example\.report:\/back +enabled\n$/,
+      ],
+      ['keys rotate', /signs from now on\.\n/],
       ['tenant list', /^slug +name +defaultAssignee +createdAt\n(.*\n)*words +Words +- +\d{4}-.*\n$/],
       ['user list --tenant words', /^No member yet: masthead user create\n$/],
       [

@@ -27,7 +27,7 @@ const tables = [
   ...['heads', 'tallies', 'search_texts'],
 ]
 /** Read before the tenant of a call is known. */
-const identityTables = ['memberships', 'access_tokens']
+const identityTables = ['memberships', 'access_tokens', 'applications', 'consents']
 
 const fill = async (tenant: TestTenant): Promise<void> => {
   const [publication] = await tenant.add('publications', [samplePublication(`P-${tenant.id.slice(-4)}`)])

@@ -8,7 +8,7 @@ import type { Page } from '../records/list.ts'
 import { authenticate, challenge } from './authenticate.ts'
 import { entityTag, isCurrent, readTags, requireMatch } from './conditional.ts'
 import { allowAllOrigins } from './cross-origin.ts'
-import { asProblem, sendProblem } from './problems.ts'
+import { asProblem, methodNotAllowed, sendProblem } from './problems.ts'
 import { bodyReader } from './request-body.ts'
 import { readQuery } from './request-query.ts'
 
@@ -128,9 +128,7 @@ const noRoute = (request: FastifyRequest): Problem => {
   const allowed = methodsAt(request.url)
   if (allowed.length === 0)
     return new Problem('not_found', `There is nothing at ${request.url.split('?', 1)[0]?.slice(0, 200)}.`)
-  return new Problem('method_not_allowed', `${request.method} is not possible here; ${allowed.join(', ')} are.`, {
-    headers: { allow: allowed.join(', ') },
-  })
+  return methodNotAllowed(request.method, allowed)
 }
 
 const refuse = (reply: FastifyReply, problem: Problem, baseUrl: string): FastifyReply => {

@@ -6,6 +6,11 @@ import { Problem } from '../problem.ts'
 export const urlTooLong = (): Problem =>
   new Problem('url_too_long', `The URL has more than ${largest.urlBytes / 1024} KiB.`)
 
+export const methodNotAllowed = (method: string, allowed: readonly string[]): Problem =>
+  new Problem('method_not_allowed', `${method} is not possible here; ${allowed.join(', ')} are.`, {
+    headers: { allow: allowed.join(', ') },
+  })
+
 export const unsupportedMediaType = (detail: string): Problem =>
   new Problem('unsupported_media_type', detail, {
     errors: [{ header: 'Content-Type', code: 'not_supported', detail }],
