@@ -12,7 +12,7 @@ export function dayOf(date: string): number {
   return day
 }
 
-/** Formatting took half of all time; the few thousand days that occur are formatted once. */
+/** The few thousand days that occur are formatted once, because formatting is most of the work. */
 const datesByDay = new Map<number, string>()
 
 export function dateOf(day: number): string {
