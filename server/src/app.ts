@@ -18,7 +18,13 @@ import { Problem } from './problem.ts'
 /** Whose delegated tokens are accepted: those of our own authorization server, or of one outside. */
 export type Delegation = { issuer: string; secret: string } | OutsideIssuer
 
-export type AppOptions = { database: Database; baseUrl: string; delegation: Delegation; logLevel?: 'silent' | 'warn' }
+export type AppOptions = {
+  database: Database
+  baseUrl: string
+  delegation: Delegation
+  trustedProxies?: string[]
+  logLevel?: 'silent' | 'warn'
+}
 
 /** How long a request may take to arrive, and a stop may wait for one. */
 const requestTimeoutMilliseconds = 30_000
@@ -26,7 +32,7 @@ const graceMilliseconds = 8_000
 
 /** The service as it runs in production and in tests. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
-  const { database, baseUrl, delegation, logLevel = 'warn' } = options
+  const { database, baseUrl, delegation, trustedProxies = [], logLevel = 'warn' } = options
   const unreadable = new UnreadableRequests(baseUrl)
   const app = Fastify({
     bodyLimit: largest.bodyBytes,
@@ -34,6 +40,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     http: { maxHeaderSize: largest.headBytes },
     requestTimeout: requestTimeoutMilliseconds,
     routerOptions: { maxParamLength: largest.urlBytes },
+    trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     requestIdHeader: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
     logController: new LogController({ disableRequestLogging: true }),

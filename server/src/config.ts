@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+
 /**
  * The only reader of the environment. Each comment below is the documentation of its variable.
  */
@@ -12,6 +14,8 @@ export type Config = {
   databaseUrl: string | null
   /** `MASTHEAD_DATA_DIR`: where the embedded PostgreSQL keeps its data. Default `.masthead` in the current folder. */
   dataDirectory: string
+  /** `TRUST_PROXY`: addresses or networks of reverse proxies, separated by commas, whose `X-Forwarded-For` names the caller. Default: none is believed. */
+  trustedProxies: string[]
   /** `MASTHEAD_SECRET`: 32 or more random characters that encrypt signing keys; the same on every node. Default: made once and kept in the data folder. */
   secret: string | null
   /** `AUTH_URL`: the address of the authorization server when it is not `BASE_URL`. */
@@ -33,13 +37,28 @@ export type OutsideIssuerConfig = {
 export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config => ({
   port: readPort(environment.PORT || '8080', 'PORT'),
   host: environment.HOST || 'localhost',
-  baseUrl: environment.BASE_URL ? readAddress(environment.BASE_URL, 'BASE_URL') : null,
+  baseUrl: environment.BASE_URL ? readOrigin(environment.BASE_URL, 'BASE_URL') : null,
   databaseUrl: environment.DATABASE_URL ? readDatabaseUrl(environment.DATABASE_URL) : null,
   dataDirectory: environment.MASTHEAD_DATA_DIR || '.masthead',
+  trustedProxies: readProxies(environment.TRUST_PROXY ?? ''),
   secret: environment.MASTHEAD_SECRET ? readSecret(environment.MASTHEAD_SECRET) : null,
-  authUrl: environment.AUTH_URL ? readAddress(environment.AUTH_URL, 'AUTH_URL') : null,
+  authUrl: environment.AUTH_URL ? readOrigin(environment.AUTH_URL, 'AUTH_URL') : null,
   outsideIssuer: environment.AUTH_ISSUER ? readOutsideIssuer(environment.AUTH_ISSUER, environment) : null,
 })
+
+const readProxies = (text: string): string[] => {
+  const networks = text
+    .split(',')
+    .map((network) => network.trim())
+    .filter(Boolean)
+  for (const network of networks) {
+    const [address = '', prefix = '0'] = network.split('/')
+    if (isIP(address) === 0 || !/^\d{1,3}$/.test(prefix)) {
+      throw new Error(`TRUST_PROXY must hold addresses or networks like 10.0.0.1 or 10.0.0.0/8, not "${network}"`)
+    }
+  }
+  return networks
+}
 
 const readOutsideIssuer = (issuer: string, environment: NodeJS.ProcessEnv): OutsideIssuerConfig => {
   // An issuer is compared to the letter, a slash at its end included.
@@ -84,4 +103,11 @@ const readAddress = (text: string, name: string): string => {
   if (url && (url.protocol === 'http:' || url.protocol === 'https:') && !url.search && !url.hash)
     return text.replace(/\/+$/, '')
   throw new Error(`${name} must be an address like https://api.example.com, not "${text}"`)
+}
+
+/** The paths below it are fixed, so it cannot have one of its own. */
+const readOrigin = (text: string, name: string): string => {
+  const address = readAddress(text, name)
+  if (new URL(address).pathname === '/') return address
+  throw new Error(`${name} must be an address without a path, like https://api.example.com, not "${text}"`)
 }

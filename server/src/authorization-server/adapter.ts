@@ -19,7 +19,8 @@ export class StateAdapter implements Adapter {
   }
 
   /** `jti` is the id once more: it is left out, and put back by who knows it. */
-  async upsert(id: string, { jti: _, ...payload }: AdapterPayload, expiresIn = 3_600): Promise<void> {
+  async upsert(id: string, given: AdapterPayload, expiresIn = 3_600): Promise<void> {
+    const payload = withoutSecrets(given)
     await this.#query({
       text: `insert into authorization_state (model, id_hash, payload, grant_id, uid, expires_at)
         values ($1, $2, $3, $4, $5, now() + $6 * interval '1 second')
@@ -108,6 +109,13 @@ export const endGrant = async (query: Query, grantId: string): Promise<void> => 
 /** It has not been valid for a day, so nobody asks for it any more. */
 export const deleteExpiredState = async (query: Query): Promise<void> => {
   await query({ text: `delete from authorization_state where expires_at < now() - interval '1 day'` })
+}
+
+/** Neither its own id nor, in an interaction, that of the session. */
+const withoutSecrets = ({ jti: _jti, ...payload }: AdapterPayload): AdapterPayload => {
+  if (!payload.session) return payload
+  const { cookie: _cookie, ...session } = payload.session as AdapterPayload['session'] & { cookie?: string } // set by the Interaction model
+  return { ...payload, session } as AdapterPayload // the same but for the cookie
 }
 
 const hash = (id: string): Buffer => createHash('sha256').update(id).digest()

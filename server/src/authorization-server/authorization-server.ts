@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createLocalJWKSet, type JWTVerifyGetKey } from 'jose'
+import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose'
 import type Provider from 'oidc-provider'
 import { deleteOldFailures } from '../identity/sign-in.ts'
-import { ensureSigningKey, loadSigningKeys, signingKeysRevision } from '../identity/signing-keys.ts'
+import { deleteSpentKeys, ensureSigningKey, loadSigningKeys, signingKeysRevision } from '../identity/signing-keys.ts'
 import { deleteExpiredState } from './adapter.ts'
 import { buildProvider, type ProviderOptions } from './provider.ts'
 
 const pollMilliseconds = 400
+const leastMillisecondsBetweenLookups = 50
 const houseKeepingMilliseconds = 60_000
 
 type Running = { revision: string; provider: Provider; handle: ReturnType<Provider['callback']>; key: JWTVerifyGetKey }
@@ -15,16 +16,16 @@ type Running = { revision: string; provider: Provider; handle: ReturnType<Provid
 export class AuthorizationServer {
   readonly #options: Omit<ProviderOptions, 'keys'>
   #running: Running
-  #timer: NodeJS.Timeout
-  #polling: Promise<void> = Promise.resolve()
+  #polling: Promise<void> | null = null
+  #pollDue = 0
+  #isFailing = false
   #houseKeptAt = 0
+  readonly #timer: NodeJS.Timeout
 
   private constructor(options: Omit<ProviderOptions, 'keys'>, running: Running) {
     this.#options = options
     this.#running = running
-    this.#timer = setInterval(() => {
-      this.#polling = this.#poll()
-    }, pollMilliseconds)
+    this.#timer = setInterval(() => void this.#poll(), pollMilliseconds)
     this.#timer.unref()
   }
 
@@ -41,12 +42,13 @@ export class AuthorizationServer {
     this.#running.handle(request, response)
   }
 
-  /** For the API: the keys that tokens may be signed with; a token of a newer one has them looked up at once. */
+  /** For the API: the keys that tokens may be signed with. One that another node has just made is looked up at once. */
   readonly key: JWTVerifyGetKey = async (header, token) => {
     try {
       return await this.#running.key(header, token)
     } catch (error) {
-      if (!(await this.#isBehind())) throw error
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+      await this.#pollSoon()
       return this.#running.key(header, token)
     }
   }
@@ -56,20 +58,32 @@ export class AuthorizationServer {
     await this.#polling
   }
 
-  async #isBehind(): Promise<boolean> {
-    const before = this.#running.revision
-    await this.#polling
-    return this.#running.revision !== before
+  /** Whoever sends keys that nobody has must not make us ask for each. */
+  async #pollSoon(): Promise<void> {
+    if (this.#polling) await this.#polling
+    if (Date.now() < this.#pollDue) return
+    this.#pollDue = Date.now() + leastMillisecondsBetweenLookups
+    await this.#poll()
   }
 
-  async #poll(): Promise<void> {
+  /** One at a time: who comes while one is under way waits for that. */
+  #poll(): Promise<void> {
+    this.#polling ??= this.#look().finally(() => {
+      this.#polling = null
+    })
+    return this.#polling
+  }
+
+  async #look(): Promise<void> {
     try {
       const revision = await signingKeysRevision(this.#options.database.query)
       if (revision !== this.#running.revision) this.#running = await run(this.#options)
       await this.#keepHouse()
+      this.#isFailing = false
     } catch (error) {
-      // The keys it has stay good; a database that is gone shows elsewhere.
-      if (error instanceof Error) this.#options.onError(error)
+      // The keys it has stay good; it says once that it cannot ask for newer ones.
+      if (!this.#isFailing && error instanceof Error) this.#options.onError(error)
+      this.#isFailing = true
     }
   }
 
@@ -78,6 +92,7 @@ export class AuthorizationServer {
     this.#houseKeptAt = Date.now()
     const { database, secret } = this.#options
     await database.transaction((query) => ensureSigningKey(query, secret))
+    await deleteSpentKeys(database.query)
     await deleteExpiredState(database.query)
     await deleteOldFailures(database.query)
   }

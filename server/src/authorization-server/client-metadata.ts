@@ -12,5 +12,4 @@ export const clientMetadata = (application: Application): AdapterPayload => ({
   response_types: ['code'],
   token_endpoint_auth_method: 'none',
   api_scopes: application.scopes.map((scope) => scopePrefix + scope).join(' '),
-  tenant_id: application.tenantId,
 })

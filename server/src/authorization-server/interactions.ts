@@ -2,6 +2,7 @@ import { type Scope, scopePrefix, scopes } from '@masthead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errors, type InteractionResults } from 'oidc-provider'
 import type { Database } from '../database/database.ts'
+import { isUnavailable } from '../database/unavailable.ts'
 import { findApplication } from '../identity/applications.ts'
 import { findChoosableTenants, storeConsent } from '../identity/consents.ts'
 import { signIn } from '../identity/sign-in.ts'
@@ -61,8 +62,11 @@ export const mountInteractions = async (app: FastifyInstance, surroundings: Surr
   /** Signs out here, and begins again. */
   app.post(`${root}/switch-user`, async (request, reply) => {
     const { session, params } = await find(surroundings, request, reply)
-    await (await surroundings.server.provider.Session.find(session?.cookie ?? ''))?.destroy()
-    return reply.redirect(`/oauth2/authorize?${new URLSearchParams(params as Record<string, string>)}`, 303) // they came as strings
+    await (await surroundings.server.provider.Session.findByUid(session?.uid ?? ''))?.destroy()
+    const again = new URLSearchParams()
+    for (const [name, value] of Object.entries(params))
+      for (const one of [value].flat()) again.append(name, String(one))
+    return reply.redirect(`/oauth2/authorize?${again}`, 303)
   })
 }
 
@@ -177,6 +181,14 @@ const failurePage = (error: unknown, request: FastifyRequest): Page => {
   }
   if (isRefusedByFramework(error)) {
     return errorPage({ status: error.statusCode, title: 'This did not work', detail: 'This form cannot be read.' })
+  }
+  if (isUnavailable(error)) {
+    return errorPage({
+      status: 503,
+      title: 'Not available right now',
+      detail: 'Try again in a moment.',
+      requestId: request.id,
+    })
   }
   request.log.error({ err: error }, 'an interaction failed')
   return errorPage({ status: 500, title: 'Something went wrong', detail: 'Try again later.', requestId: request.id })

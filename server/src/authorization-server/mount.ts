@@ -42,6 +42,12 @@ export const mountAuthorizationServer = async (
     // RFC 6749 §5.2: errors there are JSON, also when a person looks on.
     if (methodsAt(request.url).length > 0) raw.headers.accept = 'application/json'
     if (request.url.startsWith('/.well-known/')) raw.url = metadata
+    // For the library's own pages; ours say more.
+    reply.headers({
+      'content-security-policy': "frame-ancestors 'none'; base-uri 'none'",
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    })
     for (const [name, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) reply.raw.setHeader(name, value)
     reply.hijack()

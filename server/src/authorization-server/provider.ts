@@ -1,4 +1,4 @@
-import { scopes as apiScopes, basePath, scopePrefix } from '@masthead/contract'
+import { scopes as apiScopes, scopePrefix } from '@masthead/contract'
 import { type Configuration, errors, type KoaContextWithOIDC, Provider } from 'oidc-provider'
 import type { Database } from '../database/database.ts'
 import { findDelegation } from '../identity/consents.ts'
@@ -67,7 +67,7 @@ const configuration = ({ database, issuer, resource, secret, keys }: ProviderOpt
     grant_types: ['authorization_code'],
     id_token_signed_response_alg: 'RS256',
   },
-  extraClientMetadata: { properties: ['api_scopes', 'tenant_id'] },
+  extraClientMetadata: { properties: ['api_scopes'] },
   allowOmittingSingleRegisteredRedirectUri: false,
   pkce: { required: () => true },
   features: {
@@ -171,5 +171,3 @@ const explained = (
       : 'Something went wrong on our side. Nothing was shared. Try again later.',
   technical: error_description ? `${error_description} (${error})` : error,
 })
-
-export const resourceOf = (baseUrl: string): string => baseUrl + basePath

@@ -63,6 +63,7 @@ describe('every command', { concurrency: 2 }, () => {
         json('user create --tenant beta --email ada@acme.example --name Ada --role viewer --password-stdin', password),
       'user list': () => json('user list --tenant beta'),
       'user set-password': () => json('user set-password --email ADA@acme.example --password-stdin', password),
+      'user set-subject': () => json('user set-subject --email ada@acme.example --subject sub-1'),
       'member role': () => json('member role --tenant beta --email ada@acme.example --role editor'),
       'member remove': () => json('member remove --tenant beta --email ada@acme.example'),
       'token create': () => json('token create --tenant acme --service x --name y --scopes contacts:read'),

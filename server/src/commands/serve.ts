@@ -35,7 +35,9 @@ const run = async (options: ServeOptions): Promise<void> => {
     const demo = options.demo ? await prepareDemo(opened.database, config.dataDirectory, say) : null
     const port = config.port === 0 ? await freePort(host).catch((error) => refuseToListen(error, host, 0)) : config.port
     const baseUrl = config.baseUrl ?? `http://localhost:${port}`
-    const app = await buildApp({ database: opened.database, baseUrl, delegation: await delegationOf(config, baseUrl) })
+    const delegation = await delegationOf(config, baseUrl)
+    const { trustedProxies } = config
+    const app = await buildApp({ database: opened.database, baseUrl, delegation, trustedProxies })
     await app.listen({ port, host }).catch((error) => refuseToListen(error, host, port))
     whenAborted(stopping, async () => {
       await app.close()

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers'
 import { Command } from 'commander'
 import { type Role, roles } from '../identity/roles.ts'
 import { findTenant } from '../identity/tenants.ts'
-import { createMember, listMembers, setPassword } from '../identity/users.ts'
+import { createMember, listMembers, setPassword, setSubject } from '../identity/users.ts'
 import { Refusal } from '../refusal.ts'
 import { choice } from './options.ts'
 import { showJson, showLines, showTable, strong } from './output.ts'
@@ -70,9 +70,22 @@ export const user = (): Command => {
     .option('--json', 'answer one JSON document')
     .action(async (options: { email: string; json?: true }) => {
       const password = await readPassword()
-      await withDatabase(({ query }) => setPassword(query, options.email, password))
+      await withDatabase((database) => database.transaction((query) => setPassword(query, options.email, password)))
       if (options.json) showJson({ email: options.email })
       else showLines(`${strong(options.email)} has a new password.`)
+    })
+
+  command
+    .command('set-subject')
+    .description('say under which name the outside issuer of AUTH_ISSUER knows a user')
+    .requiredOption('--email <email>', 'e-mail address of the user')
+    .requiredOption('--subject <subject>', 'name of the user there')
+    .option('--json', 'answer one JSON document')
+    .action(async (options: { email: string; subject: string; json?: true }) => {
+      const { email, subject } = options
+      await withDatabase((database) => database.transaction((query) => setSubject(query, email, subject)))
+      if (options.json) showJson({ email, subject })
+      else showLines(`${strong(email)} is ${subject} at the outside issuer.`)
     })
 
   return command

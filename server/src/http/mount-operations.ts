@@ -1,4 +1,4 @@
-import { basePath, isTagged, type NamedOperation, operations, type Scope } from '@masthead/contract'
+import { basePath, isTagged, type NamedOperation, operations, type Scope, scopePrefix } from '@masthead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Database } from '../database/database.ts'
 import { type Principal, type Principals, requireScope } from '../identity/principal.ts'
@@ -140,5 +140,6 @@ const refuse = (reply: FastifyReply, problem: Problem, baseUrl: string): Fastify
 
 const scopeOf = (request: FastifyRequest): string | undefined => {
   const { scope } = request.routeOptions.config as { scope?: string } // set by `mount` above
-  return scope
+  // An application asks for it under this name.
+  return scope && request.principal?.kind === 'delegated' ? scopePrefix + scope : scope
 }

@@ -32,6 +32,7 @@ export const registerApplication = async (query: Query, given: NewApplication): 
   }
   for (const uri of given.redirectUris) requireRedirectUri(uri, given.isNative)
   const clientId = given.clientId ?? newClientId()
+  if (!given.name.trim() || !clientId.trim()) throw new Refusal('an application needs a name and an identifier')
   const { name, redirectUris, scopes, isNative, mayRefresh, tenantId = null } = given
   const [application] = await query<Application>({
     text: `insert into applications (id, name, redirect_uris, scopes, is_native, may_refresh, tenant_id)
@@ -58,7 +59,9 @@ const objection = (uri: string, isNative: boolean): string | null => {
   if (!url) return 'it is not an absolute address'
   if (uri.includes('#')) return 'it has a fragment'
   if (url.username || url.password) return 'it has a user name'
-  if (url.protocol === 'https:') return null
+  if (/\s/.test(uri)) return 'it holds a space'
+  if (url.protocol === 'https:')
+    return isNative && loopback.has(url.hostname) ? 'a loopback address is reached by http' : null
   if (url.protocol === 'http:') return loopback.has(url.hostname) ? null : 'use https'
   if (!isNative) return 'use https, or register the application as native'
   return url.protocol.includes('.') ? null : 'a private scheme must hold a domain name, as com.example.app:/callback'

@@ -170,6 +170,9 @@ describe('a delegated token may do', async () => {
     const { access_token } = await authorize(origin, { application: writer, person, request })
     const refused = await create(access_token)
     assert.deepEqual([refused.status, refused.body.code], [403, 'insufficient_scope'])
-    assert.match(refused.headers.get('www-authenticate') ?? '', /error="insufficient_scope".*scope="contacts:write"/)
+    assert.match(
+      refused.headers.get('www-authenticate') ?? '',
+      /error="insufficient_scope".*scope="service-api\/contacts:write"/,
+    )
   })
 })

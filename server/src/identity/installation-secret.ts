@@ -9,8 +9,8 @@ export const keptSecret = async (dataDirectory: string): Promise<string> => {
   if (kept !== null) return kept
   await mkdir(dataDirectory, { recursive: true })
   // Written aside and linked, so that of two processes that start at once one wins, with a whole file.
-  const draft = `${file}.${process.pid}`
-  await writeFile(draft, randomBytes(32).toString('base64url'), { mode: 0o600, flush: true })
+  const draft = `${file}.${randomBytes(8).toString('hex')}`
+  await writeFile(draft, randomBytes(32).toString('base64url'), { mode: 0o600, flush: true, flag: 'wx' })
   await link(draft, file).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })

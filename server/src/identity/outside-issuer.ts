@@ -4,6 +4,7 @@ import { scopesOf } from './delegated-tokens.ts'
 import { IssuerKeys } from './issuer-keys.ts'
 import type { Authenticator, Principal } from './principal.ts'
 import type { Role } from './roles.ts'
+import { emailKey } from './users.ts'
 import { VerifiedJwts } from './verified-jwts.ts'
 
 /** An identity provider of the operator's choice, whose access tokens are accepted instead of our own. */
@@ -58,10 +59,10 @@ export class OutsideTokens implements Authenticator {
     const isVerified = [true, 'true'].some((value) => claims[names.emailVerified] === value)
     if (matchUsersBy === 'email' && !isVerified)
       throw refused('The issuer has not verified the e-mail address of this user.')
-    const user = matchUsersBy === 'email' ? text(claims[names.email]).normalize('NFC').toLowerCase() : text(claims.sub)
+    const user = matchUsersBy === 'email' ? emailKey(text(claims[names.email])) : text(claims.sub)
     const rows = await this.#database.query<MemberRow>({
       text: matchUsersBy === 'email' ? findByEmail : findBySubject,
-      values: [user, applicationId, text(claims[names.tenant]) || null],
+      values: [user, applicationId, tenantOf(claims[names.tenant])],
     })
     // Without a tenant in the token it must be plain which one is meant.
     const [member, ...others] = rows
@@ -70,6 +71,13 @@ export class OutsideTokens implements Authenticator {
     if (others.length > 0) throw refused('This user belongs to several tenants, and the access token names none.')
     return member
   }
+}
+
+/** Null only when the token names none: one that cannot be read must not become another. */
+const tenantOf = (claim: unknown): string | null => {
+  if (claim === undefined) return null
+  if (text(claim)) return text(claim)
+  throw refused('The tenant in this access token is not a text.')
 }
 
 type MemberRow = { tenant_id: string; user_id: string; role: Role; assignee: string; scopes: string[] }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Query } from '../database/connection.ts'
 import { hashPassword, isPassword } from './passwords.ts'
-import { findUserByEmail, type User } from './users.ts'
+import { emailKey, findUserByEmail, type User } from './users.ts'
 
 export type SignIn = { user: User } | { refused: 'wrong' } | { refused: 'throttled'; retryAfterSeconds: number }
 
@@ -14,8 +14,9 @@ const limits = { accountFromAddress: 5, address: 50 }
 
 /** The same answer, after the same work, for an unknown user and a wrong password. */
 export const signIn = async (query: Query, email: string, password: string, address: string): Promise<SignIn> => {
-  const account = hash(`account ${email.normalize('NFC').toLowerCase()} from ${address}`)
-  const everyAccount = hash(`address ${address}`)
+  const network = networkOf(address)
+  const account = hash(`account ${emailKey(email)} from ${network}`)
+  const everyAccount = hash(`address ${network}`)
   // Counted before the password is looked at, so that guesses sent all at once are counted too.
   const onAccount = await countTry(query, account)
   if (onAccount.tries > limits.accountFromAddress) return throttled(onAccount)
@@ -30,6 +31,19 @@ export const signIn = async (query: Query, email: string, password: string, addr
   await query({ text: 'delete from sign_in_failures where key_hash = $1', values: [account] })
   await takeBack(query, everyAccount)
   return { user }
+}
+
+/** Who has one IPv6 address has its whole /64. */
+export const networkOf = (address: string): string => {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
+  if (!plain.includes(':')) return plain
+  const [head = '', tail = ''] = plain.split('::')
+  const [start, end] = [head, tail].map((part) => part.split(':').filter(Boolean)) as [string[], string[]] // of two parts
+  const zeros = plain.includes('::') ? Array(Math.max(0, 8 - start.length - end.length)).fill('0') : []
+  return [...start, ...zeros, ...end]
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')
 }
 
 let nobody: Promise<string> | undefined

@@ -5,28 +5,27 @@ import type { Query } from '../database/connection.ts'
 import { Refusal } from '../refusal.ts'
 import { deriveKey, seal, unseal } from './sealing.ts'
 
-export type SigningKey = { id: string; privateKey: JWK; publicKey: JWK; retiredAt: Date | null }
+export type SigningKey = { id: string; privateKey: JWK; publicKey: JWK }
 
 /** Longer than any token that a key has signed lives, clocks that disagree included. */
 const overlapMilliseconds = 75 * 60_000
 /** A key is replaced by age even when nobody asks. */
 const longestUseMilliseconds = 90 * 86_400_000
 
-type KeyRow = { id: string; encrypted_key: Buffer; public_key: string; retired_at: Date | null }
+type KeyRow = { id: string; encrypted_key: Buffer; public_key: string }
 
-/** The keys that sign (the first) or are still published, newest first; makes the first one of all. */
+/** The key that signs, first, and those that are still published. */
 export const loadSigningKeys = async (query: Query, secret: string): Promise<SigningKey[]> => {
   const sealingKey = deriveKey(secret, 'signing keys')
   const rows = await query<KeyRow>({ text: selectKeys, values: [new Date(Date.now() - overlapMilliseconds)] })
-  return rows.map(({ id, encrypted_key, public_key, retired_at }) => ({
+  return rows.map(({ id, encrypted_key, public_key }) => ({
     id,
     privateKey: JSON.parse(unsealed(sealingKey, id, encrypted_key)),
     publicKey: JSON.parse(public_key),
-    retiredAt: retired_at,
   }))
 }
 
-const selectKeys = `select id, encrypted_key, public_key, retired_at from signing_keys
+const selectKeys = `select id, encrypted_key, public_key from signing_keys
   where retired_at is null or retired_at > $1 order by retired_at is not null, created_at desc, id`
 
 const unsealed = (key: Buffer, id: string, sealed: Buffer): string => {
@@ -37,12 +36,21 @@ const unsealed = (key: Buffer, id: string, sealed: Buffer): string => {
   }
 }
 
-/** What changes whenever a key is added or retired. */
+/** What changes whenever a key is added or retired, or its time is over. */
 export const signingKeysRevision = async (query: Query): Promise<string> => {
   const [row] = await query<{ revision: string }>({
-    text: `select coalesce(string_agg(id || (retired_at is null), ',' order by id), '') as revision from signing_keys`,
+    text: `select coalesce(string_agg(id || (retired_at is null), ',' order by id), '') as revision from signing_keys
+      where retired_at is null or retired_at > $1`,
+    values: [new Date(Date.now() - overlapMilliseconds)],
   })
   return row?.revision ?? ''
+}
+
+export const deleteSpentKeys = async (query: Query): Promise<void> => {
+  await query({
+    text: 'delete from signing_keys where retired_at < $1',
+    values: [new Date(Date.now() - overlapMilliseconds - 86_400_000)],
+  })
 }
 
 /** In one transaction under a lock: the key in use, made when there is none or the last is too old. */
@@ -58,13 +66,14 @@ export const ensureSigningKey = async (query: Query, secret: string): Promise<vo
 /** A new key signs from now on; the one before stays published while its tokens live. */
 export const rotateSigningKey = async (query: Query, secret: string): Promise<string> => {
   await lockKeys(query)
-  await loadSigningKeys(query, secret) // refuses another secret before anything changes
   return addKey(query, secret)
 }
 
 const lockKeys = (query: Query) => query({ text: `select pg_advisory_xact_lock(hashtext('masthead signing keys'))` })
 
 const addKey = async (query: Query, secret: string): Promise<string> => {
+  // Refuses another secret before anything changes: it would lock out everybody who has the right one.
+  await loadSigningKeys(query, secret)
   const { privateKey, publicKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 })
   const publicJwk = await exportJWK(publicKey)
   const id = await calculateJwkThumbprint(publicJwk)

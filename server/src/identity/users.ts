@@ -14,7 +14,8 @@ export type Member = {
   createdAt: Date
 }
 
-const emailKey = (email: string): string => email.normalize('NFC').toLowerCase()
+/** Two spellings with one key are one address. */
+export const emailKey = (email: string): string => email.normalize('NFC').toLowerCase()
 
 const memberColumns = `users.id, users.email, users.name, memberships.role,
   memberships.legacy_user_id as "legacyUserId", memberships.created_at as "createdAt"`
@@ -34,9 +35,10 @@ export type NewMember = {
 export const createMember = async (query: Query, member: NewMember): Promise<Member> => {
   if (!/^[^\s@]+@[^\s@]+$/.test(member.email)) throw new Refusal(`"${member.email}" is not an e-mail address`)
   if (member.name.trim() === '') throw new Refusal('a user needs a name')
+  if (member.subject) await refuseTaken(query, member.subject)
   const [user] = await query<{ id: string }>({
     text: `insert into users (id, email, email_key, name, password_hash, subject) values ($1, $2, $3, $4, $5, $6)
-      on conflict (email_key) do update set subject = coalesce(users.subject, excluded.subject) returning id`,
+      on conflict (email_key) do update set email_key = excluded.email_key returning id`,
     values: [
       ...[newId(), member.email, emailKey(member.email), member.name, await hashPassword(member.password)],
       member.subject ?? null,
@@ -106,10 +108,30 @@ export const findUserByEmail = async (query: Query, email: string): Promise<User
   return user ?? null
 }
 
+/** Whoever knew the old password is signed out. */
 export const setPassword = async (query: Query, email: string, password: string): Promise<void> => {
-  const changed = await query({
+  const [changed] = await query<{ id: string }>({
     text: 'update users set password_hash = $2 where email_key = $1 returning id',
     values: [emailKey(email), await hashPassword(password)],
   })
+  if (!changed) throw new Refusal(`there is no user ${email}`)
+  await query({
+    text: `delete from authorization_state where model = 'Session' and payload like $1`,
+    values: [`%"accountId":"${changed.id}"%`],
+  })
+}
+
+/** The name of a user at the outside issuer, which the operator alone may say. */
+export const setSubject = async (query: Query, email: string, subject: string): Promise<void> => {
+  await refuseTaken(query, subject)
+  const changed = await query({
+    text: 'update users set subject = $2 where email_key = $1 returning id',
+    values: [emailKey(email), subject],
+  })
   if (changed.length === 0) throw new Refusal(`there is no user ${email}`)
+}
+
+const refuseTaken = async (query: Query, subject: string): Promise<void> => {
+  const taken = await query({ text: 'select id from users where subject = $1', values: [subject] })
+  if (taken.length > 0) throw new Refusal(`a user has the subject "${subject}" already`)
 }
