@@ -111,6 +111,11 @@ export const deleteExpiredState = async (query: Query): Promise<void> => {
   await query({ text: `delete from authorization_state where expires_at < now() - interval '1 day'` })
 }
 
+/** By its public name: its id is a secret that nothing here keeps. */
+export const endSession = async (query: Query, uid: string): Promise<void> => {
+  await query({ text: `delete from authorization_state where model = 'Session' and uid = $1`, values: [uid] })
+}
+
 /** Neither its own id nor, in an interaction, that of the session. */
 const withoutSecrets = ({ jti: _jti, ...payload }: AdapterPayload): AdapterPayload => {
   if (!payload.session) return payload

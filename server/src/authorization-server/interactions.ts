@@ -7,6 +7,7 @@ import { findApplication } from '../identity/applications.ts'
 import { findChoosableTenants, storeConsent } from '../identity/consents.ts'
 import { signIn } from '../identity/sign-in.ts'
 import { findUser } from '../identity/users.ts'
+import { endSession } from './adapter.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
 import { consentPage, errorPage, type Page, signInPage } from './pages.ts'
 
@@ -62,7 +63,7 @@ export const mountInteractions = async (app: FastifyInstance, surroundings: Surr
   /** Signs out here, and begins again. */
   app.post(`${root}/switch-user`, async (request, reply) => {
     const { session, params } = await find(surroundings, request, reply)
-    await (await surroundings.server.provider.Session.findByUid(session?.uid ?? ''))?.destroy()
+    await endSession(surroundings.database.query, session?.uid ?? '')
     const again = new URLSearchParams()
     for (const [name, value] of Object.entries(params))
       for (const one of [value].flat()) again.append(name, String(one))

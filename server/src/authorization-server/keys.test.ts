@@ -139,11 +139,21 @@ describe('a rotation', () => {
     await soonSignsWith(await database.transaction((query) => rotateSigningKey(query, secret)))
     assert.ok((await publishedKeys()).includes(old))
     await owner.query(`update signing_keys set retired_at = now() - interval '2 hours' where id = $1`, [old])
-    await database.transaction((query) => rotateSigningKey(query, secret))
     await until('the old key is gone', async () => !(await publishedKeys()).includes(old), 3_000)
     const { status, body } = await service.call('GET', '/contacts', { token: tokens.access_token })
     // What was verified is remembered while it lives, so it is a token that was not seen before that shows it.
     assert.deepEqual([status, body.code], [401, 'invalid_token'])
+  })
+
+  test('is followed at once by another node that is shown a token of the new key', async (context) => {
+    const other = await startAnother(context, service.connectionString)
+    for (let round = 0; round < 4; round++) {
+      const kid = await database.transaction((query) => rotateSigningKey(query, secret))
+      const { access_token } = await soonSignsWith(kid)
+      const url = '/customer-api/v1/contacts'
+      const { statusCode } = await other.inject({ url, headers: { authorization: `Bearer ${access_token}` } })
+      assert.equal(statusCode, 200)
+    }
   })
 
   test('happens by age at the next start', async (context) => {
@@ -159,6 +169,14 @@ describe('with another MASTHEAD_SECRET', () => {
   const other = { ...environment, MASTHEAD_SECRET: 'another secret that is long enough too' }
   const line =
     /^[^\n]*MASTHEAD_SECRET is not the one that the signing keys in this database were encrypted with[^\n]*\n$/
+
+  test('no key is made, however old the last is', async () => {
+    await owner.query(`update signing_keys set created_at = now() - interval '91 days' where retired_at is null`)
+    const before = (await owner.query('select id from signing_keys')).rows
+    assert.equal((await runMasthead(['serve', '--port', '0'], other)).code, 1)
+    assert.deepEqual((await owner.query('select id from signing_keys')).rows, before)
+    await owner.query('update signing_keys set created_at = now() where retired_at is null')
+  })
 
   test('the service refuses to start, in one line', async () => {
     const { code, stdout, stderr } = await runMasthead(['serve', '--port', '0'], other)

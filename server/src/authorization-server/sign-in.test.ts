@@ -122,6 +122,15 @@ describe('after five failures for an account from an address', async () => {
   })
 })
 
+test('an IPv6 address counts with its whole network', async () => {
+  const attempt = await trier()
+  const victim = await newcomer()
+  for (let host = 1; host <= 5; host++)
+    assert.equal((await attempt(`2001:db8:0:1::${host}`, victim.email, wrong)).statusCode, 401)
+  assert.equal((await attempt('2001:db8::1:ffff:0:0:1', victim.email, victim.password)).statusCode, 429)
+  assert.equal((await attempt('2001:db8:0:2::1', victim.email, victim.password)).statusCode, 303)
+})
+
 test('a success forgets the failures before it', async () => {
   const attempt = await trier()
   const clumsy = await newcomer()

@@ -35,7 +35,7 @@ export type NewMember = {
 export const createMember = async (query: Query, member: NewMember): Promise<Member> => {
   if (!/^[^\s@]+@[^\s@]+$/.test(member.email)) throw new Refusal(`"${member.email}" is not an e-mail address`)
   if (member.name.trim() === '') throw new Refusal('a user needs a name')
-  if (member.subject) await refuseTaken(query, member.subject)
+  if (member.subject) await refuseTaken(query, member.subject, member.email)
   const [user] = await query<{ id: string }>({
     text: `insert into users (id, email, email_key, name, password_hash, subject) values ($1, $2, $3, $4, $5, $6)
       on conflict (email_key) do update set email_key = excluded.email_key returning id`,
@@ -123,7 +123,7 @@ export const setPassword = async (query: Query, email: string, password: string)
 
 /** The name of a user at the outside issuer, which the operator alone may say. */
 export const setSubject = async (query: Query, email: string, subject: string): Promise<void> => {
-  await refuseTaken(query, subject)
+  await refuseTaken(query, subject, email)
   const changed = await query({
     text: 'update users set subject = $2 where email_key = $1 returning id',
     values: [emailKey(email), subject],
@@ -131,7 +131,10 @@ export const setSubject = async (query: Query, email: string, subject: string): 
   if (changed.length === 0) throw new Refusal(`there is no user ${email}`)
 }
 
-const refuseTaken = async (query: Query, subject: string): Promise<void> => {
-  const taken = await query({ text: 'select id from users where subject = $1', values: [subject] })
-  if (taken.length > 0) throw new Refusal(`a user has the subject "${subject}" already`)
+const refuseTaken = async (query: Query, subject: string, email: string): Promise<void> => {
+  const taken = await query({
+    text: 'select id from users where subject = $1 and email_key <> $2',
+    values: [subject, emailKey(email)],
+  })
+  if (taken.length > 0) throw new Refusal(`another user has the subject "${subject}"`)
 }
