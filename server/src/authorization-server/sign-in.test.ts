@@ -10,7 +10,8 @@ import {
   offeredTenants,
   type Person,
 } from '../../test/oauth-browser.ts'
-import { startService } from '../../test/service.ts'
+import { baseUrl, secret, startService } from '../../test/service.ts'
+import { buildApp } from '../app.ts'
 
 const service = await startService()
 const { origin, app } = service
@@ -120,6 +121,17 @@ describe('after five failures for an account from an address', async () => {
     await service.owner.query(`update sign_in_failures set first_at = first_at - interval '15 minutes'`)
     assert.equal((await attempt(attacker, victim.email, victim.password)).statusCode, 303)
   })
+})
+
+test('a trusted proxy names the caller, and nobody else does', async (context) => {
+  const delegation = { issuer: baseUrl, secret }
+  const app = await buildApp({ database: service.database, baseUrl, delegation, trustedProxies: ['192.0.2.0/24'] })
+  context.after(() => app.close())
+  app.get('/address', async ({ ip }) => ip)
+  const headers = { 'x-forwarded-for': '203.0.113.7' }
+  const seenFrom = async (remoteAddress: string) => (await app.inject({ url: '/address', remoteAddress, headers })).body
+  assert.equal(await seenFrom('192.0.2.1'), '203.0.113.7')
+  assert.equal(await seenFrom('198.51.100.1'), '198.51.100.1')
 })
 
 test('an IPv6 address counts with its whole network', async () => {
