@@ -588,6 +588,18 @@ describe('many unknown properties', () => {
   }
 })
 
+test('of thousands of unknown names the first twenty are named', async () => {
+  const body = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`n${index.toString(36)}`, 0]))
+  const answer = await service.call('POST', '/contacts', { token, body: { accountId: 'x', ...body } })
+  assertProblem(
+    answer,
+    'invalid_body',
+    Object.keys(body)
+      .slice(0, 20)
+      .map((name) => ({ pointer: `/${name}` })),
+  )
+})
+
 describe('a method that no operation has', () => {
   test('is refused by name, whatever it is', async () => {
     const parsed = METHODS.filter((method) => !['GET', 'HEAD', 'POST', 'OPTIONS', 'CONNECT'].includes(method))

@@ -23,6 +23,7 @@ import {
   type TokenAnswer,
   type Tokens,
 } from '../../test/oauth-browser.ts'
+import { sendRaw } from '../../test/raw-connection.ts'
 import { samplePublication } from '../../test/sample-records.ts'
 import { baseUrl, startService } from '../../test/service.ts'
 import { type Application, setApplicationDisabled } from '../identity/applications.ts'
@@ -571,6 +572,21 @@ describe('a revocation', () => {
     assertError(await post(origin, '/oauth2/revoke', { token: access_token, client_id: 'x' }), 'invalid_client', 401)
     assertError(await post(origin, '/oauth2/revoke', { client_id: application.clientId }), 'invalid_request')
   })
+})
+
+test('an application may ask that the person signs in again', async () => {
+  for (const request of [{ prompt: 'login' }, { prompt: 'login consent' }, { max_age: '0' }]) {
+    const { access_token } = await authorize(origin, { application, person, request })
+    assert.ok(access_token, JSON.stringify(request))
+  }
+})
+
+test('an absolute address does not name the issuer', async () => {
+  const raw =
+    'GET http://evil.example/.well-known/openid-configuration HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n'
+  const { status, text } = await sendRaw(origin, raw)
+  assert.equal(status, 200)
+  assert.ok(!text.includes('evil.example'))
 })
 
 describe('the tenant of a token', async () => {

@@ -36,7 +36,10 @@ export const mountInteractions = async (app: FastifyInstance, surroundings: Surr
     const interaction = await find(surroundings, request, reply)
     const { email = '', password = '' } = formOf(request)
     const outcome = await signIn(surroundings.database.query, email, password, request.ip)
-    if ('user' in outcome) return finish(surroundings, request, reply, { login: { accountId: outcome.user.id } })
+    if ('user' in outcome)
+      return finish(surroundings, request, reply, {
+        login: { accountId: outcome.user.id, ts: Math.floor(Date.now() / 1_000) },
+      })
     if (outcome.refused === 'throttled') reply.header('retry-after', outcome.retryAfterSeconds)
     const problem =
       outcome.refused === 'throttled'
@@ -92,7 +95,10 @@ const finish = async (
   result: InteractionResults,
 ) =>
   reply.redirect(
-    await server.provider.interactionResult(request.raw, reply.raw, result, { mergeWithLastSubmission: false }),
+    await server.provider.interactionResult(request.raw, reply.raw, result, {
+      // After consent the provider must still know of a sign-in that was asked for, or it asks again.
+      mergeWithLastSubmission: 'consent' in result,
+    }),
     303,
   )
 

@@ -17,8 +17,11 @@ const openPaths: Record<string, string[]> = {
   '/.well-known/oauth-authorization-server': ['GET', 'HEAD'],
 }
 
+/** Without the host of an absolute address, which the caller may choose. */
+const pathOf = (url: string): string => url.replace(/^https?:\/\/[^/]*/i, '')
+
 const methodsAt = (url: string): string[] => {
-  const methods = openPaths[url.split('?', 1)[0] ?? '']
+  const methods = openPaths[pathOf(url).split('?', 1)[0] ?? '']
   return methods ? [...methods, 'OPTIONS'] : []
 }
 
@@ -41,7 +44,8 @@ export const mountAuthorizationServer = async (
     delete raw.headers.origin
     // RFC 6749 §5.2: errors there are JSON, also when a person looks on.
     if (methodsAt(request.url).length > 0) raw.headers.accept = 'application/json'
-    if (request.url.startsWith('/.well-known/')) raw.url = metadata
+    raw.url = pathOf(request.url)
+    if (raw.url.startsWith('/.well-known/')) raw.url = metadata
     // For the library's own pages; ours say more.
     reply.headers({
       'content-security-policy': "frame-ancestors 'none'; base-uri 'none'",

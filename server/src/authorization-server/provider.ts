@@ -34,7 +34,10 @@ export const buildProvider = (options: ProviderOptions): Provider => {
   // The issuer is configured, whatever address a request came by: mount.ts sets the forwarded headers from it.
   provider.proxy = true
   provider.use(revokeAccessTokens(options))
+  provider.silent = true
   provider.on('server_error', (_ctx, error) => options.onError(error))
+  const koa: NodeJS.EventEmitter = provider
+  koa.on('error', (error: Error) => options.onError(error))
   return provider
 }
 
@@ -115,7 +118,10 @@ const configuration = ({ database, issuer, resource, secret, keys }: ProviderOpt
     if (!delegation) throw new errors.InvalidGrant('the consent, the membership or the application has ended')
     return { [tenantClaim]: delegation.tenantId, [grantClaim]: token.grantId }
   },
-  findAccount: async (_ctx, id) => {
+  findAccount: async (_ctx, id, token) => {
+    // What was given under a consent ends with it, here too.
+    const grantId = token && 'grantId' in token ? token.grantId : undefined
+    if (grantId && !(await findDelegation(database.query, grantId))) return undefined
     const user = await findUser(database.query, id)
     return user ? { accountId: user.id, claims: async () => ({ sub: user.id }) } : undefined
   },

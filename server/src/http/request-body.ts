@@ -69,7 +69,7 @@ const validate = (validator: Validator, schema: TObject, value: unknown): Proble
   if (validator.Check(value)) return Object.entries(value as object).flatMap(([name, text]) => unstorable(name, text)) // a checked body is an object
   // The validator stops after a few errors, so names that are not known are found here, and do not hide the others.
   const { known, unknown } = divided(schema, value)
-  const places = [...unknown.slice(0, mostPlaces), ...validator.Errors(known).flatMap(placesOf)]
+  const places = [...unknown, ...validator.Errors(known).flatMap(placesOf)]
   return places.length > 0
     ? places
     : [{ pointer: '', code: 'invalid_value', detail: 'The body does not fit its schema.' }]
@@ -78,12 +78,16 @@ const validate = (validator: Validator, schema: TObject, value: unknown): Proble
 const divided = (schema: TObject, value: unknown): { known: unknown; unknown: ProblemPlace[] } => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { known: value, unknown: [] }
   const names = Object.keys(schema.properties)
-  const [known = [], unknown = []] = [true, false].map((wanted) =>
-    Object.entries(value).filter(([name]) => names.includes(name) === wanted),
-  )
+  const known: Record<string, unknown> = {}
+  const strange: string[] = []
+  for (const [name, member] of Object.entries(value)) {
+    if (Object.hasOwn(schema.properties, name)) known[name] = member
+    // Guessing what was meant costs more than reading it, so not for thousands.
+    else if (strange.length < mostPlaces) strange.push(name)
+  }
   return {
-    known: Object.fromEntries(known),
-    unknown: unknown.map(([name]) => ({
+    known,
+    unknown: strange.map((name) => ({
       pointer: `/${escapePointer(name)}`,
       code: 'unknown_property',
       detail: `There is no property \`${name.slice(0, 100)}\`. ${suggestion(name, names)}`,

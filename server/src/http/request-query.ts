@@ -13,6 +13,7 @@ export const readQuery = (url: string, schema: TObject | undefined): Record<stri
   const errors: ProblemPlace[] = []
   const query: Record<string, Value> = {}
   for (const [name, text] of pairs(url)) {
+    if (errors.length >= mostPlaces) break
     const refuse = (code: string, detail: string) => errors.push({ parameter: name.slice(0, 200), code, detail })
     const known = Object.hasOwn(properties, name) ? properties[name] : undefined
     if (!known)
@@ -25,8 +26,7 @@ export const readQuery = (url: string, schema: TObject | undefined): Record<stri
     else query[name] = parse(text, known, (code, detail) => refuse(code, `\`${name}\` ${detail}`))
   }
   if (errors.length === 0) return query
-  const places = errors.slice(0, mostPlaces)
-  throw new Problem('invalid_parameter', places.map(({ detail }) => detail).join(' '), { errors: places })
+  throw new Problem('invalid_parameter', errors.map(({ detail }) => detail).join(' '), { errors })
 }
 
 const pairs = (url: string): [string, string][] => {

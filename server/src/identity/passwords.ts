@@ -1,10 +1,17 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
+import { FairLanes } from '../database/fair-lanes.ts'
 import { Refusal } from '../refusal.ts'
 
 /** OWASP's first choice for argon2id: 19 MiB, 2 passes, 1 lane. */
 const cost = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
-const derive = promisify(argon2)
+const deriveAtOnce = promisify(argon2)
+
+/**
+ * Hashing takes the threads that signatures are made and checked with too: it has half of them, and a bounded queue.
+ */
+const lanes = new FairLanes(2, 2)
+const derive: typeof deriveAtOnce = (...given) => lanes.run('', () => deriveAtOnce(...given))
 
 /** A PHC string, so that the cost can grow and old hashes still be checked. */
 export const hashPassword = async (password: string): Promise<string> => {
