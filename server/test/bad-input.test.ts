@@ -589,7 +589,7 @@ describe('many unknown properties', () => {
 })
 
 test('of thousands of unknown names the first twenty are named', async () => {
-  const body = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`n${index.toString(36)}`, 0]))
+  const body = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`_${index}`, 0]))
   const answer = await service.call('POST', '/contacts', { token, body: { accountId: 'x', ...body } })
   assertProblem(
     answer,
