@@ -19,6 +19,11 @@ export class StateAdapter implements Adapter {
   }
 
   /** `jti` is the id once more: it is left out, and put back by who knows it. */
+  /** Seconds for which a code is known after its time, so that its reuse is noticed; its payload says that it is expired. */
+  get #remembered(): number {
+    return this.#model === 'AuthorizationCode' ? 86_400 : 0
+  }
+
   async upsert(id: string, given: AdapterPayload, expiresIn = 3_600): Promise<void> {
     const payload = withoutSecrets(given)
     await this.#query({
@@ -26,7 +31,14 @@ export class StateAdapter implements Adapter {
         values ($1, $2, $3, $4, $5, now() + $6 * interval '1 second')
         on conflict (model, id_hash) do update set payload = excluded.payload, grant_id = excluded.grant_id,
           uid = excluded.uid, expires_at = excluded.expires_at`,
-      values: [this.#model, hash(id), JSON.stringify(payload), payload.grantId ?? null, payload.uid ?? null, expiresIn],
+      values: [
+        this.#model,
+        hash(id),
+        JSON.stringify(payload),
+        payload.grantId ?? null,
+        payload.uid ?? null,
+        expiresIn + this.#remembered,
+      ],
     })
   }
 
@@ -37,6 +49,9 @@ export class StateAdapter implements Adapter {
         where model = $1 and id_hash = $2 and expires_at > now()`,
       values: [this.#model, hash(id)],
     })
+    // Spent codes are asked for only by who presents them again, perhaps long after they were good.
+    if (this.#model === 'AuthorizationCode' && found?.consumed && found.grantId)
+      await endGrant(this.#query, found.grantId)
     return found && { ...found, jti: id }
   }
 
@@ -106,7 +121,7 @@ export const endGrant = async (query: Query, grantId: string): Promise<void> => 
   })
 }
 
-/** It has not been valid for a day, so nobody asks for it any more. */
+/** Nobody asks for it any more. */
 export const deleteExpiredState = async (query: Query): Promise<void> => {
   // So many at a time that it ends within the limit of a statement, whatever has piled up.
   await query({
