@@ -38,6 +38,16 @@ export const prepareSession = async (client: pg.ClientBase, role: string | null)
   if (role) await client.query(`set role ${pg.escapeIdentifier(role)}`)
 }
 
+/** Plans are made for the data at hand, and each is used for many rows. */
+const bulkSettings = `
+  set jit = off; set work_mem = '64MB'; set temp_buffers = '64MB'; set maintenance_work_mem = '64MB'; set lock_timeout = '30s'`
+
+export const prepareBulkSession = async (client: pg.ClientBase, role: string | null): Promise<void> => {
+  client.on('error', () => {})
+  await client.query(bulkSettings)
+  if (role) await client.query(`set role ${pg.escapeIdentifier(role)}`)
+}
+
 const longestSilenceMilliseconds = 12_000
 
 /**

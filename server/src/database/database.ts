@@ -2,6 +2,7 @@ import pg from 'pg'
 import {
   answered,
   clientOptions,
+  prepareBulkSession,
   prepared,
   prepareSession,
   type Query,
@@ -21,6 +22,8 @@ export type TenantDatabase = {
   /** One statement that may take long, on a connection that the quick ones do not share. */
   readSlowly: Query
   transaction: <T>(work: (query: Query) => Promise<T>) => Promise<T>
+  /** A connection of its own, for what reads or writes in bulk: nothing there ends it for taking long. */
+  inBulk: <T>(work: (client: pg.Client) => Promise<T>) => Promise<T>
 }
 
 export type Database = {
@@ -68,6 +71,7 @@ export const openDatabase = (connectionString: string, role: string | null): Dat
       readSlowly: (statement) =>
         searches.run(tenantId, () => searching.use((client) => readAs(client, tenantId, statement))),
       transaction: (work) => writes.run(tenantId, () => transaction(writing, [setTenant(tenantId)], work)),
+      inBulk: (work) => inBulk(options, role, tenantId, work),
     }),
     ping: async () => {
       await reading.use((client) => client.query('select 1'))
@@ -88,6 +92,23 @@ const setTenant = (tenantId: string): Statement => ({
   text: `select set_config('masthead.tenant', $1, true)`,
   values: [tenantId],
 })
+
+const inBulk = async <T>(
+  options: pg.ClientConfig,
+  role: string | null,
+  tenantId: string,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> => {
+  const client = new pg.Client({ ...options, pipeline: false })
+  await client.connect()
+  try {
+    await prepareBulkSession(client, role)
+    await client.query(`select set_config('masthead.tenant', $1, false)`, [tenantId])
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
 
 /** Queued in one synchronous call, so that no other caller's statement falls between. */
 const readAs = async <R>(client: pg.Client, tenantId: string, statement: Statement): Promise<R[]> => {

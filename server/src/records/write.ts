@@ -65,7 +65,8 @@ export const updateRecord = async (
   changes: Fields,
 ): Promise<string> => {
   const table = tables[resource]
-  const after = { ...before, ...changes }
+  // Whoever wrote it last, no import did.
+  const after = { ...before, importId: null, ...changes }
   const row = columnsOf(after)
   const text = searchText(table)(after)
   const [updated] = await query<{ body: string }>({

@@ -5,12 +5,10 @@ import { insertTask } from './queries.ts'
 
 export const handlers: Handlers<Resources['tasks']> = {
   CreateTaskRecord: async ({ tenant, principal, body }) => {
-    const task = await insertTask(tenant, {
-      ...body,
-      id: newId(),
-      userId: body.userId ?? principal.assignee,
-      route: 'native',
-    })
-    return { body: JSON.stringify(task) }
+    const { priority = null, type = null, ...given } = body
+    const userId = body.userId ?? principal.assignee
+    const createdAt = new Date().toISOString()
+    const task = { ...given, priority, type, id: newId(), userId, route: 'native', createdAt }
+    return { body: await insertTask(tenant, task) }
   },
 }
