@@ -27,31 +27,39 @@ export const insertRecords = async (
   if (!first) return []
   const table = tables[resource]
   const rows = records.map(columnsOf)
-  const columns = Object.keys(columnsOf(first))
-  const rowsAdded = await query<{ body: string }>({
-    text: insertStatement(table, columns),
-    values: [JSON.stringify(rows), records.length, table.listing.search.length ? records.map(searchText(table)) : []],
+  const added = await query<{ body: string }>({
+    text: `${insertion(table, Object.keys(columnsOf(first)), givenAsJson(table, 'json_populate_recordset'))}
+      select body from changed order by position`,
+    values: [records.length, JSON.stringify(rows), records.map((record) => searchText(resource, record))],
   })
-  return rowsAdded.map(({ body }) => body)
+  return added.map(({ body }) => body)
 }
 
-const insertStatement = (table: Table, columns: string[]): string => `
-  with head as (
-    insert into heads (resource, last) values ('${table.name}', $2::bigint)
+const givenAsJson = (table: Table, reader: 'json_populate_record' | 'json_populate_recordset'): string => `
+  select given.*, ($3::text[])[given.ordinality] as search_text
+  from ${reader}(null::${table.name}, $2::json) with ordinality as given`
+
+/**
+ * The beginning of a statement that adds rows at the end of the list, as many as its first parameter says; `changed`
+ * holds them. `given` is a query of their columns, their `search_text` and their `ordinality`, which counts from 1.
+ */
+export const insertion = (table: Table, columns: readonly string[], given: string): string => `
+  with given as (${given}), head as (
+    insert into heads (resource, last) values ('${table.name}', $1::bigint)
     on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
-    returning last - $2::bigint as before
+    returning last - $1::bigint as before
   ), changed as (
     insert into ${table.name} (position, ${columns.join(', ')})
     select head.before + given.ordinality, ${columns.map((column) => `given.${column}`).join(', ')}
-    from head, json_populate_recordset(null::${table.name}, $1::json) with ordinality as given
+    from head, given
     order by given.ordinality
     returning position, class, ${table.facets} as facets, 1 as change, body
   ), texts as (
     insert into search_texts (resource, position, class, text)
-    select '${table.name}', changed.position, changed.class, ($3::text[])[changed.position - head.before]
-    from head, changed where cardinality($3::text[]) > 0
-  ), counted as (${count(table, 'changed')})
-  select body from changed order by position`
+    select '${table.name}', changed.position, changed.class, given.search_text
+    from head, changed, given
+    where changed.position = head.before + given.ordinality and given.search_text is not null
+  ), counted as (${count(table, 'changed')})`
 
 /**
  * Replaces fields of a record, all of which `before` holds, while its head is locked; answers its new body. Every column
@@ -60,41 +68,96 @@ const insertStatement = (table: Table, columns: string[]): string => `
 export const updateRecord = async (
   query: Query,
   resource: ResourceName,
-  id: string,
-  before: Fields,
+  before: Fields & { id: string },
   changes: Fields,
 ): Promise<string> => {
-  const table = tables[resource]
   // Whoever wrote it last, no import did.
   const after = { ...before, importId: null, ...changes }
-  const row = columnsOf(after)
-  const text = searchText(table)(after)
-  const [updated] = await query<{ body: string }>({
-    text: updateStatement(table, Object.keys(row)),
-    values: [JSON.stringify(row), id, text, text !== searchText(table)(before)],
-  })
-  if (!updated) throw new Error(`${resource} ${id} vanished under its lock`)
-  return updated.body
+  const [body] = await update(query, resource, 'json_populate_record', columnsOf(after), [{ before, after }])
+  if (body === undefined) throw new Error(`${resource} ${before.id} vanished under its lock`)
+  return body
 }
 
-const updateStatement = (table: Table, columns: string[]): string => `
-  with former as (
-    select position, class, ${table.facets} as facets, -1 as change from ${table.name} where id = $2
+export type Change = { before: Fields; after: Fields & { id: string } }
+
+/** The same for many records, all with the same fields. */
+export const updateRecords = async (
+  query: Query,
+  resource: ResourceName,
+  changes: readonly Change[],
+): Promise<number> => {
+  const rows = changes.map(({ after }) => columnsOf(after))
+  return (await update(query, resource, 'json_populate_recordset', rows, changes)).length
+}
+
+const update = async (
+  query: Query,
+  resource: ResourceName,
+  reader: 'json_populate_record' | 'json_populate_recordset',
+  rows: Fields | readonly Fields[],
+  changes: readonly Change[],
+): Promise<string[]> => {
+  const [first] = changes
+  if (!first) return []
+  const table = tables[resource]
+  const texts = changes.map(({ after }) => searchText(resource, after))
+  const updated = await query<{ body: string }>({
+    text: updateStatement(table, Object.keys(columnsOf(first.after)), reader),
+    values: [
+      changes.map(({ before }, index) => texts[index] !== searchText(resource, before)),
+      JSON.stringify(rows),
+      texts,
+    ],
+  })
+  return updated.map(({ body }) => body)
+}
+
+const updateStatement = (
+  table: Table,
+  columns: string[],
+  reader: 'json_populate_record' | 'json_populate_recordset',
+): string => `
+  with given as (${givenAsJson(table, reader)}), former as (
+    select ${table.name}.position, ${table.name}.class, ${table.facets} as facets, -1 as change
+    from given, ${table.name} where ${table.name}.id = given.id
   ), latter as (
     update ${table.name} set (${columns.join(', ')}) = row (${columns.map((column) => `given.${column}`).join(', ')})
-    from json_populate_record(null::${table.name}, $1::json) as given
-    where ${table.name}.id = $2
-    returning ${table.name}.position, ${table.name}.class, ${table.facets} as facets, 1 as change, ${table.name}.body
+    from given
+    where ${table.name}.id = given.id
+    returning ${table.name}.position, ${table.name}.class, ${table.facets} as facets, 1 as change,
+      given.ordinality, given.search_text, ${table.name}.body
   ), texts as (
-    update search_texts set class = latter.class, text = $3::text
-    from former, latter
+    update search_texts set class = latter.class, text = latter.search_text
+    from latter, former
     -- Row-level security is not forced here, so it does not hold a role that owns the table.
     where tenant_id = current_tenant() and resource = '${table.name}' and search_texts.position = latter.position
-      and ($4::boolean or former.class <> latter.class)
+      and former.position = latter.position
+      and (($1::boolean[])[latter.ordinality] or former.class <> latter.class)
   ), changed as (
     select position, class, facets, change from former union all select position, class, facets, change from latter
   ), counted as (${count(table, 'changed')})
-  select body from latter`
+  select body from latter order by ordinality`
+
+/** Removes records for good while their head is locked; answers the ids of those that were there. */
+export const removeRecords = async (
+  query: Query,
+  resource: ResourceName,
+  ids: readonly string[],
+): Promise<{ id: string }[]> => {
+  const table = tables[resource]
+  return query<{ id: string }>({
+    text: `
+      with changed as (
+        delete from ${table.name} where id = any ($1::uuid[])
+        returning id, position, class, ${table.facets} as facets, -1 as change
+      ), texts as (
+        delete from search_texts using changed
+        where tenant_id = current_tenant() and resource = '${table.name}' and search_texts.position = changed.position
+      ), counted as (${count(table, 'changed')})
+      select id from changed`,
+    values: [ids],
+  })
+}
 
 const count = (table: Table, changes: string): string => `
     insert into tallies (resource, facet, class, level, block, count)
@@ -111,12 +174,14 @@ const columnsOf = (fields: Fields): Record<string, unknown> => {
   return row
 }
 
-const searchText =
-  (table: Table) =>
-  (fields: Fields): string =>
-    fold(
-      table.listing.search
-        .map((field) => fields[field])
-        .filter((value) => typeof value === 'string')
-        .join(' '),
-    )
+/** The folded text in which search looks for a record; null for a resource that cannot be searched. */
+export const searchText = (resource: ResourceName, fields: Fields): string | null => {
+  const searched = tables[resource].listing.search
+  if (searched.length === 0) return null
+  return fold(
+    searched
+      .map((field) => fields[field])
+      .filter((value) => typeof value === 'string')
+      .join(' '),
+  )
+}

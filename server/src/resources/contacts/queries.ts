@@ -28,7 +28,7 @@ export const updateContact = (
     const changes = differing(record, decide({ body, record }, accountId ?? record.accountId))
     if (Object.keys(changes).length === 0) return { body }
     const updatedAt = new Date().toISOString()
-    return { body: await updateRecord(query, 'contacts', record.id, record, { ...changes, updatedAt }) }
+    return { body: await updateRecord(query, 'contacts', record, { ...changes, updatedAt }) }
   })
 
 const differing = (record: Contact, decided: Fields): Fields =>
