@@ -1,0 +1,211 @@
+import { Refusal } from '../refusal.ts'
+
+/** A row as it stands in the file. A cell: null is an empty cell, '' is `""`. */
+export type CsvRow = {
+  /** On which its first character stands; the first line of a file is 1. */
+  line: number
+  cells: (string | null)[]
+  /** What makes its cells unreliable. */
+  problem?: string
+}
+
+/** What differs between files; noticed from the header. */
+type Dialect = { delimiter: string; lineEnd: '\n' | '\r' }
+
+/** In characters; a quote left open would else take in the whole file. */
+export const longestRow = 16 * 1024 * 1024
+
+const quote = 0x22
+const carriageReturn = 0x0d
+const delimiters = [',', ';', '\t']
+
+/** The rows of a CSV file (RFC 4180), the header included, from its text in pieces of any size. */
+export class CsvRows {
+  readonly #name: string
+  #dialect: Dialect | undefined
+  /** From the beginning of the first row that is not complete. */
+  #text = ''
+  #line = 1
+  /** A row that spans many pieces is looked at again only when its text has doubled. */
+  #enough = 0
+
+  constructor(name: string) {
+    this.#name = name
+  }
+
+  push(text: string): CsvRow[] {
+    this.#text += text
+    return this.#text.length < this.#enough ? [] : this.#take(false)
+  }
+
+  /** The rows that are left when no more text comes. */
+  end(): CsvRow[] {
+    return this.#take(true)
+  }
+
+  #take(isEnd: boolean): CsvRow[] {
+    this.#dialect ??= noticeDialect(this.#text, isEnd)
+    const rows: CsvRow[] = []
+    const end = this.#dialect ? this.#takeRows(this.#text, this.#dialect, isEnd, rows) : 0
+    this.#text = this.#text.slice(end)
+    if (this.#text.length > longestRow) throw this.#tooLong()
+    this.#enough = Math.min(this.#text.length * 2, longestRow + 1)
+    return rows
+  }
+
+  /** Answers where the first row begins that is not complete. */
+  #takeRows(text: string, dialect: Dialect, isEnd: boolean, rows: CsvRow[]): number {
+    let nextQuote = -1
+    for (let at = 0; ; ) {
+      if (nextQuote < at) nextQuote = indexOrEnd(text, '"', at)
+      const lineEnd = indexOrEnd(text, dialect.lineEnd, at)
+      if (nextQuote < lineEnd) {
+        const row = readQuotedRow(text, at, dialect, isEnd)
+        if (row.openQuote !== undefined) {
+          if (isEnd) throw this.#openQuote(text, at, row.openQuote, dialect)
+          return at
+        }
+        if (row.end === text.length && !row.endsLine && !isEnd) return at
+        if (row.end - at > longestRow) throw this.#tooLong()
+        rows.push(this.#rowOf(row, text, at, dialect))
+        this.#line += countOf(dialect.lineEnd, text, at, row.end + 1)
+        at = row.endsLine ? row.end + 1 : row.end
+        continue
+      }
+      if (lineEnd === text.length && !isEnd) return at
+      if (lineEnd - at > longestRow) throw this.#tooLong()
+      const end = text.charCodeAt(lineEnd - 1) === carriageReturn && lineEnd > at ? lineEnd - 1 : lineEnd
+      if (end > at) rows.push({ line: this.#line, cells: splitPlain(text.slice(at, end), dialect.delimiter) })
+      if (lineEnd === text.length) return lineEnd
+      this.#line++
+      at = lineEnd + 1
+    }
+  }
+
+  #rowOf({ cells, strayText }: QuotedRow, text: string, start: number, { lineEnd }: Dialect): CsvRow {
+    if (!strayText) return { line: this.#line, cells }
+    const [opened, closed] = [strayText.openQuote, strayText.closingQuote].map(
+      (position) => this.#line + countOf(lineEnd, text, start, position),
+    )
+    const where =
+      opened === closed
+        ? `the quote that closes on line ${closed}`
+        : `the quote of line ${opened} that closes on line ${closed}`
+    return { line: this.#line, cells, problem: `text follows ${where}: a quote inside quotes must be doubled` }
+  }
+
+  #openQuote(text: string, start: number, position: number, { lineEnd }: Dialect): Refusal {
+    const line = this.#line + countOf(lineEnd, text, start, position)
+    return new Refusal(`the quote that ${this.#name} opens on line ${line} is never closed`)
+  }
+
+  #tooLong(): Refusal {
+    return new Refusal(`the row on line ${this.#line} of ${this.#name} is longer than 16 MiB: is a quote left open?`)
+  }
+}
+
+const indexOrEnd = (text: string, wanted: string, from: number): number => {
+  const found = text.indexOf(wanted, from)
+  return found < 0 ? text.length : found
+}
+
+const splitPlain = (line: string, delimiter: string): (string | null)[] => {
+  const cells: (string | null)[] = line.split(delimiter)
+  for (let index = 0; index < cells.length; index++) if (cells[index] === '') cells[index] = null
+  return cells
+}
+
+type QuotedRow = {
+  cells: (string | null)[]
+  end: number
+  /** Whether a line end stands there. */
+  endsLine: boolean
+  /** The position of a quote whose end is not there. */
+  openQuote?: number
+  strayText?: { openQuote: number; closingQuote: number }
+}
+
+/** A row that has a quote somewhere. */
+const readQuotedRow = (text: string, start: number, dialect: Dialect, isEnd: boolean): QuotedRow => {
+  const delimiter = dialect.delimiter.charCodeAt(0)
+  const lineEnd = dialect.lineEnd.charCodeAt(0)
+  const row: QuotedRow = { cells: [], end: start, endsLine: false }
+  for (let at = start; ; ) {
+    const closing = text.charCodeAt(at) === quote ? closingQuote(text, at, isEnd) : at
+    if (closing < 0) return { ...row, openQuote: at }
+    let end = closing === at ? at : closing + 1
+    while (end < text.length && text.charCodeAt(end) !== delimiter && text.charCodeAt(end) !== lineEnd) end++
+    row.endsLine = text.charCodeAt(end) === lineEnd
+    const isLast = row.endsLine || end === text.length
+    const cellEnd = isLast && end > at && text.charCodeAt(end - 1) === carriageReturn ? end - 1 : end
+    if (closing > at && cellEnd === closing + 1) row.cells.push(unquoted(text.slice(at + 1, closing)))
+    else {
+      // What cannot be read by the rules stays to the letter.
+      row.cells.push(cellEnd > at ? text.slice(at, cellEnd) : null)
+      if (closing > at) row.strayText ??= { openQuote: at, closingQuote: closing }
+    }
+    row.end = end
+    if (isLast) return row
+    at = end + 1
+  }
+}
+
+/** Negative when it is not there, or could turn out to be the first of a pair. */
+const closingQuote = (text: string, opening: number, isEnd: boolean): number => {
+  for (let at = opening + 1; ; at += 2) {
+    at = text.indexOf('"', at)
+    if (at < 0 || (at === text.length - 1 && !isEnd)) return -1
+    if (text.charCodeAt(at + 1) !== quote) return at
+  }
+}
+
+const unquoted = (text: string): string => (text.includes('"') ? text.replaceAll('""', '"') : text)
+
+const countOf = (character: string, text: string, from: number, to: number): number => {
+  let count = 0
+  for (let at = text.indexOf(character, from); at >= 0 && at < to; at = text.indexOf(character, at + 1)) count++
+  return count
+}
+
+/**
+ * The delimiter that the header holds most often outside quotes, and what ends its line: `\n`, also after `\r`, unless
+ * it is the lone `\r` of old Macs. Undefined while the header is not complete.
+ */
+const noticeDialect = (text: string, isEnd: boolean): Dialect | undefined => {
+  const counts = new Map(delimiters.map((delimiter) => [delimiter, 0]))
+  let beginsCell = true
+  let at = 0
+  while (text[at] === '\n' || text[at] === '\r') at++
+  for (; at < text.length; at++) {
+    const character = text[at] ?? ''
+    const count = counts.get(character)
+    if (character === '\n') break
+    if (character === '\r') {
+      if (at === text.length - 1 && !isEnd) return undefined
+      break
+    }
+    if (count !== undefined) counts.set(character, count + 1)
+    if (character === '"' && beginsCell) {
+      at = closingQuote(text, at, isEnd)
+      if (at < 0) break
+    }
+    beginsCell = count !== undefined
+  }
+  if (!isEnd && (at < 0 || at === text.length)) return undefined
+  const [[delimiter]] = [...counts].sort(([, one], [, other]) => other - one) as [[string, number]] // there are three
+  return { delimiter, lineEnd: text[at] === '\r' && text[at + 1] !== '\n' ? '\r' : '\n' }
+}
+
+/** Also `;` and tab, because whoever reads the file may take them for its delimiter. */
+const needsQuotes = /^$|[",;\t\r\n]|^[\s\uFEFF]|\s$/
+
+/** A line of a CSV file with commas. A row that is a single null is written as `""`: nobody would take a blank line for a row. */
+export const csvLine = (cells: readonly (string | null)[]): string => {
+  if (cells.length === 1 && cells[0] === null) return '""\n'
+  return `${cells.map(csvCell).join(',')}\n`
+}
+
+const csvCell = (cell: string | null): string => {
+  if (cell === null) return ''
+  return needsQuotes.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
+}

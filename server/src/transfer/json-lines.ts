@@ -1,0 +1,57 @@
+import { Refusal } from '../refusal.ts'
+import { longestRow } from './csv-rows.ts'
+
+/** A line of an NDJSON file, not looked into. */
+export type JsonRow = {
+  /** The first line of a file is 1. */
+  line: number
+  text: string
+}
+
+/** The lines of an NDJSON file that are not blank, from its text in pieces of any size. */
+export class JsonLines {
+  readonly #name: string
+  /** Of the line that is not complete. */
+  #pieces: string[] = []
+  #length = 0
+  #line = 1
+
+  constructor(name: string) {
+    this.#name = name
+  }
+
+  push(text: string): JsonRow[] {
+    const rows: JsonRow[] = []
+    let at = 0
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', at)) {
+      this.#keep(text.slice(at, end))
+      this.#takeLine(rows)
+      at = end + 1
+    }
+    this.#keep(text.slice(at))
+    return rows
+  }
+
+  /** The row that is left when no more text comes. */
+  end(): JsonRow[] {
+    const rows: JsonRow[] = []
+    this.#takeLine(rows)
+    return rows
+  }
+
+  #keep(piece: string): void {
+    if (piece === '') return
+    this.#pieces.push(piece)
+    this.#length += piece.length
+    if (this.#length <= longestRow) return
+    throw new Refusal(`line ${this.#line} of ${this.#name} is longer than 16 MiB: write one JSON object a line`)
+  }
+
+  #takeLine(rows: JsonRow[]): void {
+    const text = this.#pieces.join('').trim()
+    if (text !== '') rows.push({ line: this.#line, text })
+    this.#pieces = []
+    this.#length = 0
+    this.#line++
+  }
+}

@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readlinkSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { until } from '../../test/masthead-process.ts'
+import { Refusal } from '../refusal.ts'
+import type { CsvRow } from './csv-rows.ts'
+import { type CsvFile, openSourceFile } from './source-file.ts'
+import { Utf8Text } from './utf8-text.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'masthead-source-'))
+after(() => rm(folder, { recursive: true, force: true }))
+
+let count = 0
+const write = async (contents: string | Uint8Array, name = 'records.csv'): Promise<string> => {
+  const path = join(folder, `${++count}`, name)
+  await mkdir(join(folder, `${count}`))
+  await writeFile(path, contents)
+  return path
+}
+const openCsv = async (path: string): Promise<CsvFile> => {
+  const file = await openSourceFile(path)
+  assert.equal(file.format, 'csv')
+  return file
+}
+const allOf = async <R>(batches: AsyncGenerator<R[]>): Promise<R[]> => {
+  const rows: R[] = []
+  for await (const batch of batches) rows.push(...batch)
+  return rows
+}
+const rowsOf = async (contents: string | Uint8Array, name?: string): Promise<CsvRow[]> =>
+  allOf((await openCsv(await write(contents, name))).rows())
+const openFiles = (): string[] =>
+  readdirSync('/proc/self/fd').map((number) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${number}`)
+    } catch {
+      // The one that listed them.
+      return ''
+    }
+  })
+const refusal = async (contents: string | Uint8Array, name?: string): Promise<string> => {
+  const path = await write(contents, name)
+  return refusalOf(path)
+}
+const refusalOf = async (path: string): Promise<string> => {
+  try {
+    await allOf<unknown>((await openSourceFile(path)).rows())
+  } catch (error) {
+    assert.ok(error instanceof Refusal, String(error))
+    assert.ok(error.message.includes(path), error.message)
+    return error.message.replaceAll(path, 'FILE')
+  }
+  assert.fail('it was read')
+}
+
+describe('a file', () => {
+  const table = 'id,name\n1,Ada\n'
+  const lines = '{"id":1}\n{"id":2}\n'
+
+  test('is CSV or NDJSON by its name', async () => {
+    for (const name of ['a.csv', 'a.tsv', 'a.txt', 'A.CSV', 'a.csv.gz', 'a.b.Csv']) {
+      assert.equal((await openSourceFile(await write(table, name))).format, 'csv', name)
+    }
+    for (const name of ['a.ndjson', 'a.jsonl', 'a.JSONL', 'a.ndjson.gz']) {
+      assert.equal((await openSourceFile(await write(lines, name))).format, 'ndjson', name)
+    }
+    for (const name of ['a.xlsx', 'a', 'csv', 'a.gz', 'a.json', 'a.csv.zip']) {
+      const expected =
+        'FILE is neither CSV nor NDJSON by its name: end it in .csv, .tsv, .txt, .ndjson or .jsonl, with .gz or without'
+      assert.equal(await refusal(table, name), expected, name)
+    }
+  })
+
+  test('is unpacked when its bytes are gzip, whatever its name', async () => {
+    for (const name of ['a.csv', 'a.csv.gz']) {
+      const expected = [{ line: 2, cells: ['1', 'Ada'] }]
+      assert.deepEqual(await rowsOf(table, name), expected)
+      assert.deepEqual(await rowsOf(gzipSync(table), name), expected)
+      const [start, end] = [table.slice(0, 4), table.slice(4)]
+      assert.deepEqual(await rowsOf(Buffer.concat([gzipSync(start), gzipSync(end)]), name), expected)
+      assert.deepEqual(await rowsOf(Buffer.concat([gzipSync(table), Buffer.alloc(512)]), name), expected)
+    }
+  })
+
+  test('has a header whose names are trimmed, and otherwise as they are', async () => {
+    const header = async (text: string) => (await openCsv(await write(text))).header
+    assert.deepEqual(await header(' id ,"full name ",,id\n'), ['id', 'full name', '', 'id'])
+    assert.deepEqual(await header('\uFEFF"id";name'), ['id', 'name'])
+    assert.deepEqual(await header('\n\r\nid\n'), ['id'])
+  })
+
+  test('can be read again, and tells how far it has been read', async () => {
+    const row = `${'x'.repeat(99)},1\n`
+    const contents = `id,name\n${row.repeat(20_000)}`
+    for (const given of [contents, gzipSync(contents, { level: 0 })]) {
+      const file = await openCsv(await write(given))
+      assert.equal(file.size, Buffer.byteLength(given))
+      for (const _ of ['once', 'twice']) {
+        let rows = 0
+        let before = 0
+        for await (const batch of file.rows()) {
+          assert.ok(file.bytes() >= before && file.bytes() <= file.size)
+          if (rows === 0) assert.ok(file.bytes() < file.size / 2, 'it is not read at once')
+          before = file.bytes()
+          rows += batch.length
+        }
+        assert.equal(file.bytes(), file.size)
+        assert.equal(rows, 20_000)
+      }
+    }
+  })
+
+  test('is closed when its reader stops early', { skip: !existsSync('/proc/self/fd') }, async () => {
+    const contents = `id\n${'1\n'.repeat(500_000)}`
+    for (const given of [contents, gzipSync(contents)]) {
+      const file = await openCsv(await write(given))
+      for await (const _ of file.rows()) break
+      await until('it is closed', () => !openFiles().includes(file.path))
+      assert.equal((await allOf(file.rows())).length, 500_000)
+    }
+  })
+
+  test('gives the lines of NDJSON that are not blank', async () => {
+    const file = await openSourceFile(await write('\uFEFF{"a":1}\r\n\n  \n {"b":"\u2028"}\n[1', 'a.ndjson'))
+    assert.ok(file.format === 'ndjson')
+    const expected = [
+      { line: 1, text: '{"a":1}' },
+      { line: 4, text: '{"b":"\u2028"}' },
+      { line: 5, text: '[1' },
+    ]
+    assert.deepEqual(await allOf(file.rows()), expected)
+    assert.deepEqual(await allOf(file.rows()), expected)
+  })
+
+  test('of NDJSON may be empty: that is how no records are written', async () => {
+    for (const contents of ['', '\n\n', gzipSync('')]) {
+      assert.deepEqual(await allOf<unknown>((await openSourceFile(await write(contents, 'a.ndjson'))).rows()), [])
+    }
+  })
+})
+
+describe('a text', () => {
+  test('may have a byte order mark, and any other stays', async () => {
+    assert.deepEqual((await rowsOf('\uFEFFid,name\n1,\uFEFF\n'))[0]?.cells, ['1', '\uFEFF'])
+  })
+
+  test('in UTF-16 or UTF-32 is refused, with a byte order mark or without', async () => {
+    const utf16 = Buffer.from('id,name\n1,Ada\n', 'utf16le')
+    const bigEndian = Buffer.from(utf16).swap16()
+    const utf32 = Buffer.concat([...'id,name\n'].map((character) => Buffer.from([character.charCodeAt(0), 0, 0, 0])))
+    const marked = (mark: number[], text: Buffer) => Buffer.concat([Buffer.from(mark), text])
+    for (const contents of [utf16, bigEndian, marked([0xff, 0xfe], utf16), marked([0xfe, 0xff], bigEndian)]) {
+      assert.equal(await refusal(contents), 'FILE is UTF-16, save it as UTF-8')
+      assert.equal(await refusal(gzipSync(contents)), 'FILE is UTF-16, save it as UTF-8')
+    }
+    for (const contents of [
+      utf32,
+      marked([0xff, 0xfe, 0, 0], utf32),
+      marked([0, 0, 0xfe, 0xff], Buffer.from(utf32).swap32()),
+    ]) {
+      assert.equal(await refusal(contents), 'FILE is UTF-32, save it as UTF-8')
+    }
+  })
+
+  test('that is no UTF-8 makes only its own cells ill-formed', async () => {
+    const latin = Buffer.from('id,name,city\n1,Ren\xe9,Z\xfcrich\n2,Ada,\n', 'latin1')
+    const utf8 = Buffer.from('3,René,\uFFFD\n4,😀,\uD7FF\n')
+    const cut = Buffer.from('5,😀', 'utf8').subarray(0, 5)
+    const cells = (await rowsOf(Buffer.concat([latin, utf8, cut]))).map((row) => row.cells)
+    assert.deepEqual(cells, [
+      ['1', 'Ren\uDC80', 'Z\uDC80rich'],
+      ['2', 'Ada', null],
+      ['3', 'René', '\uFFFD'],
+      ['4', '😀', '\uD7FF'],
+      ['5', '\uDC80'],
+    ])
+    assert.deepEqual(
+      cells.flat().map((cell) => cell?.isWellFormed() ?? true),
+      [true, false, false, true, true, true, true, true, true, true, true, true, true, false],
+    )
+  })
+
+  test('is the same in whatever pieces its bytes come', () => {
+    const decode = (pieces: Uint8Array[]): string => {
+      const text = new Utf8Text('t.csv')
+      return pieces.map((piece) => text.push(piece)).join('') + text.end()
+    }
+    const characters = fc.constantFrom('a', ',', 'é', '東', '😀', '\uFFFD', '\uFEFF').map((text) => Buffer.from(text))
+    const bytes = fc.uint8Array({ maxLength: 3 }).map((array) => Buffer.from(array))
+    const leads = fc
+      .constantFrom(0xc3, 0xe0, 0xe2, 0xed, 0xef, 0xf0, 0xf4, 0xf5, 0xff, 0x80, 0xbf)
+      .map((byte) => Buffer.from([byte]))
+    const property = fc.property(
+      fc.array(fc.oneof(characters, bytes, leads), { maxLength: 30 }),
+      fc.nat(40),
+      (parts, size) => {
+        // Begins with letters, so that it is no other encoding.
+        const all = Buffer.concat([Buffer.from('name'), ...parts])
+        const inPieces = (length: number) =>
+          Array.from({ length: Math.ceil(all.length / length) }, (_, index) =>
+            all.subarray(index * length, (index + 1) * length),
+          )
+        const expected = decode([all])
+        assert.equal(decode(inPieces(1)), expected)
+        assert.equal(decode(inPieces(size + 1)), expected)
+        const unreadable = new TextDecoder('utf-8', { ignoreBOM: true }).decode(all)
+        assert.equal(expected.replaceAll('\uDC80', '\uFFFD'), unreadable)
+        if (!expected.includes('\uDC80')) assert.deepEqual(Buffer.from(expected), all)
+      },
+    )
+    fc.assert(property, { numRuns: 2_000 })
+  })
+})
+
+describe('a refusal', () => {
+  test('says that there is nothing in the file', async () => {
+    for (const contents of ['', '\n', '\r\n\r\n', '\uFEFF', '\uFEFF\n', gzipSync(''), gzipSync('\n')]) {
+      assert.equal(await refusal(contents), 'FILE is empty: its first line must name the columns')
+    }
+  })
+
+  test('says that there is no such file, or that it is none', async () => {
+    assert.equal(await refusalOf(join(folder, 'none.csv')), 'FILE does not exist')
+    const directory = join(folder, 'folder.csv')
+    await mkdir(directory)
+    assert.equal(await refusalOf(directory), 'FILE is a folder, not a file')
+    assert.equal(await refusalOf(join(await write('id\n'), 'below.csv')), 'FILE does not exist')
+  })
+
+  test('says that a pipe is no file, without waiting for it', { skip: process.platform === 'win32' }, async () => {
+    const pipe = join(folder, 'pipe.csv')
+    execFileSync('mkfifo', [pipe])
+    assert.equal(await refusalOf(pipe), 'FILE is not a regular file, and could not be read twice')
+  })
+
+  test('says that the file may not be read', { skip: process.getuid?.() === 0 && 'root may read all' }, async () => {
+    const path = await write('id\n')
+    await chmod(path, 0)
+    assert.equal(await refusalOf(path), 'FILE may not be read by this user')
+  })
+
+  test('says that gzip data is cut off or damaged', async () => {
+    const rows = Array.from({ length: 20_000 }, (_, index) => `${index},${(index * 7919) % 10_007}\n`).join('')
+    const packed = gzipSync(`id,name\n${rows}`)
+    for (const end of [5, 12, packed.length >> 1, packed.length - 1]) {
+      assert.equal(
+        await refusal(packed.subarray(0, end)),
+        'FILE is cut off: its gzip data ends too early, copy it again',
+      )
+    }
+    const damaged = [packed.length >> 1, packed.length - 6].map((place) => {
+      const copy = Buffer.from(packed)
+      copy.writeUInt8((copy[place] ?? 0) ^ 0x55, place)
+      return copy
+    })
+    for (const contents of [...damaged, Buffer.concat([packed, Buffer.from('more')])]) {
+      assert.equal(await refusal(contents), 'FILE is damaged: its gzip data cannot be unpacked, copy it again')
+    }
+  })
+
+  test('says that the file is a spreadsheet', async () => {
+    const expected = 'FILE is a spreadsheet or a ZIP archive: save the sheet as CSV, or unpack the archive'
+    assert.equal(await refusal('PK\x03\x04 and so on'), expected)
+  })
+
+  test('says that the file changed between two readings', async () => {
+    const path = await write('id\n1\n')
+    const file = await openCsv(path)
+    await utimes(path, 1, 1)
+    await assert.rejects(
+      allOf(file.rows()),
+      new Refusal(`${path} was changed while it was being read: start again when it is complete`),
+    )
+  })
+
+  test('says where a quote or a line is without end', async () => {
+    assert.equal(await refusal('id,name\n1,"Ada\n'), 'the quote that FILE opens on line 2 is never closed')
+    assert.equal(
+      await refusal(`id,name\n1,"Ada\n${'2,Bob\n'.repeat(3_000_000)}`),
+      'the row on line 2 of FILE is longer than 16 MiB: is a quote left open?',
+    )
+    assert.equal(
+      await refusal(`{"a":1}\n[${'{"a":2},'.repeat(2_200_000)}]`, 'a.ndjson'),
+      'line 2 of FILE is longer than 16 MiB: write one JSON object a line',
+    )
+  })
+
+  test('says that the header cannot be read', async () => {
+    assert.match(await refusal('"id"x,name\n'), /^the header of FILE cannot be read: text follows the quote/)
+  })
+})

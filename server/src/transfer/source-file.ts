@@ -1,0 +1,141 @@
+import { createReadStream, type Stats } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
+import { pipeline } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { Refusal } from '../refusal.ts'
+import { type CsvRow, CsvRows } from './csv-rows.ts'
+import { JsonLines, type JsonRow } from './json-lines.ts'
+import { Utf8Text } from './utf8-text.ts'
+
+/** A file of records, read in batches of rows, so that its size does not matter. */
+export type SourceFile = CsvFile | NdjsonFile
+
+type FileOnDisk = {
+  path: string
+  /** In bytes, as it lies on the disk. */
+  size: number
+  /** How many of them the reading under way has read. */
+  bytes: () => number
+}
+export type CsvFile = FileOnDisk & {
+  format: 'csv'
+  header: string[]
+  /** Without the header; each call reads the file from its beginning. */
+  rows: () => AsyncGenerator<CsvRow[]>
+}
+export type NdjsonFile = FileOnDisk & { format: 'ndjson'; rows: () => AsyncGenerator<JsonRow[]> }
+
+export const openSourceFile = async (path: string): Promise<SourceFile> => {
+  const format = formatOf(path)
+  const opened = await lookAt(path)
+  let bytes = () => 0
+  const rows = <R>(reader: () => RowReader<R>) =>
+    readRows(
+      reader(),
+      readTexts(path, opened, (count) => (bytes = count)),
+    )
+  const file = { path, size: opened.stats.size, bytes: () => bytes() }
+  if (format === 'ndjson') return { ...file, format, rows: () => rows(() => new JsonLines(path)) }
+  const csvRows = () => rows(() => new CsvRows(path))
+  return { ...file, format, header: await headerOf(path, csvRows()), rows: () => withoutHeader(csvRows()) }
+}
+
+const formatOf = (path: string): SourceFile['format'] => {
+  const [, ending = ''] = /\.(\w+)(?:\.gz)?$/i.exec(path) ?? []
+  if (/^(csv|tsv|txt)$/i.test(ending)) return 'csv'
+  if (/^(ndjson|jsonl)$/i.test(ending)) return 'ndjson'
+  throw new Refusal(
+    `${path} is neither CSV nor NDJSON by its name: end it in .csv, .tsv, .txt, .ndjson or .jsonl, with .gz or without`,
+  )
+}
+
+const headerOf = async (path: string, batches: AsyncGenerator<CsvRow[]>): Promise<string[]> => {
+  for await (const [header] of batches) {
+    if (header?.problem) throw new Refusal(`the header of ${path} cannot be read: ${header.problem}`)
+    if (header) return header.cells.map((name) => name?.trim() ?? '')
+  }
+  throw new Refusal(`${path} is empty: its first line must name the columns`)
+}
+
+async function* withoutHeader(batches: AsyncGenerator<CsvRow[]>): AsyncGenerator<CsvRow[]> {
+  let isFirst = true
+  for await (const rows of batches) {
+    if (isFirst) rows.shift()
+    isFirst = false
+    if (rows.length > 0) yield rows
+  }
+}
+
+type RowReader<R> = { push: (text: string) => R[]; end: () => R[] }
+
+async function* readRows<R>(reader: RowReader<R>, texts: AsyncGenerator<string>): AsyncGenerator<R[]> {
+  for await (const text of texts) {
+    const rows = reader.push(text)
+    if (rows.length > 0) yield rows
+  }
+  const rows = reader.end()
+  if (rows.length > 0) yield rows
+}
+
+type Opened = { stats: Stats; isGzip: boolean }
+
+const lookAt = async (path: string): Promise<Opened> => {
+  try {
+    // Before it is opened: a named pipe would wait for its writer.
+    const stats = await stat(path)
+    if (stats.isDirectory()) throw new Refusal(`${path} is a folder, not a file`)
+    if (!stats.isFile()) throw new Refusal(`${path} is not a regular file, and could not be read twice`)
+    const handle = await open(path, 'r')
+    try {
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0)
+      return { stats, isGzip: bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b }
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    throw inPlainWords(path, error)
+  }
+}
+
+/** Large enough that what a batch costs does not count, small enough that memory does not either. */
+const chunkSize = 64 * 1024
+
+async function* readTexts(
+  path: string,
+  opened: Opened,
+  counting: (bytes: () => number) => void,
+): AsyncGenerator<string> {
+  refuseOther(path, opened.stats, (await lookAt(path)).stats)
+  const file = createReadStream(path, { highWaterMark: chunkSize })
+  counting(() => file.bytesRead)
+  // The errors of both arrive where the last one is read.
+  const contents = opened.isGzip ? pipeline(file, createGunzip({ chunkSize }), () => {}) : file
+  const text = new Utf8Text(path)
+  try {
+    for await (const chunk of contents) yield text.push(chunk)
+  } catch (error) {
+    throw inPlainWords(path, error)
+  }
+  yield text.end()
+}
+
+const refuseOther = (path: string, before: Stats, now: Stats): void => {
+  if (before.ino === now.ino && before.size === now.size && before.mtimeMs === now.mtimeMs) return
+  throw new Refusal(`${path} was changed while it was being read: start again when it is complete`)
+}
+
+const reasons: Record<string, string> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  EISDIR: 'is a folder, not a file',
+  EACCES: 'may not be read by this user',
+  EPERM: 'may not be read by this user',
+  Z_BUF_ERROR: 'is cut off: its gzip data ends too early, copy it again',
+  Z_DATA_ERROR: 'is damaged: its gzip data cannot be unpacked, copy it again',
+}
+
+const inPlainWords = (path: string, error: unknown): unknown => {
+  if (error instanceof Refusal || !(error instanceof Error)) return error
+  const { code = '' } = error as NodeJS.ErrnoException // errors of the file system and of zlib have a code
+  return new Refusal(`${path} ${reasons[code] ?? `cannot be read: ${error.message}`}`, { cause: error })
+}
