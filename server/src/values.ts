@@ -2,17 +2,21 @@ import { longest } from '@masthead/contract'
 
 /** A calendar date that exists, as YYYY-MM-DD. */
 export const isCalendarDate = (text: string): boolean => {
-  const [, year = '', month = '', day = ''] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? []
-  if (!year || year === '0000') return false
-  const date = new Date(0)
-  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
-  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day)
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
+  const [year, month, day] = [Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))]
+  return year >= 1 && day >= 1 && day <= daysOf(year, month)
+}
+
+const daysOf = (year: number, month: number): number => {
+  if (month !== 2) return [31, 0, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
 }
 
 const instantShape = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/
 
 /** An RFC 3339 instant to the millisecond, in the one form that answers carry; null when there is no such instant. */
 export const parseInstant = (text: string): string | null => {
+  if (isCanonical(text)) return text
   const [, date = '', hour = '', minute = '', second = '', fraction = '', zone = ''] = instantShape.exec(text) ?? []
   if (!isCalendarDate(date) || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null
   const [zoneHour = 0, zoneMinute = 0] = zone.length > 1 ? zone.slice(1).split(':').map(Number) : []
@@ -22,6 +26,11 @@ export const parseInstant = (text: string): string | null => {
   const year = instant.getUTCFullYear()
   return year >= 1 && year <= 9999 ? instant.toISOString() : null
 }
+
+const canonicalShape = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
+
+/** Most instants are, and this is told in a fraction of the time. */
+const isCanonical = (text: string): boolean => canonicalShape.test(text) && isCalendarDate(text.slice(0, 10))
 
 /** The name of a contact that was given only its parts, no longer than one that could have been given. */
 export const joinedName = (firstName: string | null, lastName: string | null): string | null =>

@@ -78,6 +78,13 @@ export const queryOn =
     // The caller names the row type of the statement it wrote.
     (await answered(client, client.query(prepared(statement)))).rows as R[]
 
+/** For statements in bulk, which are few and may take long: planned for their values, without a limit of time. */
+export const unpreparedOn =
+  (client: pg.ClientBase): Query =>
+  async <R>({ text, values }: Statement) =>
+    // The caller names the row type of the statement it wrote.
+    (await client.query(text, values)).rows as R[]
+
 type Lane = { client: Promise<pg.Client>; load: number }
 
 /**

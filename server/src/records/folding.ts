@@ -1,5 +1,9 @@
 /** What search compares: case, accents and compatibility forms do not matter, on either side. */
-export const fold = (text: string): string =>
+export const fold = (text: string): string => (isAscii(text) ? text.toLowerCase() : foldAny(text))
+
+const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)
+
+const foldAny = (text: string): string =>
   text
     .normalize('NFKD')
     // ẞ has ß for its lower case, which has SS for its upper case.

@@ -9,7 +9,10 @@ export type Column = {
   kind: Kind
   isNullable: boolean
   /** In characters, for a text. */
+  shortest: number
   longest: number
+  /** Names the record itself beside its `id`. */
+  isIdentifier: boolean
   /** The resource whose record it names. */
   refersTo: ReferredResource | null
 }
@@ -75,14 +78,16 @@ const lengths: Record<string, number> = {
 }
 
 const describe = (resource: Resource, field: string, schema: Schema): Column => {
-  const refersTo = field === resource.businessIdentifier ? null : (references[field] ?? null)
+  const isIdentifier = field === resource.businessIdentifier
   return {
     field,
     column: columnOf(field),
     kind: kindOf(schema),
     isNullable: [schema.type].flat().includes('null') && field !== 'createdAt' && field !== 'updatedAt',
+    shortest: isIdentifier || field === 'externalId' ? 1 : 0,
     longest: lengths[field] ?? longest.name,
-    refersTo,
+    isIdentifier,
+    refersTo: isIdentifier ? null : (references[field] ?? null),
   }
 }
 

@@ -1,0 +1,141 @@
+import type { ResourceName } from '@masthead/contract'
+import type pg from 'pg'
+import { type Query, unpreparedOn } from '../../database/connection.ts'
+import { tables } from '../../records/tables.ts'
+import { type Change, insertion, lockHead, updateRecords } from '../../records/write.ts'
+import { transferColumns } from '../columns.ts'
+import { type Image, noteChanges, noteCreations } from './journal.ts'
+import { type Action, judgementTable, lateTable } from './judgement.ts'
+import { missingTable } from './prune.ts'
+import { imageOf } from './record-images.ts'
+import { stagingTable } from './staged-rows.ts'
+
+/** What the judged rows ask for is done in batches, each a transaction, short enough that other writers hardly wait. */
+const batchSize = { create: 4_000, change: 1_000 }
+
+export type Batch = { importId: string; now: string; onRows: (count: number) => void; signal: AbortSignal }
+
+export const applyCreations = async (client: pg.Client, resource: ResourceName, batch: Batch): Promise<void> => {
+  const statement = creation(resource)
+  await inBatches(client, countOf(resource, 'create'), batchSize.create, batch, async (query, first, last) => {
+    const [made] = await query<{ first: number; last: number }>({
+      text: statement,
+      values: [last - first + 1, first, batch.importId],
+    })
+    if (made) await noteCreations(query, batch.importId, resource, made.first, made.last)
+  })
+}
+
+const creation = (resource: ResourceName): string => {
+  const table = tables[resource]
+  const columns = transferColumns[resource].map(({ column }) => column)
+  if (columns.includes('status')) columns.push('status_key')
+  return `${insertion(
+    table,
+    [...columns, 'import_id'],
+    `select judged.place - $2::bigint + 1 as ordinality, $3::uuid as import_id,
+      staged.search_text, ${columns.map((column) => `staged.${column}`).join(', ')}
+    from ${judgementTable(resource)} as judged
+    join ${stagingTable(resource)} as staged on staged.number = judged.number
+    where judged.action = 'create' and judged.place between $2::bigint and $2::bigint + $1::bigint - 1`,
+  )}
+  select min(position) as first, max(position) as last from changed`
+}
+
+/** Of the record as it is now, whatever it was when the rows were judged. */
+export const applyChanges = async (client: pg.Client, resource: ResourceName, batch: Batch): Promise<void> => {
+  const fields = transferColumns[resource].map(({ field }) => field)
+  const rows = `${judgementTable(resource)} as judged
+    join ${stagingTable(resource)} as staged on staged.number = judged.number
+    join ${resource} as record on record.id = judged.record`
+  const text = `select ${imageOf(resource, 'record')} as before, ${imageOf(resource, 'staged', 'null')} as staged, staged.given
+    from ${rows} where judged.action = 'change' and judged.place between $1 and $2`
+  await inBatches(client, countOf(resource, 'change'), batchSize.change, batch, async (query, first, last) => {
+    await lockHead(query, resource)
+    const pairs = await query<{ before: Image; staged: Image; given: number }>({ text, values: [first, last] })
+    const changes = pairs.map(({ before, staged, given }) => {
+      const isGiven = (field: string) => (given & (1 << fields.indexOf(field))) !== 0
+      const changed = Object.fromEntries(fields.filter(isGiven).map((field) => [field, staged[field]]))
+      // A new status opens or closes an invoice, unless the file says which.
+      if (resource === 'invoices' && !isGiven('isOpen') && isGiven('status') && changed.status !== before.status) {
+        changed.isOpen = staged.isOpen
+      }
+      if (fields.includes('updatedAt') && !isGiven('updatedAt')) changed.updatedAt = batch.now
+      return { before, after: { ...before, ...changed, id: before.id, importId: batch.importId } }
+    })
+    await write(query, resource, batch.importId, changes)
+  })
+}
+
+/** Marks what a full file no longer holds as deleted. */
+export const applyPrune = async (client: pg.Client, resource: ResourceName, batch: Batch): Promise<void> => {
+  const missing = missingTable(resource)
+  const text = `select ${imageOf(resource, 'record')} as before
+    from ${missing} as missing join ${resource} as record on record.id = missing.record and record.deleted_at is null
+    where missing.place between $1 and $2`
+  await inBatches(client, `select count(*) from ${missing}`, batchSize.change, batch, async (query, first, last) => {
+    await lockHead(query, resource)
+    const rows = await query<{ before: Image }>({ text, values: [first, last] })
+    const deleted = { deletedAt: batch.now, updatedAt: batch.now, importId: batch.importId }
+    await write(
+      query,
+      resource,
+      batch.importId,
+      rows.map(({ before }) => ({ before, after: { ...before, ...deleted } })),
+    )
+  })
+}
+
+/** Nothing that is counted or searched depends on the predecessor. */
+export const applyLatePredecessors = async (client: pg.Client, batch: Batch): Promise<void> => {
+  const text = `update subscriptions set renewed_from_subs_id = late.renewed_from_subs_id
+    from ${lateTable} as late
+    where subscriptions.id = late.id and late.place between $1 and $2 and subscriptions.import_id = $3`
+  await inBatches(client, `select count(*) from ${lateTable}`, batchSize.change, batch, async (query, first, last) => {
+    await lockHead(query, 'subscriptions')
+    await query({ text, values: [first, last, batch.importId] })
+  })
+}
+
+const write = async (
+  query: Query,
+  resource: ResourceName,
+  importId: string,
+  changes: readonly (Change & { before: Image })[],
+): Promise<void> => {
+  await noteChanges(
+    query,
+    importId,
+    resource,
+    changes.map(({ before }) => before),
+  )
+  await updateRecords(query, resource, changes)
+}
+
+const countOf = (resource: ResourceName, action: Action): string =>
+  `select count(*) from ${judgementTable(resource)} where action = '${action}'`
+
+/** Rows are numbered from 1; a signal ends the work between two batches. */
+const inBatches = async (
+  client: pg.Client,
+  count: string,
+  size: number,
+  { onRows, signal }: Batch,
+  work: (query: Query, first: number, last: number) => Promise<void>,
+): Promise<void> => {
+  const { rows } = await client.query<{ count: number }>(count)
+  const total = rows[0]?.count ?? 0
+  for (let first = 1; first <= total; first += size) {
+    signal.throwIfAborted()
+    const last = Math.min(total, first + size - 1)
+    await client.query('begin')
+    try {
+      await work(unpreparedOn(client), first, last)
+      await client.query('commit')
+    } catch (error) {
+      await client.query('rollback').catch(() => {})
+      throw error
+    }
+    onRows(last - first + 1)
+  }
+}

@@ -1,0 +1,56 @@
+import { isUuid } from '../../records/identifiers.ts'
+import { isCalendarDate, parseInstant } from '../../values.ts'
+import type { Column, Kind } from '../columns.ts'
+
+/** The one form in which a value is stored, or null when the cell holds no such value. */
+export const readValue = (column: Column, text: string): string | null => readers[column.kind](text, column)
+
+type Reader = (text: string, column: Column) => string | null
+
+const readText: Reader = (text, { shortest, longest, isIdentifier }) => {
+  if (text.length > longest && [...text].length > longest) return null
+  if (text.includes('\0') || !text.isWellFormed()) return null
+  return text.length < shortest || (isIdentifier && isUuid(text)) ? null : text
+}
+
+const booleans = new Map(Object.entries({ true: 't', yes: 't', 1: 't', false: 'f', no: 'f', 0: 'f' }))
+
+const readers: Record<Kind, Reader> = {
+  text: readText,
+  uuid: (text) => (isUuid(text) ? text.toLowerCase() : null),
+  date: (text) => (isCalendarDate(text) ? text : null),
+  timestamp: parseInstant,
+  /** Its cents stay below 2^53, so that `balanceCents` is exact wherever JSON is read. */
+  money: (text) => {
+    const [, sign, whole, cents = ''] = /^([+-]?)0*(\d{1,13})(?:\.(\d{0,2}))?$/.exec(text) ?? []
+    if (whole === undefined) return null
+    const amount = `${whole}.${cents.padEnd(2, '0')}`
+    return sign === '-' && /[1-9]/.test(amount) ? `-${amount}` : amount
+  },
+  integer: (text) => (/^[+-]?\d{1,15}$/.test(text) ? String(Number(text) + 0) : null),
+  number: (text) => (/^[+-]?\d{1,9}(\.\d{1,6})?$/.test(text) ? String(Number(text) + 0) : null),
+  boolean: (text) => booleans.get(text.toLowerCase()) ?? null,
+}
+
+/** Why `readValue` refused the cell, and what would be right. */
+export const reasonAgainst = (column: Column, text: string): string => {
+  const { kind, longest, field } = column
+  if (!text.isWellFormed()) return 'holds bytes that are not UTF-8: save the file as UTF-8'
+  if (text.includes('\0')) return 'holds a NUL character'
+  const shown = `"${text.length > 60 ? `${text.slice(0, 60)}…` : text}"`
+  if (kind !== 'text') return `${shown} ${expected[kind]}`
+  const length = [...text].length
+  if (length > longest) return `has ${length.toLocaleString('en')} characters, at most ${longest} are allowed`
+  if (text === '') return 'must not be empty'
+  return `${shown} has the shape of an \`id\`, which a \`${field}\` must not have`
+}
+
+const expected: Record<Exclude<Kind, 'text'>, string> = {
+  uuid: 'is no UUID',
+  date: 'is no date: write YYYY-MM-DD, and a day that exists',
+  timestamp: 'is no instant: write it like 2026-11-15T09:30:00Z, with its zone',
+  money: 'is no amount of money: write at most 13 digits and two decimals like 1290.00, without grouping or currency',
+  integer: 'is no whole number of at most 15 digits',
+  number: 'is no number: write at most 9 digits and 6 decimals like 12.5',
+  boolean: 'is neither true nor false',
+}

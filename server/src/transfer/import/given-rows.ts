@@ -1,0 +1,129 @@
+import type { ResourceName } from '@masthead/contract'
+import { Refusal } from '../../refusal.ts'
+import { transferColumns } from '../columns.ts'
+import type { CsvRow } from '../csv-rows.ts'
+import type { JsonRow } from '../json-lines.ts'
+import type { CsvFile, SourceFile } from '../source-file.ts'
+import { keysOf } from './keys.ts'
+import { hint, type Mapping, textOfJson } from './mapping.ts'
+import { rejectionColumns, rowOfRejection } from './rejections.ts'
+
+/** A row of a file as the importer takes it. */
+export type GivenRow = {
+  line: number
+  /** By the columns of the resource; null empties, undefined leaves what is there. */
+  values: (string | null | undefined)[]
+  /** Why none of the values can be relied on. */
+  problem?: string
+}
+
+/** Refuses, before anything is read, a file whose columns nobody knows. */
+export const givenRows = (
+  file: SourceFile,
+  resource: ResourceName,
+  mapping: Mapping | undefined,
+): (() => AsyncGenerator<GivenRow[]>) => {
+  const reader = file.format === 'csv' ? readerOfCsv(file, resource, mapping) : readerOfJson(resource, mapping)
+  return async function* () {
+    // The reader was made for the format of this file.
+    for await (const rows of file.rows()) yield (rows as (CsvRow & JsonRow)[]).map(reader)
+  }
+}
+
+type RowReader = (row: CsvRow & JsonRow) => GivenRow
+
+const readerOfCsv = (file: CsvFile, resource: ResourceName, mapping: Mapping | undefined): RowReader => {
+  const { header } = file
+  // Rejected rows of an NDJSON file are brought back as they were.
+  const raw = header.indexOf(rowOfRejection)
+  if (raw >= 0) {
+    const readJson = readerOfJson(resource, mapping)
+    return ({ line, cells }) => readJson({ line, text: cells[raw] ?? '', cells })
+  }
+  const places = placesOf(file, resource, mapping)
+  const blank = constantsOf(resource, mapping)
+  return ({ line, cells, problem }) => {
+    if (problem !== undefined) return { line, values: [], problem }
+    if (cells.length !== header.length) {
+      const [has, should] = [cells.length, header.length]
+      return { line, values: [], problem: `has ${has} ${has === 1 ? 'cell' : 'cells'}, the header has ${should}` }
+    }
+    const values = blank.slice()
+    for (let index = 0; index < cells.length; index++) {
+      const place = places[index]
+      if (place !== undefined) values[place] = cells[index]
+    }
+    return { line, values }
+  }
+}
+
+/** For each column of the file, which column of the resource it is. */
+const placesOf = (
+  { path, header }: CsvFile,
+  resource: ResourceName,
+  mapping: Mapping | undefined,
+): (number | undefined)[] => {
+  const known = transferColumns[resource].map(({ field }) => field)
+  const taken = new Map<string, string>()
+  const places = header.map((heading) => {
+    const field = mapping?.rename.get(heading)
+    if (field === null || rejectionColumns.includes(heading)) return undefined
+    const name = field ?? heading
+    const place = known.indexOf(name)
+    if (place < 0) {
+      if (heading === '') throw new Refusal(`${path} has a column without a name in its header`)
+      const remedy = `${hint(name, known)} A --map file renames a column, or leaves it out`
+      throw new Refusal(`${path} has a column "${heading}", which ${resource} do not have. ${remedy}`)
+    }
+    const other = taken.get(name)
+    if (other !== undefined) throw new Refusal(`${path} gives ${name} twice, as "${other}" and "${heading}"`)
+    if (mapping?.set.has(name)) throw new Refusal(`${path} has a column for ${name}, which the --map file sets too`)
+    taken.set(name, heading)
+    return place
+  })
+  const keys = keysOf(resource)
+  if (!keys.some((key) => taken.has(key))) {
+    const needed = keys.map((key) => `"${key}"`).join(' or ')
+    throw new Refusal(`${path} has no column ${needed}, so its rows could not be recognised at the next import`)
+  }
+  return places
+}
+
+const readerOfJson = (resource: ResourceName, mapping: Mapping | undefined): RowReader => {
+  const known = transferColumns[resource].map(({ field }) => field)
+  const places = new Map(known.map((field, index) => [field, index]))
+  const blank = constantsOf(resource, mapping)
+  const place = (values: GivenRow['values'], name: string, value: unknown): string | undefined => {
+    const renamed = mapping?.rename.get(name)
+    if (renamed === null) return undefined
+    const index = places.get(renamed ?? name)
+    if (index === undefined) return `"${name}" is unknown. ${hint(name, known)}`
+    if (values[index] !== undefined) return `"${name}" is given twice`
+    const text = value === null ? null : textOfJson(value)
+    if (text === undefined) return `"${name}" must be a text, a number, true, false or null`
+    values[index] = text
+    return undefined
+  }
+  return ({ line, text }) => {
+    const record = parseObject(text)
+    if (record === null) return { line, values: [], problem: 'is not a JSON object in one line' }
+    const values = blank.slice()
+    for (const [name, value] of Object.entries(record)) {
+      const problem = place(values, name, value)
+      if (problem !== undefined) return { line, values: [], problem }
+    }
+    return { line, values }
+  }
+}
+
+const constantsOf = (resource: ResourceName, mapping: Mapping | undefined): GivenRow['values'] =>
+  transferColumns[resource].map(({ field }) => mapping?.set.get(field))
+
+const parseObject = (text: string): object | null => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && !Array.isArray(value) ? value : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,77 @@
+import type { ResourceName } from '@masthead/contract'
+import type { Query } from '../../database/connection.ts'
+
+/** What an import did to the files it was given. */
+export type FileSummary = {
+  file: string
+  resource: ResourceName
+  created: number
+  changed: number
+  unchanged: number
+  refused: number
+}
+
+export type ImportRecord = {
+  id: string
+  startedAt: Date
+  endedAt: Date | null
+  undoneAt: Date | null
+  files: FileSummary[]
+}
+
+const columns = `id, started_at as "startedAt", ended_at as "endedAt", undone_at as "undoneAt", files`
+
+/** How long an import can be undone. */
+export const undoDays = 30
+
+/** `files` says what is planned. Also forgets what is too old to be undone. */
+export const beginImport = async (query: Query, id: string, files: readonly FileSummary[]): Promise<void> => {
+  const tooOld = `import_id in (select id from imports where started_at < now() - interval '${undoDays} days')`
+  await query({ text: `delete from import_changes where ${tooOld}` })
+  await query({ text: `delete from import_creations where ${tooOld}` })
+  await query({ text: 'insert into imports (id, files) values ($1, $2)', values: [id, JSON.stringify(files)] })
+}
+
+export const endImport = async (query: Query, id: string, files: readonly FileSummary[]): Promise<void> => {
+  await query({
+    text: 'update imports set ended_at = now(), files = $2 where id = $1',
+    values: [id, JSON.stringify(files)],
+  })
+}
+
+export const listImports = (query: Query): Promise<ImportRecord[]> =>
+  query<ImportRecord>({ text: `select ${columns} from imports order by started_at desc, id desc limit 1000` })
+
+export const findImport = async (query: Query, id: string): Promise<ImportRecord | undefined> => {
+  const [found] = await query<ImportRecord>({ text: `select ${columns} from imports where id = $1`, values: [id] })
+  return found
+}
+
+/** Records at these positions are creations of the import. */
+export const noteCreations = (
+  query: Query,
+  importId: string,
+  resource: ResourceName,
+  first: number,
+  last: number,
+): Promise<unknown> =>
+  query({
+    text: 'insert into import_creations (import_id, resource, first, last) values ($1, $2, $3, $4)',
+    values: [importId, resource, first, last],
+  })
+
+export type Image = Record<string, unknown> & { id: string }
+
+/** What the records were before the import changed them; of a record that it changes twice, the first image counts. */
+export const noteChanges = (
+  query: Query,
+  importId: string,
+  resource: ResourceName,
+  images: readonly Image[],
+): Promise<unknown> =>
+  query({
+    text: `insert into import_changes (import_id, resource, record_id, before)
+      select $1, $2, (image ->> 'id')::uuid, image from json_array_elements($3::json) as image
+      on conflict do nothing`,
+    values: [importId, resource, JSON.stringify(images)],
+  })

@@ -1,0 +1,224 @@
+import type { ResourceName } from '@masthead/contract'
+import type pg from 'pg'
+import { type Column, type ReferredResource, transferColumns } from '../columns.ts'
+import { bitOf, keyColumn, otherColumn, stagingTable } from './staged-rows.ts'
+
+/**
+ * What is to become of each staged row, decided before anything is written. A refused row says why, in `reason`; for
+ * the others the table `judged_…` says whether they create a record, change one or find it as it should be, and numbers
+ * them within each of these.
+ */
+export type Action = 'create' | 'change' | 'same'
+export const judgementTable = (resource: ResourceName): string => `judged_${resource}`
+
+/** The rows whose record is there already. */
+const foundTable = (resource: ResourceName): string => `found_${resource}`
+
+/** Subscriptions whose predecessor is created after them: they get it when it is there. */
+export const lateTable = 'late_predecessors'
+
+/** Resources come in the order in which they refer to one another. */
+export const judge = async (client: pg.Client, staged: readonly ResourceName[]): Promise<void> => {
+  for (const resource of staged) {
+    await client.query(`create index on ${stagingTable(resource)} (number)`)
+    await client.query(`analyze ${stagingTable(resource)}`)
+    await refuseDuplicates(client, resource)
+    await refuseTakenIdentifiers(client, resource)
+    await findRecords(client, resource)
+    await refuseIncomplete(client, resource)
+    await resolveReferences(client, resource, staged)
+    await decide(client, resource)
+  }
+  if (staged.includes('subscriptions')) await setLatePredecessorsAside(client)
+}
+
+const refuse = (resource: ResourceName, field: string, reason: string, from: string, where: string): string => `
+  update ${stagingTable(resource)} as staged set field = '${field}', reason = ${reason}
+  ${from ? `from ${from}` : ''}
+  where staged.reason is null and ${where}`
+
+const givesId = (resource: ResourceName): string => `staged.given & ${bitOf(resource, 'id')} <> 0`
+
+/** The first row with a key counts. */
+const refuseDuplicates = async (client: pg.Client, resource: ResourceName): Promise<void> => {
+  const table = `${stagingTable(resource)} as staged`
+  const key = keyColumn(resource)
+  const keys = transferColumns[resource].filter(({ column }) => column === key || column === 'id')
+  for (const { column, field } of keys) {
+    const where = `reason is null and ${column === 'id' ? givesId(resource) : `${column} is not null`}`
+    const { rowCount } = await client.query(
+      `select from ${table} where ${where} group by ${column} having count(*) > 1 limit 1`,
+    )
+    if (rowCount === 0) continue
+    await client.query(
+      refuse(
+        resource,
+        field,
+        `'line ' || other.line || ' gives this \`${field}\` already, and the first counts'`,
+        `(select number, first_value(line) over same as line, row_number() over same as place
+          from ${table} where ${where} window same as (partition by ${column} order by number)) as other`,
+        'other.number = staged.number and other.place > 1',
+      ),
+    )
+  }
+}
+
+/** The `id` of a record never changes, and neither does a business identifier, once it has one. */
+const refuseTakenIdentifiers = async (client: pg.Client, resource: ResourceName): Promise<void> => {
+  const key = keyColumn(resource)
+  const column = transferColumns[resource].find((candidate) => candidate.column === key)
+  if (!column) return
+  await client.query(
+    refuse(
+      resource,
+      'id',
+      `'the record with this \`${column.field}\` has the id ' || record.id`,
+      `${resource} as record`,
+      `record.${key} = staged.${key} and ${givesId(resource)} and record.id <> staged.id`,
+    ),
+  )
+  if (!column.isIdentifier) return
+  await client.query(
+    refuse(
+      resource,
+      column.field,
+      `'the record with this \`id\` has the \`${column.field}\` "' || record.${key} || '"'`,
+      `${resource} as record`,
+      `record.id = staged.id and ${givesId(resource)} and record.${key} <> staged.${key}`,
+    ),
+  )
+}
+
+const findRecords = async (client: pg.Client, resource: ResourceName): Promise<void> => {
+  const key = keyColumn(resource)
+  const record = `${stagingTable(resource)} as staged join ${resource} as record`
+  const byId = `select staged.number, record.id as record from ${record}
+    on record.id = staged.id and ${givesId(resource)} where staged.reason is null`
+  const byKey = `select staged.number, record.id from ${record}
+    on record.${key} = staged.${key} where staged.reason is null`
+  await client.query(`create temp table ${foundTable(resource)} as ${key ? `${byId} union ${byKey}` : byId}`)
+  await client.query(`analyze ${foundTable(resource)}`)
+}
+
+const isNew = (resource: ResourceName, row: string): string =>
+  `${row}.reason is null and not exists (select from ${foundTable(resource)} as found where found.number = ${row}.number)`
+
+/** What a new record needs and the service does not make. */
+const refuseIncomplete = async (client: pg.Client, resource: ResourceName): Promise<void> => {
+  const needed = transferColumns[resource].filter(
+    ({ field, isNullable }) => !isNullable && !['id', 'createdAt', 'updatedAt', 'userId', 'route'].includes(field),
+  )
+  for (const { field } of needed) {
+    const lacks = `staged.given & ${bitOf(resource, field)} = 0 and ${isNew(resource, 'staged')}`
+    await client.query(refuse(resource, field, `'is missing, and a new record needs it'`, '', lacks))
+  }
+}
+
+const names: Record<ReferredResource, { canonical: string; other: string; singular: string }> = {
+  accounts: { canonical: 'account_id', other: 'id', singular: 'account' },
+  publications: { canonical: 'id', other: 'code', singular: 'publication' },
+  subscriptions: { canonical: 'id', other: 'subscription_id', singular: 'subscription' },
+}
+
+/** Finds what is named by the other identifier, among the records and the rows of this import, and refuses what is nowhere. */
+const resolveReferences = async (
+  client: pg.Client,
+  resource: ResourceName,
+  staged: readonly ResourceName[],
+): Promise<void> => {
+  for (const column of transferColumns[resource]) {
+    const { refersTo } = column
+    if (!refersTo) continue
+    const isStaged = staged.includes(refersTo)
+    await client.query(resolution(resource, column, refersTo, isStaged))
+    // What a refused row would have created may be named by another row of the same file, and so on.
+    for (let refused = 1; refused > 0; ) {
+      const { rowCount } = await client.query(refusalOfDangling(resource, column, refersTo, isStaged))
+      refused = refersTo === resource ? (rowCount ?? 0) : 0
+    }
+  }
+  if (resource !== 'subscriptions') return
+  const reason = `'a subscription cannot be renewed from itself'`
+  const [record, itself] = ['found_subscriptions as found', 'staged.renewed_from_subs_id = staged.id']
+  await client.query(refuse(resource, 'renewedFromSubsId', reason, '', itself))
+  await client.query(
+    refuse(
+      resource,
+      'renewedFromSubsId',
+      reason,
+      record,
+      'found.number = staged.number and staged.renewed_from_subs_id = found.record',
+    ),
+  )
+}
+
+/** Every record that there is, or will be after this import. */
+const existing = (refersTo: ReferredResource, isStaged: boolean, columns: string): string => {
+  const records = `select ${columns} from ${refersTo}`
+  if (!isStaged) return records
+  return `${records} union all select ${columns} from ${stagingTable(refersTo)} as row where ${isNew(refersTo, 'row')}`
+}
+
+const resolution = (resource: ResourceName, column: Column, refersTo: ReferredResource, isStaged: boolean): string => {
+  const { canonical, other } = names[refersTo]
+  return `update ${stagingTable(resource)} as staged set ${column.column} = existing.${canonical}
+    from (${existing(refersTo, isStaged, `${canonical}, ${other}`)}) as existing
+    where staged.reason is null and existing.${other} = staged.${otherColumn(column)}`
+}
+
+const refusalOfDangling = (
+  resource: ResourceName,
+  column: Column,
+  refersTo: ReferredResource,
+  isStaged: boolean,
+): string => {
+  const { canonical, singular } = names[refersTo]
+  const where = isStaged ? 'in this tenant or among the rows that go in' : 'in this tenant'
+  const named = `coalesce(staged.${otherColumn(column)}::text, staged.${column.column}::text)`
+  return refuse(
+    resource,
+    column.field,
+    `'there is no ${singular} "' || ${named} || '" ${where}'`,
+    '',
+    `${named} is not null and not exists (select from (${existing(refersTo, isStaged, canonical)}) as existing
+      where existing.${canonical} = staged.${column.column})`,
+  )
+}
+
+const decide = async (client: pg.Client, resource: ResourceName): Promise<void> => {
+  const judged = judgementTable(resource)
+  const differs = transferColumns[resource]
+    .filter(({ field }) => field !== 'id')
+    .map(
+      ({ column, field }) =>
+        `staged.given & ${bitOf(resource, field)} <> 0 and staged.${column} is distinct from record.${column}`,
+    )
+    .join(' or ')
+  await client.query(`
+    create temp table ${judged} as
+    select number, file, record, action, row_number() over (partition by action order by number) as place
+    from (
+      select staged.number, staged.file, found.record,
+        case when found.record is null then 'create' when ${differs} then 'change' else 'same' end as action
+      from ${stagingTable(resource)} as staged
+      left join ${foundTable(resource)} as found on found.number = staged.number
+      left join ${resource} as record on record.id = found.record
+      where staged.reason is null
+    ) as judged`)
+  await client.query(`create index on ${judged} (action, place)`)
+  await client.query(`analyze ${judged}`)
+}
+
+const setLatePredecessorsAside = async (client: pg.Client): Promise<void> => {
+  const created = (alias: string) =>
+    `${stagingTable('subscriptions')} as ${alias} join ${judgementTable('subscriptions')} as judged_${alias}
+      on judged_${alias}.number = ${alias}.number and judged_${alias}.action = 'create'`
+  await client.query(`
+    create temp table ${lateTable} as
+    select row_number() over () as place, one.number, one.id, one.renewed_from_subs_id
+    from ${created('one')} join (${created('predecessor')}) on predecessor.id = one.renewed_from_subs_id
+    where judged_predecessor.place > judged_one.place`)
+  await client.query(`
+    update ${stagingTable('subscriptions')} as staged set renewed_from_subs_id = null
+    from ${lateTable} as late where late.number = staged.number`)
+}

@@ -1,0 +1,99 @@
+import { readFile } from 'node:fs/promises'
+import type { ResourceName } from '@masthead/contract'
+import { suggestion } from '../../nearest-name.ts'
+import { Refusal } from '../../refusal.ts'
+import { transferColumns, transferOrder } from '../columns.ts'
+import { readValue, reasonAgainst } from './cell-values.ts'
+
+/** How the files of one resource differ from the API: other headings, and values that stand for a whole column. */
+export type Mapping = {
+  /** Heading of a file → field; null leaves the column out. */
+  rename: ReadonlyMap<string, string | null>
+  /** Field → the value of every row; null empties it. */
+  set: ReadonlyMap<string, string | null>
+}
+
+export type Mappings = Partial<Record<ResourceName, Mapping>>
+
+const example = '{"contacts": {"rename": {"E-Mail": "email", "Fax": null}, "set": {"subsOnly": false}}}'
+
+export const readMappings = async (path: string): Promise<Mappings> => {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Refusal(`${path} ${error.code === 'ENOENT' ? 'does not exist' : `cannot be read: ${error.message}`}`)
+  })
+  const given = objectOf(parse(path, text), path)
+  return Object.fromEntries(
+    Object.entries(given).map(([resource, mapping]) => {
+      if (!isTransferred(resource)) {
+        throw new Refusal(`${path} names "${resource}", which is no kind of record. ${hint(resource, transferOrder)}`)
+      }
+      return [resource, readMapping(path, resource, objectOf(mapping, `"${resource}" in ${path}`))]
+    }),
+  )
+}
+
+const parse = (path: string, text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Refusal(`${path} is not JSON: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+const objectOf = (value: unknown, what: string): Record<string, unknown> => {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  throw new Refusal(`${what} must be an object, as in ${example}`)
+}
+
+const isTransferred = (name: string): name is ResourceName => transferOrder.some((known) => known === name)
+
+export const hint = (given: string, known: readonly string[]): string => suggestion(given, known).replaceAll('`', '')
+
+const readMapping = (path: string, resource: ResourceName, given: Record<string, unknown>): Mapping => {
+  const { rename = {}, set = {}, ...others } = given
+  const [other] = Object.keys(others)
+  if (other !== undefined) {
+    throw new Refusal(`"${resource}" in ${path} holds "${other}"; it may hold "rename" and "set", as in ${example}`)
+  }
+  const where = `"${resource}" in ${path}`
+  return {
+    rename: new Map(
+      Object.entries(objectOf(rename, `"rename" of ${where}`)).map(([heading, field]) => {
+        if (field !== null && typeof field !== 'string') {
+          throw new Refusal(`"rename" of ${where} must give "${heading}" the name of a field, or null to leave it out`)
+        }
+        if (field !== null) columnNamed(resource, field, where)
+        return [heading, field]
+      }),
+    ),
+    set: new Map(
+      Object.entries(objectOf(set, `"set" of ${where}`)).map(([field, value]) => [
+        field,
+        readConstant(resource, field, value, where),
+      ]),
+    ),
+  }
+}
+
+const readConstant = (resource: ResourceName, field: string, value: unknown, where: string): string | null => {
+  const column = columnNamed(resource, field, where)
+  if (value === null) return null
+  const text = textOfJson(value)
+  if (text === undefined)
+    throw new Refusal(`"set" of ${where} must give "${field}" a text, a number, true, false or null`)
+  if (column.refersTo === null && readValue(column, text) === null) {
+    throw new Refusal(`"set" of ${where}: ${field} ${reasonAgainst(column, text)}`)
+  }
+  return text
+}
+
+/** A JSON value as a cell would hold it; undefined when no cell could. */
+export const textOfJson = (value: unknown): string | undefined =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
+
+const columnNamed = (resource: ResourceName, field: string, where: string) => {
+  const column = transferColumns[resource].find((known) => known.field === field)
+  if (column) return column
+  const known = transferColumns[resource].map((known) => known.field)
+  throw new Refusal(`${where} names "${field}", which ${resource} do not have. ${hint(field, known)}`)
+}

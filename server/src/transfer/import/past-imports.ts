@@ -1,0 +1,22 @@
+import { unpreparedOn } from '../../database/connection.ts'
+import type { TenantDatabase } from '../../database/database.ts'
+import { type ImportRecord, listImports, undoDays } from './journal.ts'
+import { isTaken } from './turn.ts'
+
+export type PastImport = ImportRecord & {
+  state: 'running' | 'interrupted' | 'done' | 'undone' | 'done, too old to undo'
+}
+
+/** The imports of a tenant, the newest first. One that never ended is running, or else it was interrupted. */
+export const listPastImports = (tenant: TenantDatabase): Promise<PastImport[]> =>
+  tenant.inBulk(async (client) => {
+    const somebodyIsAtIt = await isTaken(client)
+    const imports = await listImports(unpreparedOn(client))
+    return imports.map((past, index) => ({ ...past, state: stateOf(past, somebodyIsAtIt && index === 0) }))
+  })
+
+const stateOf = ({ startedAt, endedAt, undoneAt }: ImportRecord, mayRun: boolean): PastImport['state'] => {
+  if (undoneAt) return 'undone'
+  if (!endedAt) return mayRun ? 'running' : 'interrupted'
+  return startedAt.getTime() < Date.now() - undoDays * 86_400_000 ? 'done, too old to undo' : 'done'
+}

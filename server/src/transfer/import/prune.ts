@@ -1,0 +1,56 @@
+import type { ResourceName } from '@masthead/contract'
+import type pg from 'pg'
+import { Refusal } from '../../refusal.ts'
+import { keyColumn, stagingTable } from './staged-rows.ts'
+
+/** The records that a full file of the resource no longer holds. */
+export const missingTable = (resource: ResourceName): string => `missing_${resource}`
+
+export const prunable: readonly ResourceName[] = ['contacts', 'subscriptions']
+
+/** Above this share of the live records the file is more likely wrong than full. */
+const largestShare = 0.1
+
+export type Missing = { resource: ResourceName; missing: number; live: number }
+
+/** The last position of each list, taken before the files are read: what arrives later cannot be in them. */
+export const readHeads = async (client: pg.Client): Promise<Map<string, number>> => {
+  const { rows } = await client.query<{ resource: string; last: number }>('select resource, last from heads')
+  return new Map(rows.map(({ resource, last }) => [resource, last]))
+}
+
+/** A row that was refused still tells that its record is in the file, as long as its key can be read. */
+export const findMissing = async (client: pg.Client, resource: ResourceName, head: number): Promise<Missing> => {
+  const staged = stagingTable(resource)
+  const key = keyColumn(resource)
+  const { rows: unnamed } = await client.query<{ line: number }>(
+    `select line from ${staged} where reason is not null and id is null ${key ? `and ${key} is null` : ''} limit 1`,
+  )
+  if (unnamed[0]) {
+    throw new Refusal(
+      `--prune needs to know every record of the file, but the row on line ${unnamed[0].line} of the ${resource} cannot be recognised: mend it first`,
+    )
+  }
+  const inFile = (column: string) =>
+    `exists (select from ${staged} as staged where staged.${column} = record.${column})`
+  await client.query(
+    `create temp table ${missingTable(resource)} as
+      select row_number() over (order by position) as place, record.id as record from ${resource} as record
+      where record.deleted_at is null and record.position <= $1::bigint
+        and not ${inFile('id')} ${key ? `and not ${inFile(key)}` : ''}`,
+    [head],
+  )
+  const { rows } = await client.query<{ missing: number; live: number }>(
+    `select (select count(*) from ${missingTable(resource)}) as missing,
+      (select count(*) from ${resource} where deleted_at is null) as live`,
+  )
+  return { resource, missing: rows[0]?.missing ?? 0, live: rows[0]?.live ?? 0 }
+}
+
+export const refuseLargePrune = ({ resource, missing, live }: Missing): void => {
+  if (missing <= live * largestShare) return
+  const share = Math.round((missing / live) * 100)
+  throw new Refusal(
+    `--prune would mark ${missing} of ${live} ${resource} as deleted (${share} %): above 10 % the file is probably not full. With --force it does`,
+  )
+}

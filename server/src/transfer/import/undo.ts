@@ -1,0 +1,253 @@
+import type { ResourceName } from '@masthead/contract'
+import pg from 'pg'
+import { type Query, unpreparedOn } from '../../database/connection.ts'
+import type { TenantDatabase } from '../../database/database.ts'
+import { isUuid } from '../../records/identifiers.ts'
+import { lockHead, removeRecords, updateRecords } from '../../records/write.ts'
+import { Refusal } from '../../refusal.ts'
+import { transferColumns, transferOrder } from '../columns.ts'
+import { findImport, type Image, undoDays } from './journal.ts'
+import { keyOf } from './keys.ts'
+import { imageOf } from './record-images.ts'
+import { whileAlone } from './turn.ts'
+
+/** A record that an undo left as it is. */
+export type Kept = { resource: ResourceName; id: string; name: string | null; reason: string }
+
+export type Undone = {
+  id: string
+  removed: number
+  restored: number
+  /** How many were kept; the first thousand are named. */
+  keptCount: number
+  kept: Kept[]
+}
+
+const batchSize = 1_000
+const mostNamed = 1_000
+
+export type UndoOptions = { signal?: AbortSignal; onProgress?: (done: number) => void }
+
+/** Takes back what an import wrote and nobody changed since: former values first, because what it made may refer to them. */
+export const undoImport = (tenant: TenantDatabase, id: string, options: UndoOptions = {}): Promise<Undone> =>
+  tenant.inBulk((client) =>
+    whileAlone(client, async () => {
+      await requireUndoable(unpreparedOn(client), id)
+      const undo = new Undo(client, id, options)
+      for (const resource of transferOrder) await undo.restoreChanged(resource)
+      for (const resource of [...transferOrder].reverse()) await undo.removeCreated(resource)
+      return undo.end()
+    }),
+  )
+
+const requireUndoable = async (query: Query, id: string): Promise<void> => {
+  const found = isUuid(id) ? await findImport(query, id) : undefined
+  if (!found) throw new Refusal(`there is no import "${id}" in this tenant; \`masthead import list\` shows them`)
+  if (found.undoneAt) throw new Refusal(`this import was undone on ${found.undoneAt.toISOString()}`)
+  if (found.startedAt.getTime() >= Date.now() - undoDays * 86_400_000) return
+  throw new Refusal(`an import can be undone for ${undoDays} days; this one began on ${found.startedAt.toISOString()}`)
+}
+
+/** What may refer to a record of the resource, besides those that are removed before it. */
+const referrers: Partial<Record<ResourceName, readonly { resource: ResourceName; column: string; to: string }[]>> = {
+  subscriptions: [{ resource: 'subscriptions', column: 'renewed_from_subs_id', to: 'id' }],
+  accounts: (['tasks', 'invoices', 'subscriptions', 'contacts'] as const).map((resource) => ({
+    resource,
+    column: 'account_id',
+    to: 'account_id',
+  })),
+  publications: [
+    { resource: 'invoices', column: 'publication_id', to: 'id' },
+    { resource: 'subscriptions', column: 'publication_id', to: 'id' },
+    { resource: 'accounts', column: 'primary_publication_id', to: 'id' },
+  ],
+}
+
+/** What one batch did, and where the next one begins; null after the last. */
+type Batch<At> = { next: At | null; restored?: number; removed?: number; kept?: Kept[] }
+
+class Undo {
+  readonly #client: pg.Client
+  readonly #id: string
+  readonly #options: UndoOptions
+  readonly #undone: Undone
+
+  constructor(client: pg.Client, id: string, options: UndoOptions) {
+    this.#client = client
+    this.#id = id
+    this.#options = options
+    this.#undone = { id, removed: 0, restored: 0, keptCount: 0, kept: [] }
+  }
+
+  restoreChanged(resource: ResourceName): Promise<void> {
+    return this.#inBatches(resource, '00000000-0000-0000-0000-000000000000', (query, after) =>
+      restoreBatch(query, this.#id, resource, after),
+    )
+  }
+
+  /** Again, as long as what was removed frees others that it referred to. */
+  async removeCreated(resource: ResourceName): Promise<void> {
+    const refersToItself = referrers[resource]?.some((referrer) => referrer.resource === resource)
+    for (let before = -1; before < this.#undone.removed; ) {
+      before = refersToItself ? this.#undone.removed : Number.MAX_SAFE_INTEGER
+      await this.#inBatches(resource, Number.MAX_SAFE_INTEGER, (query, below) =>
+        removeBatch(query, this.#id, resource, below),
+      )
+    }
+    await this.#inBatches(resource, 0, (query, after) => nameKept(query, this.#id, resource, after))
+  }
+
+  async end(): Promise<Undone> {
+    const query = unpreparedOn(this.#client)
+    await query({ text: 'delete from import_changes where import_id = $1', values: [this.#id] })
+    await query({ text: 'delete from import_creations where import_id = $1', values: [this.#id] })
+    await query({ text: 'update imports set undone_at = now() where id = $1', values: [this.#id] })
+    return this.#undone
+  }
+
+  async #inBatches<At>(
+    resource: ResourceName,
+    first: At,
+    work: (query: Query, at: At) => Promise<Batch<At>>,
+  ): Promise<void> {
+    for (let at: At | null = first; at !== null; ) {
+      const begin: At = at
+      const {
+        next,
+        restored = 0,
+        removed = 0,
+        kept = [],
+      } = await this.#inTransaction(resource, (query) => work(query, begin))
+      this.#undone.restored += restored
+      this.#undone.removed += removed
+      this.#undone.keptCount += kept.length
+      this.#undone.kept.push(...kept.slice(0, mostNamed - this.#undone.kept.length))
+      this.#options.onProgress?.(this.#undone.restored + this.#undone.removed)
+      at = next
+    }
+  }
+
+  /** A caller may refer to a record in the very moment in which it is removed: then the batch is judged again. */
+  async #inTransaction<T>(resource: ResourceName, work: (query: Query) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      this.#options.signal?.throwIfAborted()
+      const query = unpreparedOn(this.#client)
+      await query({ text: 'begin' })
+      try {
+        await lockHead(query, resource)
+        const result = await work(query)
+        await query({ text: 'commit' })
+        return result
+      } catch (error) {
+        await query({ text: 'rollback' }).catch(() => {})
+        const isReference = error instanceof pg.DatabaseError && error.code === '23503'
+        if (!isReference || attempt === 5) throw error
+      }
+    }
+  }
+}
+
+/** An image goes with its restoration, so that an undo that was interrupted goes on where it stopped. */
+const restoreBatch = async (
+  query: Query,
+  importId: string,
+  resource: ResourceName,
+  after: string,
+): Promise<Batch<string>> => {
+  const images = await query<ImageFound>({
+    text: imagesAfter(resource),
+    values: [importId, resource, after, batchSize],
+  })
+  const changes = images.flatMap(({ before, current, isUntouched, missing }) =>
+    current && isUntouched && !missing ? [{ before: current, after: before }] : [],
+  )
+  await updateRecords(query, resource, changes)
+  await query({
+    text: 'delete from import_changes where import_id = $1 and resource = $2 and record_id = any ($3::uuid[])',
+    values: [importId, resource, changes.map(({ after }) => after.id)],
+  })
+  const kept = images
+    .filter(({ current, isUntouched, missing }) => current && (!isUntouched || missing))
+    .map(({ before, missing }) =>
+      keptRecord(resource, before, missing ? `its \`${missing}\` is gone` : 'changed since'),
+    )
+  return { restored: changes.length, kept, next: images.at(-1)?.before.id ?? null }
+}
+
+/** Backwards, because a record mostly refers to earlier ones. */
+const removeBatch = async (
+  query: Query,
+  importId: string,
+  resource: ResourceName,
+  below: number,
+): Promise<Batch<number>> => {
+  const rows = await query<{ id: string; position: number; isFree: boolean }>({
+    text: `select record.id, record.position, not (${isReferredTo(resource)}) as "isFree" from ${created(resource)}
+      and record.import_id = $1 and record.position < $3 order by record.position desc limit $4`,
+    values: [importId, resource, below, batchSize],
+  })
+  const free = rows.filter(({ isFree }) => isFree).map(({ id }) => id)
+  const removed = await removeRecords(query, resource, free)
+  return { removed: removed.length, next: rows.at(-1)?.position ?? null }
+}
+
+const nameKept = async (
+  query: Query,
+  importId: string,
+  resource: ResourceName,
+  after: number,
+): Promise<Batch<number>> => {
+  const rows = await query<{ image: Image; position: number; isUntouched: boolean }>({
+    text: `select ${imageOf(resource, 'record')} as image, record.position,
+        record.import_id is not distinct from $1 as "isUntouched"
+      from ${created(resource)} and record.position > $3 order by record.position limit $4`,
+    values: [importId, resource, after, batchSize],
+  })
+  const kept = rows.map(({ image, isUntouched }) =>
+    keptRecord(resource, image, isUntouched ? 'others refer to it' : 'changed since'),
+  )
+  return { kept, next: rows.at(-1)?.position ?? null }
+}
+
+const keptRecord = (resource: ResourceName, image: Image, reason: string): Kept => {
+  const key = keyOf(resource)
+  const name = key === null ? null : image[key]
+  return { resource, id: image.id, name: typeof name === 'string' ? name : null, reason }
+}
+
+/** The creations of the import ($1) that are still there. */
+const created = (resource: ResourceName): string => `import_creations as creation join ${resource} as record
+  on record.class = any (array[0, 1, 2, 3, 4, 5, 6, 7]::smallint[]) and record.position between creation.first and creation.last
+  where creation.import_id = $1 and creation.resource = $2`
+
+const isReferredTo = (resource: ResourceName): string =>
+  (referrers[resource] ?? [])
+    .map(
+      ({ resource: other, column, to }) =>
+        `exists (select from ${other} as other where other.${column} = record.${to})`,
+    )
+    .join(' or ') || 'false'
+
+type ImageFound = {
+  before: Image
+  current: Image | null
+  /** Nobody wrote the record since. */
+  isUntouched: boolean
+  /** What the former values refer to and is no longer there. */
+  missing: string | null
+}
+
+const imagesAfter = (resource: ResourceName): string => {
+  const gone = transferColumns[resource]
+    .filter(({ refersTo }) => refersTo !== null)
+    .map(({ field, refersTo }) => {
+      const [column, type] = refersTo === 'accounts' ? ['account_id', 'text'] : ['id', 'uuid']
+      const value = `(image.before ->> '${field}')::${type}`
+      return `when ${value} is not null and not exists (select from ${refersTo} as other where other.${column} = ${value}) then '${field}'`
+    })
+  return `select image.before, case when record.id is not null then ${imageOf(resource, 'record')} end as current,
+      record.import_id is not distinct from $1 as "isUntouched", ${gone.length > 0 ? `case ${gone.join(' ')} end` : 'null'} as missing
+    from import_changes as image left join ${resource} as record on record.id = image.record_id
+    where image.import_id = $1 and image.resource = $2 and image.record_id > $3::uuid
+    order by image.record_id limit $4`
+}
