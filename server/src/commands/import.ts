@@ -21,7 +21,6 @@ const exitCodeOfRefusedRows = 2
 export const importing = (): Command => {
   const command = new Command('import')
     .description('bring records in from CSV or NDJSON files; what is there already is changed or left alone')
-    // `list` and `undo` have options of their own.
     .enablePositionalOptions()
     .argument(
       '<paths...>',

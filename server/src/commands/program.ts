@@ -13,7 +13,10 @@ import { user } from './user.ts'
 
 /** The command line, as a tree. */
 export const buildProgram = (): Command => {
-  const program = new Command('masthead').description('The customer API of a publishing business.')
+  const program = new Command('masthead')
+    .description('The customer API of a publishing business.')
+    // An option belongs to the command it follows: `import` and `import list` both have --tenant.
+    .enablePositionalOptions()
   const commands = [serve(), tenant(), user(), member(), token(), app(), keys(), importing(), migrate(), openapi()]
   for (const command of commands) {
     program.addCommand(command)

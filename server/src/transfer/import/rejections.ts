@@ -43,7 +43,7 @@ async function* linesOf(file: SourceFile, rejections: AsyncIterable<Rejection>):
     for (const row of rows) {
       if (next.done || next.value.line !== row.line) continue
       const { line, field, reason } = next.value
-      lines += csvLine([String(line), field, reason, ...cellsOf(file, row)])
+      lines += csvLine([String(line), field || null, reason, ...cellsOf(file, row)])
       next = await waiting.next()
     }
     if (lines !== '') yield lines
