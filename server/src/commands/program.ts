@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { app } from './app.ts'
+import { exporting } from './export.ts'
 import { importing } from './import.ts'
 import { keys } from './keys.ts'
 import { member } from './member.ts'
@@ -14,10 +15,8 @@ import { user } from './user.ts'
 /** The command line, as a tree. */
 export const buildProgram = (): Command => {
   const program = new Command('masthead').description('The customer API of a publishing business.')
-  const commands = [serve(), tenant(), user(), member(), token(), app(), keys(), importing(), migrate(), openapi()]
-  for (const command of commands) {
-    program.addCommand(command)
-  }
+  const commands = [serve, tenant, user, member, token, app, importing, exporting, keys, migrate, openapi]
+  for (const command of commands) program.addCommand(command())
   failInOneLine(program, program.name())
   return program
 }
