@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { before, describe, test } from 'node:test'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { crc32 } from 'node:zlib'
 import { operations, scopes } from '@masthead/contract'
@@ -16,6 +19,8 @@ import { buildProgram } from './program.ts'
 const service = await startService()
 const environment = { DATABASE_URL: service.connectionString, MASTHEAD_SECRET: secret }
 const day = 86_400_000
+const folder = await mkdtemp(join(tmpdir(), 'masthead-commands-'))
+after(() => rm(folder, { recursive: true, force: true }))
 
 const text = async (command: string, input?: string): Promise<string> => {
   const { code, stdout, stderr } = await runMasthead(command.split(' '), environment, input)
@@ -79,6 +84,7 @@ describe('every command', { concurrency: 2 }, () => {
       'app list': () => json('app list'),
       'app disable': () => json(`app disable ${applicationId}`),
       'app enable': () => json(`app enable ${applicationId}`),
+      export: () => json(`export --tenant acme --to ${folder}`),
       'keys rotate': () => json('keys rotate'),
       migrate: () => json('migrate'),
       openapi: () => json('openapi'),
@@ -94,6 +100,7 @@ describe('every command', { concurrency: 2 }, () => {
     assert.deepEqual(keysOf('user create'), ['id', 'email', 'name', 'role', 'legacyUserId', 'createdAt'])
     for (const key of ['id', 'token', 'scopes', 'expiresAt']) assert.ok(keysOf('token create').includes(key), key)
     assert.match(applicationId, /^app_[a-z0-9]{20}$/)
+    assert.deepEqual(keysOf('export'), ['tenant', 'to', 'files'])
     const { rows } = await service.owner.query('select max(version) as version from migrations')
     assert.deepEqual(shown.migrate, { applied: [], version: rows[0]?.version })
     assert.ok(!JSON.stringify(shown['token list']).includes('mh_'))
@@ -129,6 +136,10 @@ describe('every command', { concurrency: 2 }, () => {
       ['token create --tenant words --service sync --scopes contacts:read', /^mh_svc_\w{38}\n/],
       ['token list --tenant words', / personal +bob@words\.example +laptop .*\n.* service +sync +sync .*\n$/],
       ['member remove --tenant words --email bob@words.example', /is no longer a member of words\.\n$/],
+      [
+        `export --tenant words --to ${folder}/words`,
+        /^resource +rows +file\n(.*\n)+\nAll records of words are in .*\n$/,
+      ],
       ['migrate', /^Nothing to do: schema version \d+\.\n$/],
     ]
     for (const [command, expected, input] of steps) assert.match(await text(command, input), expected)
@@ -152,6 +163,11 @@ describe('every command', { concurrency: 2 }, () => {
       ['tenant create x y --name x', /too many arguments/],
       ['tenant create acme --name Again', /there is already a tenant "acme"/],
       ['tenant create Acme_Press --name Acme', /"Acme_Press" cannot be a slug: use 1 to 63 of a-z, 0-9 and -/],
+      ['export --tenant acme', /required option '--to <folder>' not specified; see `masthead export --help`/],
+      [
+        `export --tenant nobody --to ${folder}/nobody`,
+        /there is no tenant "nobody"; `masthead tenant list` shows them/,
+      ],
       ['user list --tenant nobody', /there is no tenant "nobody"; `masthead tenant list` shows them/],
       [user.replace('viewer', 'boss'), /'boss' is invalid\. Allowed choices are admin, editor, viewer; see/],
       [user.replace(' --password-stdin', ''), /required option '--password-stdin' not specified/],

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { app } from './app.ts'
+import { exporting } from './export.ts'
 import { importing } from './import.ts'
 import { keys } from './keys.ts'
 import { member } from './member.ts'
@@ -17,10 +18,8 @@ export const buildProgram = (): Command => {
     .description('The customer API of a publishing business.')
     // An option belongs to the command it follows: `import` and `import list` both have --tenant.
     .enablePositionalOptions()
-  const commands = [serve(), tenant(), user(), member(), token(), app(), keys(), importing(), migrate(), openapi()]
-  for (const command of commands) {
-    program.addCommand(command)
-  }
+  const commands = [serve, tenant, user, member, token, app, importing, exporting, keys, migrate, openapi]
+  for (const command of commands) program.addCommand(command())
   failInOneLine(program, program.name())
   return program
 }

@@ -6,6 +6,7 @@ import { type Config, readConfig, readPort } from '../config.ts'
 import { keptSecret } from '../identity/installation-secret.ts'
 import type { Demo } from '../transfer/demo.ts'
 import { complain, faint, messageOf, say, showJson, showLines, strong } from './output.ts'
+import { stopSignal } from './stop-signal.ts'
 import { openConfigured } from './with-database.ts'
 
 type ServeOptions = { port?: string; host?: string; dataDir?: string; demo?: true; json?: true }
@@ -26,6 +27,7 @@ export const serve = (): Command =>
 const run = async (options: ServeOptions): Promise<void> => {
   const config = configure(readConfig(), options)
   const { host } = config
+  // From the very start, so that a stop while PostgreSQL starts or the demo is made leaves no PostgreSQL behind.
   const stopping = stopSignal()
   const opened = await openConfigured(config)
   if (stopping.aborted) return opened.close()
@@ -75,13 +77,6 @@ const freePort = (host: string): Promise<number> =>
       probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
     })
   })
-
-/** From the very start, so that a stop while PostgreSQL starts or the demo is made leaves no PostgreSQL behind. */
-const stopSignal = (): AbortSignal => {
-  const stopping = new AbortController()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort())
-  return stopping.signal
-}
 
 const whenAborted = (signal: AbortSignal, stop: () => Promise<void>): void => {
   const stopOnce = () => {

@@ -42,9 +42,15 @@ export const prepareSession = async (client: pg.ClientBase, role: string | null)
 const bulkSettings = `
   set jit = off; set work_mem = '64MB'; set temp_buffers = '64MB'; set maintenance_work_mem = '64MB'; set lock_timeout = '30s'`
 
+/** Limits that were set for the database or the role; which there are depends on the version. */
+const noTimeLimits = `
+  select set_config(name, '0', false) from pg_settings
+  where name in ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout')`
+
 export const prepareBulkSession = async (client: pg.ClientBase, role: string | null): Promise<void> => {
   client.on('error', () => {})
   await client.query(bulkSettings)
+  await client.query(noTimeLimits)
   if (role) await client.query(`set role ${pg.escapeIdentifier(role)}`)
 }
 

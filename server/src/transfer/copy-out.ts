@@ -1,0 +1,41 @@
+import type { ResourceName } from '@masthead/contract'
+import { tables } from '../records/tables.ts'
+import { type Column, transferColumns } from './columns.ts'
+
+export type FileFormat = 'csv' | 'ndjson'
+
+/**
+ * The statement that writes every record of a resource by position: deleted and hidden ones too. Values look as in the
+ * API, whatever the settings of the database.
+ */
+export const copyOut = (resource: ResourceName, format: FileFormat): string => {
+  const columns = transferColumns[resource]
+  if (format === 'csv') {
+    const cells = columns.map((column) => csvValue(resource, column))
+    return `copy (${inOrder(resource, cells.join(', '))}) to stdout (format csv, encoding 'UTF8')`
+  }
+  const members = columns.map((column) => `${jsonValue(resource, column)} as "${column.field}"`)
+  const lines = inOrder(resource, 'row_to_json(record)', `cross join lateral (select ${members.join(', ')}) as record`)
+  // JSON holds no control characters, so that with these nothing is ever quoted, and lines come out as they are.
+  return `copy (${lines}) to stdout (format csv, quote E'\\x01', delimiter E'\\x02', encoding 'UTF8')`
+}
+
+/**
+ * The index holds positions by class: its parts are merged, and nothing is sorted, which would take as much room again
+ * on the disk of the database.
+ */
+const inOrder = (resource: ResourceName, values: string, more = ''): string => {
+  const classes = Array.from({ length: tables[resource].classCount }, (_, index) => index)
+  const parts = classes.map((number) => `(select * from ${resource} where class = ${number} order by position)`)
+  return `select ${values} from (${parts.join(' union all ')}) as ${resource} ${more} order by ${resource}.position`
+}
+
+const csvValue = (resource: ResourceName, column: Column): string =>
+  column.kind === 'boolean' ? `${resource}.${column.column}::text` : jsonValue(resource, column)
+
+const jsonValue = (resource: ResourceName, { column, kind }: Column): string => {
+  const value = `${resource}.${column}`
+  if (kind === 'timestamp') return `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+  if (kind === 'date') return `to_char(${value}, 'YYYY-MM-DD')`
+  return kind === 'money' || kind === 'integer' ? `${value}::text` : value
+}

@@ -1,0 +1,107 @@
+import { createWriteStream, type Dirent, type WriteStream } from 'node:fs'
+import { mkdir, mkdtemp, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Refusal } from '../refusal.ts'
+import { readFileName } from './source-file.ts'
+
+/** Where an export writes: nobody sees its files before all of them are complete. */
+export type ExportFolder = {
+  write: (name: string) => WriteStream
+  /** Puts the files in their places. */
+  complete: () => Promise<void>
+  /** Removes what is not complete. */
+  close: () => Promise<void>
+}
+
+const unfinishedPrefix = '.masthead-export-'
+const abandonedAfterMilliseconds = 86_400_000
+
+export const openExportFolder = async (
+  folder: string,
+  names: readonly string[],
+  { replace }: { replace: boolean },
+): Promise<ExportFolder> => {
+  try {
+    // Of personal data, which is nobody else's.
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const entries = await readdir(folder, { withFileTypes: true })
+    refuseOthers(folder, entries, names, replace)
+    await removeAbandoned(folder, entries)
+    const unfinished = await mkdtemp(join(folder, unfinishedPrefix))
+    return {
+      write: (name) => createWriteStream(join(unfinished, name), { flags: 'wx', mode: 0o600, flush: true }),
+      complete: async () => {
+        // In the order of references, so that even a crash in between leaves no record that refers to nothing.
+        for (const name of names) await rename(join(unfinished, name), join(folder, name))
+        await rmdir(unfinished)
+        await flush(folder)
+      },
+      // A file that was just being opened may still come up.
+      close: () => rm(unfinished, { recursive: true, force: true, maxRetries: 5 }),
+    }
+  } catch (error) {
+    throw inPlainWords(folder, error)
+  }
+}
+
+/** Files of the same records in another form would be imported beside the new ones. */
+const refuseOthers = (folder: string, entries: readonly Dirent[], names: readonly string[], replace: boolean): void => {
+  const stems = new Map(names.map((name) => [readFileName(name)?.stem, name]))
+  for (const entry of entries) {
+    const ours = stems.get(readFileName(entry.name)?.stem)
+    if (ours === undefined) continue
+    if (entry.name !== ours || entry.isDirectory()) {
+      const beside = `${folder} holds ${entry.name}, which would lie beside the new ${ours}`
+      throw new Refusal(`${beside}: remove it, or export to another folder`)
+    }
+    if (replace) continue
+    throw new Refusal(`${folder} already holds ${ours}: --force replaces it, or export to another folder`)
+  }
+}
+
+/** What a killed export left is personal data too. */
+const removeAbandoned = async (folder: string, entries: readonly Dirent[]): Promise<void> => {
+  for (const entry of entries) {
+    if (!entry.name.startsWith(unfinishedPrefix) || !entry.isDirectory()) continue
+    const path = join(folder, entry.name)
+    if (Date.now() - (await lastWritten(path)) > abandonedAfterMilliseconds) {
+      await rm(path, { recursive: true, force: true })
+    }
+  }
+}
+
+const lastWritten = async (folder: string): Promise<number> => {
+  try {
+    const paths = [folder, ...(await readdir(folder)).map((name) => join(folder, name))]
+    return Math.max(...(await Promise.all(paths.map(async (path) => (await stat(path)).mtimeMs))))
+  } catch {
+    // It is just being completed.
+    return Date.now()
+  }
+}
+
+/** So that the new names outlive a crash of the machine. */
+const flush = async (folder: string): Promise<void> => {
+  if (process.platform === 'win32') return
+  const handle = await open(folder, 'r')
+  await handle.sync().finally(() => handle.close())
+}
+
+const reasons: Record<string, string> = {
+  EACCES: 'may not be written to by this user',
+  EPERM: 'may not be written to by this user',
+  EROFS: 'lies on a disk that can only be read',
+  EEXIST: 'is a file, not a folder',
+  ENOTDIR: 'lies below something that is no folder',
+  ENOSPC: 'lies on a disk that is full',
+  EDQUOT: 'lies on a disk of which this user has used up the quota',
+  EFBIG: 'cannot hold files this large',
+}
+
+/** An error of the file system, as a refusal. */
+export const inPlainWords = (folder: string, error: unknown): unknown => {
+  if (error instanceof Refusal || !(error instanceof Error)) return error
+  const { code = '' } = error as NodeJS.ErrnoException // errors of the file system have a code
+  const reason = reasons[code]
+  return reason ? new Refusal(`${folder} ${reason}: nothing was exported`, { cause: error }) : error
+}

@@ -1,0 +1,101 @@
+import { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import type { ResourceName } from '@masthead/contract'
+import type { Client } from 'pg'
+import { type CopyToStreamQuery, to as copyTo } from 'pg-copy-streams'
+import { queryOn } from '../database/connection.ts'
+import type { TenantDatabase } from '../database/database.ts'
+import { Refusal } from '../refusal.ts'
+import { transferColumns, transferOrder } from './columns.ts'
+import { copyOut, type FileFormat } from './copy-out.ts'
+import { csvLine } from './csv-rows.ts'
+import { type ExportFolder, inPlainWords, openExportFolder } from './export-folder.ts'
+
+export type ExportRequest = {
+  folder: string
+  format: FileFormat
+  gzip: boolean
+  /** Whether files of the same names may be replaced. */
+  replace: boolean
+  /** Stops it. */
+  signal: AbortSignal
+  /** Called often; `lines` are at least as many as the records written. */
+  onProgress: (resource: ResourceName, lines: number, records: number) => void
+}
+
+export type ExportedFile = { file: string; resource: ResourceName; rows: number }
+
+/** Writes every record of a tenant as it was at one moment, a file for each resource: all of them, or none. */
+export const exportRecords = async (database: TenantDatabase, request: ExportRequest): Promise<ExportedFile[]> => {
+  const names = transferOrder.map((resource) => nameOf(resource, request))
+  const folder = await openExportFolder(request.folder, names, request)
+  try {
+    const files = await database.inBulk((client) => writeFiles(client, folder, request))
+    request.signal.throwIfAborted()
+    await folder.complete()
+    return files
+  } catch (error) {
+    if (request.signal.aborted) throw new Refusal('the export was stopped: nothing was exported')
+    throw inPlainWords(request.folder, error)
+  } finally {
+    await folder.close()
+  }
+}
+
+const nameOf = (resource: ResourceName, { format, gzip }: ExportRequest): string =>
+  `${resource}.${format}${gzip ? '.gz' : ''}`
+
+const writeFiles = async (client: Client, folder: ExportFolder, request: ExportRequest): Promise<ExportedFile[]> => {
+  // One snapshot for all files, so that whatever a record refers to is there; and `copyOut` is made to need no sort.
+  await client.query('begin isolation level repeatable read, read only; set local enable_sort = off')
+  const totals = await totalsOf(client)
+  const copies: { resource: ResourceName; copied: CopyToStreamQuery }[] = []
+  for (const resource of transferOrder) {
+    const copied = await writeFile(client, folder, resource, totals.get(resource) ?? 0, request)
+    copies.push({ resource, copied })
+  }
+  await client.query('commit')
+  // How many rows there were, the database says after the last of them.
+  return copies.map(({ resource, copied }) => ({ file: nameOf(resource, request), resource, rows: copied.rowCount }))
+}
+
+const totalsOf = async (client: Client): Promise<Map<string, number>> => {
+  const text = `select resource, sum(count)::bigint as count from tallies where facet = '' and level = 62 group by resource`
+  const rows = await queryOn(client)<{ resource: string; count: number }>({ text })
+  return new Map(rows.map(({ resource, count }) => [resource, count]))
+}
+
+const writeFile = async (
+  client: Client,
+  folder: ExportFolder,
+  resource: ResourceName,
+  total: number,
+  request: ExportRequest,
+): Promise<CopyToStreamQuery> => {
+  const { format, gzip, signal, onProgress } = request
+  const copied = client.query(copyTo(copyOut(resource, format)))
+  // The connection speaks to it even when the writing has failed and nobody listens any more.
+  copied.on('error', () => {})
+  const header = format === 'csv' ? csvLine(transferColumns[resource].map(({ field }) => field)) : ''
+  const counted = withHeader(header, (lines) => onProgress(resource, lines, total))
+  const file = folder.write(nameOf(resource, request))
+  // The header of gzip has no time and no name: the same records are the same bytes.
+  await pipeline(gzip ? [copied, counted, createGzip(), file] : [copied, counted, file], { signal })
+  return copied
+}
+
+const lineFeed = 0x0a
+
+const withHeader = (header: string, onLines: (lines: number) => void): Transform => {
+  let lines = 0
+  const counting = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      for (let at = chunk.indexOf(lineFeed); at >= 0; at = chunk.indexOf(lineFeed, at + 1)) lines++
+      onLines(lines)
+      done(null, chunk)
+    },
+  })
+  if (header) counting.push(header)
+  return counting
+}
