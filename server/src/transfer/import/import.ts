@@ -10,7 +10,7 @@ import type { TenantDatabase } from '../../database/database.ts'
 import { newId } from '../../records/identifiers.ts'
 import { Refusal } from '../../refusal.ts'
 import { transferOrder } from '../columns.ts'
-import { openSourceFile, type SourceFile } from '../source-file.ts'
+import { openSourceFile, readFileName, type SourceFile } from '../source-file.ts'
 import { applyChanges, applyCreations, applyLatePredecessors, applyPrune, type Batch } from './application.ts'
 import { type GivenRow, givenRows } from './given-rows.ts'
 import { beginImport, endImport, type FileSummary } from './journal.ts'
@@ -112,7 +112,7 @@ const filesAt = async (path: string): Promise<string[]> => {
   )
   if (!isFolder) return [path]
   const names = (await readdir(path)).sort()
-  const files = names.filter((name) => findResource(name) && /\.(csv|tsv|txt|ndjson|jsonl)(\.gz)?$/i.test(name))
+  const files = names.filter((name) => findResource(name) && readFileName(name))
   const wanted = files.filter((name) => !isRejectedFile(name))
   if (wanted.length > 0) return wanted.map((name) => join(path, name))
   throw new Refusal(`the folder ${path} holds nothing to import: name files like contacts.csv or invoices.ndjson.gz`)

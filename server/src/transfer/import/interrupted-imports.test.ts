@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { environmentOf, importer, newFolder } from '../../../test/import-files.ts'
+import { spawnMasthead, until } from '../../../test/masthead-process.ts'
+import { startService, type TestTenant, walk } from '../../../test/service.ts'
+import { assertTenantTallies } from '../../../test/tallies.ts'
+
+const service = await startService()
+const count = 9_000
+const accounts = `accountId,company\n${Array.from({ length: 100 }, (_, index) => `A-${index},Company ${index}`).join('\n')}\n`
+const contacts = (name: string) =>
+  `externalId,accountId,name\n${Array.from({ length: count }, (_, index) => `x${index},A-${index % 100},${name} ${index}`).join('\n')}\n`
+
+const rowsOf = async ({ id }: TestTenant, condition = 'true'): Promise<number> => {
+  const { rows } = await service.owner.query(
+    `select count(*)::integer as count from contacts where tenant_id = $1 and ${condition}`,
+    [id],
+  )
+  return rows[0]?.count
+}
+
+describe('an import that is interrupted', () => {
+  const begin = async (name: string) => {
+    const tenant = await service.newTenant()
+    const folder = await newFolder({ 'accounts.csv': accounts, 'contacts.csv': contacts(name) })
+    const { child, ended } = spawnMasthead(
+      ['import', folder, '--tenant', tenant.slug, '--json'],
+      environmentOf(service),
+    )
+    return { tenant, folder, child, ended, ...importer(service, tenant) }
+  }
+
+  const interruptions: [when: string, signal: NodeJS.Signals, reached: number][] = [
+    ['before it wrote anything', 'SIGKILL', 0],
+    ['after its first contacts', 'SIGKILL', 1],
+    ['near its end', 'SIGKILL', 8_000],
+    ['by Ctrl-C', 'SIGINT', 4_000],
+  ]
+  for (const [when, signal, reached] of interruptions) {
+    test(`${when} is completed by the same command, with no duplicate`, async () => {
+      const { tenant, folder, child, ended, counts, masthead } = await begin('Ada')
+      if (reached === 0) await until('it has begun to stage', () => isStaging(service.owner))
+      else await until(`${reached} contacts are there`, async () => (await rowsOf(tenant)) >= reached)
+      child.kill(signal)
+      const { code, stderr } = await ended
+      if (signal === 'SIGINT') {
+        assert.equal(code, 1)
+        assert.match(stderr, /interrupted; the same command completes it/)
+      }
+      await until('the database has noticed', () => nobodyImports(service.owner))
+      const written = await rowsOf(tenant)
+      assert.ok(written < count, 'it was interrupted in time')
+      const known = await service.owner.query('select from accounts where tenant_id = $1', [tenant.id])
+      assert.deepEqual(await counts(folder), {
+        accounts: [100 - (known.rowCount ?? 0), 0, known.rowCount ?? 0, 0],
+        contacts: [count - written, 0, written, 0],
+      })
+      assert.equal(await rowsOf(tenant), count)
+      await assertTenantTallies(service.owner, tenant.id)
+      const imports = JSON.parse((await masthead('import', 'list', '--json')).stdout)
+      const states = imports.map(({ state }: { state: string }) => state)
+      assert.deepEqual(states, reached === 0 ? ['done'] : ['done', 'interrupted'])
+      for (const { id } of imports) assert.equal((await masthead('import', 'undo', id)).code, 0)
+      assert.equal(await rowsOf(tenant), 0)
+      await assertTenantTallies(service.owner, tenant.id)
+    })
+  }
+
+  test('while it changes records leaves each as it was or as it should be', async () => {
+    const { tenant, folder, ended, counts } = await begin('Ada')
+    await ended
+    const second = await newFolder({ 'contacts.csv': contacts('Bob') })
+    const { child, ended: killed } = spawnMasthead(['import', second, '--tenant', tenant.slug], environmentOf(service))
+    await until('some contacts have changed', async () => (await rowsOf(tenant, `name like 'Bob%'`)) >= 2_000)
+    child.kill('SIGKILL')
+    await killed
+    await until('the database has noticed', () => nobodyImports(service.owner))
+    const changed = await rowsOf(tenant, `name like 'Bob%'`)
+    assert.ok(changed < count)
+    assert.deepEqual(await counts(join(second, 'contacts.csv')), { contacts: [0, count - changed, changed, 0] })
+    assert.deepEqual((await counts(folder)).contacts, [0, count, 0, 0])
+    await assertTenantTallies(service.owner, tenant.id)
+  })
+})
+
+describe('while an import runs', () => {
+  test('it shows as running, and another one is refused', async () => {
+    const tenant = await service.newTenant()
+    const { counts, complaint, masthead } = importer(service, tenant)
+    const folder = await newFolder({ 'accounts.csv': accounts })
+    await counts(folder)
+    // Its first batch waits for this lock.
+    await service.owner.query('begin')
+    await service.owner.query('select from heads where tenant_id = $1 for update', [tenant.id])
+    const second = await newFolder({ 'accounts.csv': accounts.replaceAll('Company', 'Firm') })
+    const { ended } = spawnMasthead(['import', second, '--tenant', tenant.slug], environmentOf(service))
+    const states = async (): Promise<string[]> =>
+      JSON.parse((await masthead('import', 'list', '--json')).stdout).map(({ state }: { state: string }) => state)
+    await until('it shows as running', async () => (await states())[0] === 'running')
+    assert.match(await complaint(folder), /another import or undo of this tenant is under way/)
+    await service.owner.query('commit')
+    assert.equal((await ended).code, 0)
+    assert.deepEqual(await states(), ['done', 'done'])
+  })
+
+  test('callers read and write the same records', async () => {
+    const tenant = await service.newTenant()
+    const token = await tenant.serviceToken()
+    await importer(service, tenant).counts(await newFolder({ 'accounts.csv': accounts }))
+    const folder = await newFolder({ 'contacts.csv': contacts('Ada') })
+    const { ended } = spawnMasthead(['import', folder, '--tenant', tenant.slug], environmentOf(service))
+    let over = false
+    const finished = ended.finally(() => (over = true))
+    const written: string[] = []
+    for (let number = 0; !over; number++) {
+      const body = { accountId: `A-${number % 100}`, name: `Mine ${number}` }
+      const answer = await service.call('POST', '/contacts', { token, body })
+      assert.equal(answer.status, 201, answer.text)
+      written.push(answer.body.id)
+      assert.equal((await service.call('GET', `/contacts?page=${number + 1}`, { token })).status, 200)
+    }
+    assert.equal((await finished).code, 0)
+    const all = await walk(service, token, '/contacts?pageSize=200')
+    assert.equal(all.length, count + written.length)
+    const ids = new Set(all.map(({ id }) => id))
+    assert.ok(written.every((id) => ids.has(id)))
+    await assertTenantTallies(service.owner, tenant.id)
+  })
+})
+
+type Owner = typeof service.owner
+
+const isStaging = async (owner: Owner): Promise<boolean> => {
+  const { rowCount } = await owner.query(`select from pg_class where relname = 'staged_accounts'`)
+  return (rowCount ?? 0) > 0
+}
+
+const nobodyImports = async (owner: Owner): Promise<boolean> => {
+  const { rowCount } = await owner.query(
+    `select from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`,
+  )
+  return rowCount === 0
+}
