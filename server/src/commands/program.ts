@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { app } from './app.ts'
+import { demo } from './demo.ts'
 import { exporting } from './export.ts'
 import { importing } from './import.ts'
 import { keys } from './keys.ts'
@@ -18,7 +19,7 @@ export const buildProgram = (): Command => {
     .description('The customer API of a publishing business.')
     // An option belongs to the command it follows: `import` and `import list` both have --tenant.
     .enablePositionalOptions()
-  const commands = [serve, tenant, user, member, token, app, importing, exporting, keys, migrate, openapi]
+  const commands = [serve, tenant, user, member, token, app, importing, exporting, demo, keys, migrate, openapi]
   for (const command of commands) program.addCommand(command())
   failInOneLine(program, program.name())
   return program

@@ -8,12 +8,17 @@ import { allScopes } from '../identity/roles.ts'
 import { createTenant, listTenants, type Tenant } from '../identity/tenants.ts'
 import { newId } from '../records/identifiers.ts'
 import { type Fields, insertRecords } from '../records/write.ts'
+import { Refusal } from '../refusal.ts'
 import { demoData } from './demo-data.ts'
+import { withDemoFiles } from './demo-files.ts'
 import type { DemoRecord } from './demo-record.ts'
+import { importFiles } from './import/import.ts'
+import type { FileSummary } from './import/journal.ts'
 
 export type Demo = { tenant: string; token: string }
 
-const slug = 'demo'
+export const demoSlug = 'demo'
+const demoName = 'Demo Publishing'
 const batchSize = 1_000
 
 /** A tenant to try things on: made at the first start, kept as it is afterwards. */
@@ -22,29 +27,63 @@ export const prepareDemo = async (
   dataDirectory: string,
   say: (line: string) => void,
 ): Promise<Demo> => {
-  const tenant = (await findDemo(database.query)) ?? (await makeDemo(database, say))
-  return { tenant: slug, token: await keptToken(database, tenant, dataDirectory) }
+  const tenant = (await findDemo(database.query, demoSlug)) ?? (await makeDemo(database, say))
+  return { tenant: demoSlug, token: await keptToken(database, tenant, dataDirectory) }
 }
 
-const findDemo = async (query: Query): Promise<Tenant | undefined> =>
+const findDemo = async (query: Query, slug: string): Promise<Tenant | undefined> =>
   (await listTenants(query)).find((tenant) => tenant.slug === slug)
 
 /** In one transaction: an interrupted start leaves nothing behind, and of two starts at once the second finds it made. */
 const makeDemo = async (database: Database, say: (line: string) => void): Promise<Tenant> => {
   say('Making demo data …')
   const id = newId()
-  const today = new Date().toISOString().slice(0, 10)
   return database.forTenant(id).transaction(async (query) => {
     await query({ text: `select pg_advisory_xact_lock(hashtext('masthead demo'))` })
-    const made = await findDemo(query)
+    const made = await findDemo(query, demoSlug)
     if (made) return made
-    const tenant = await createTenant(query, { id, slug, name: 'Demo Publishing' })
-    for (const batch of batches(demoData({ accounts: 500, seed: 1, today }))) {
+    const tenant = await createTenant(query, { id, slug: demoSlug, name: demoName })
+    for (const batch of batches(demoData({ accounts: 500, seed: 1, today: today() }))) {
       for (const resource of order) await insertRecords(query, resource, batch[resource] ?? [])
     }
     return tenant
   })
 }
+
+export type FillOptions = {
+  slug: string
+  accounts: number
+  seed: number
+  signal: AbortSignal
+  onProgress: (what: string, done: number, of: number | null) => void
+}
+
+export type FilledDemo = Demo & { resources: Omit<FileSummary, 'file' | 'refused'>[] }
+
+/** Such a tenant of any size, by an import: what is there already stays. */
+export const fillDemo = async (
+  database: Database,
+  dataDirectory: string,
+  { slug, accounts, seed, signal, onProgress }: FillOptions,
+): Promise<FilledDemo> => {
+  const tenant =
+    (await findDemo(database.query, slug)) ?? (await createTenant(database.query, { slug, name: demoName }))
+  if (tenant.name !== demoName) throw new Refusal(`the tenant "${slug}" was not made for demo data: choose another`)
+  const onRecords = (count: number) => onProgress('making', count, null)
+  const { files } = await withDemoFiles({ accounts, seed, today: today(), signal, onRecords }, (folder) =>
+    importFiles(database.forTenant(tenant.id), [folder], {
+      ...{ signal, strict: true },
+      onProgress: ({ step, what, done, of }) => onProgress(step === 'writing' ? what : step, done, of || null),
+    }),
+  )
+  if (files.some(({ refused }) => refused > 0)) {
+    throw new Refusal(`the tenant "${slug}" holds demo data of another seed or day: choose another with --tenant`)
+  }
+  const resources = files.map(({ file: _file, refused: _none, ...counts }) => counts)
+  return { tenant: slug, token: await keptToken(database, tenant, dataDirectory), resources }
+}
+
+const today = (): string => new Date().toISOString().slice(0, 10)
 
 /** Records that others refer to come first in a batch. */
 const order = ['publications', 'accounts', 'contacts', 'subscriptions', 'invoices'] as const
@@ -66,7 +105,7 @@ function* batches(records: Iterable<DemoRecord>): Generator<Partial<Record<DemoR
 
 /** Tokens are shown once, but a second start should not leave the reader without one: this one is kept in a file. */
 const keptToken = async (database: Database, tenant: Tenant, dataDirectory: string): Promise<string> => {
-  const file = join(dataDirectory, 'demo-token')
+  const file = join(dataDirectory, tenant.slug === demoSlug ? 'demo-token' : `demo-token-${tenant.slug}`)
   const kept = await readFile(file, 'utf8').catch(() => '')
   const holder = await new Principals(database, null).authenticate(kept).catch(() => null)
   if (holder?.tenantId === tenant.id) return kept

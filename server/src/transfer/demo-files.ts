@@ -1,0 +1,51 @@
+import { once } from 'node:events'
+import { createWriteStream, type WriteStream } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ResourceName } from '@masthead/contract'
+import { transferColumns } from './columns.ts'
+import { csvLine } from './csv-rows.ts'
+import { type DemoOptions, demoData } from './demo-data.ts'
+
+/** Demo data of any size as files to import, while the work lasts. */
+export const withDemoFiles = async <T>(
+  options: DemoOptions & { onRecords: (count: number) => void; signal: AbortSignal },
+  work: (folder: string) => Promise<T>,
+): Promise<T> => {
+  const folder = await mkdtemp(join(tmpdir(), 'masthead-demo-'))
+  try {
+    await writeDemoFiles(folder, options)
+    return await work(folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+const writeDemoFiles = async (
+  folder: string,
+  { onRecords, signal, ...options }: DemoOptions & { onRecords: (count: number) => void; signal: AbortSignal },
+): Promise<void> => {
+  const files = new Map<ResourceName, WriteStream>()
+  let count = 0
+  for (const { resource, record } of demoData(options)) {
+    const file = files.get(resource) ?? openFile(folder, resource)
+    files.set(resource, file)
+    const values: Record<string, unknown> = record
+    const isFull = !file.write(csvLine(transferColumns[resource].map(({ field }) => cellOf(values[field]))))
+    if (++count % 1_000 === 0) {
+      signal.throwIfAborted()
+      onRecords(count)
+    }
+    if (isFull) await once(file, 'drain')
+  }
+  for (const file of files.values()) await once(file.end(), 'close')
+}
+
+const openFile = (folder: string, resource: ResourceName): WriteStream => {
+  const file = createWriteStream(join(folder, `${resource}.csv`))
+  file.write(csvLine(transferColumns[resource].map(({ field }) => field)))
+  return file
+}
+
+const cellOf = (value: unknown): string | null => (value === null || value === undefined ? null : String(value))
