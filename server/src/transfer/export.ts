@@ -8,9 +8,10 @@ import { queryOn } from '../database/connection.ts'
 import type { TenantDatabase } from '../database/database.ts'
 import { Refusal } from '../refusal.ts'
 import { transferColumns, transferOrder } from './columns.ts'
-import { copyOut, type FileFormat } from './copy-out.ts'
+import { copyOut } from './copy-out.ts'
 import { csvLine } from './csv-rows.ts'
 import { type ExportFolder, inPlainWords, openExportFolder } from './export-folder.ts'
+import type { FileFormat } from './file-names.ts'
 
 export type ExportRequest = {
   folder: string

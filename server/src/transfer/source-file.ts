@@ -1,10 +1,10 @@
 import { createReadStream, type Stats } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
-import { basename } from 'node:path'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { Refusal } from '../refusal.ts'
 import { type CsvRow, CsvRows } from './csv-rows.ts'
+import { type FileFormat, formatOfName } from './file-names.ts'
 import { JsonLines, type JsonRow } from './json-lines.ts'
 import { Utf8Text } from './utf8-text.ts'
 
@@ -41,16 +41,9 @@ export const openSourceFile = async (path: string): Promise<SourceFile> => {
   return { ...file, format, header: await headerOf(path, csvRows()), rows: () => withoutHeader(csvRows()) }
 }
 
-/** What a name says: `contacts.csv.gz` is CSV, and its stem is `contacts`. */
-export const readFileName = (path: string): { stem: string; format: SourceFile['format'] } | undefined => {
-  const [, stem, ending] = /^(.+)\.(csv|tsv|txt|ndjson|jsonl)(?:\.gz)?$/i.exec(basename(path)) ?? []
-  if (stem === undefined || ending === undefined) return undefined
-  return { stem, format: /json/i.test(ending) ? 'ndjson' : 'csv' }
-}
-
-const formatOf = (path: string): SourceFile['format'] => {
-  const name = readFileName(path)
-  if (name) return name.format
+const formatOf = (path: string): FileFormat => {
+  const format = formatOfName(path)
+  if (format) return format
   throw new Refusal(
     `${path} is neither CSV nor NDJSON by its name: end it in .csv, .tsv, .txt, .ndjson or .jsonl, with .gz or without`,
   )

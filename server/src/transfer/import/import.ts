@@ -10,7 +10,8 @@ import type { TenantDatabase } from '../../database/database.ts'
 import { newId } from '../../records/identifiers.ts'
 import { Refusal } from '../../refusal.ts'
 import { transferOrder } from '../columns.ts'
-import { openSourceFile, readFileName, type SourceFile } from '../source-file.ts'
+import { importedAs, resourceOfName } from '../file-names.ts'
+import { openSourceFile, type SourceFile } from '../source-file.ts'
 import { applyChanges, applyCreations, applyLatePredecessors, applyPrune, type Batch } from './application.ts'
 import { type GivenRow, givenRows } from './given-rows.ts'
 import { beginImport, endImport, type FileSummary } from './journal.ts'
@@ -91,8 +92,6 @@ export const importRows = (
     }),
   )
 
-const isRejectedFile = (path: string): boolean => path.endsWith('.rejected.csv')
-
 const openSources = async (paths: readonly string[], mappings: Mappings): Promise<Source[]> => {
   const files = (await Promise.all(paths.map(filesAt))).flat()
   const sources: Source[] = []
@@ -111,19 +110,13 @@ const filesAt = async (path: string): Promise<string[]> => {
     () => false,
   )
   if (!isFolder) return [path]
-  const names = (await readdir(path)).sort()
-  const files = names.filter((name) => findResource(name) && readFileName(name))
-  const wanted = files.filter((name) => !isRejectedFile(name))
-  if (wanted.length > 0) return wanted.map((name) => join(path, name))
+  const names = (await readdir(path)).sort().filter(importedAs)
+  if (names.length > 0) return names.map((name) => join(path, name))
   throw new Refusal(`the folder ${path} holds nothing to import: name files like contacts.csv or invoices.ndjson.gz`)
 }
 
-/** `contacts.csv`, `contacts-2026.ndjson.gz` and `contacts.csv.rejected.csv` hold contacts. */
-const findResource = (name: string): ResourceName | undefined =>
-  transferOrder.find((resource) => new RegExp(`^${resource}(?![a-z])`, 'i').test(name))
-
 const resourceOf = (path: string): ResourceName => {
-  const resource = findResource(basename(path))
+  const resource = resourceOfName(path)
   if (resource) return resource
   const [word = ''] = /^[a-z]*/i.exec(basename(path)) ?? []
   throw new Refusal(`${path} must be named after what it holds, like contacts.csv. ${hint(word, transferOrder)}`)
