@@ -61,6 +61,7 @@ describe('every command', { concurrency: 2 }, () => {
     const { id: ofService } = await json('token create --tenant acme --service sync --scopes contacts:read')
     const password = 'another horse'
     let applicationId = ''
+    let importId = ''
     const answers: Record<string, () => Promise<unknown>> = {
       'tenant create': () => json('tenant create beta --name Beta'),
       'tenant list': () => json('tenant list'),
@@ -85,6 +86,15 @@ describe('every command', { concurrency: 2 }, () => {
       'app disable': () => json(`app disable ${applicationId}`),
       'app enable': () => json(`app enable ${applicationId}`),
       export: () => json(`export --tenant acme --to ${folder}`),
+      // A group that is a command too.
+      import: async () => {
+        const imported = await json(`import ${folder} --tenant acme`)
+        importId = imported.id
+        return imported
+      },
+      'import list': () => json('import list --tenant acme'),
+      'import undo': () => json(`import undo ${importId} --tenant acme`),
+      demo: () => json('demo --tenant demo --accounts 2'),
       'keys rotate': () => json('keys rotate'),
       migrate: () => json('migrate'),
       openapi: () => json('openapi'),
@@ -93,7 +103,7 @@ describe('every command', { concurrency: 2 }, () => {
     for (const [command, answer] of Object.entries(answers)) shown[command] = await answer()
     // `serve` is told apart: it does not end.
     const expected = commands.filter(({ isGroup }) => !isGroup).map(({ path }) => path.join(' '))
-    assert.deepEqual([...Object.keys(shown), 'serve'].sort(), expected.sort())
+    assert.deepEqual([...Object.keys(shown), 'serve'].sort(), [...expected, 'import'].sort())
 
     const keysOf = (command: string) => Object.keys(shown[command] ?? {})
     assert.deepEqual(keysOf('tenant create'), ['id', 'slug', 'name', 'defaultAssignee', 'createdAt'])
@@ -101,6 +111,9 @@ describe('every command', { concurrency: 2 }, () => {
     for (const key of ['id', 'token', 'scopes', 'expiresAt']) assert.ok(keysOf('token create').includes(key), key)
     assert.match(applicationId, /^app_[a-z0-9]{20}$/)
     assert.deepEqual(keysOf('export'), ['tenant', 'to', 'files'])
+    assert.deepEqual(keysOf('import'), ['id', 'files'])
+    assert.deepEqual(keysOf('import undo'), ['id', 'removed', 'restored', 'keptCount', 'kept'])
+    assert.deepEqual(keysOf('demo'), ['tenant', 'token', 'resources'])
     const { rows } = await service.owner.query('select max(version) as version from migrations')
     assert.deepEqual(shown.migrate, { applied: [], version: rows[0]?.version })
     assert.ok(!JSON.stringify(shown['token list']).includes('mh_'))
@@ -140,6 +153,16 @@ describe('every command', { concurrency: 2 }, () => {
         `export --tenant words --to ${folder}/words`,
         /^resource +rows +file\n(.*\n)+\nAll records of words are in .*\n$/,
       ],
+      ['import list --tenant words', /^No import yet: masthead import <folder> --tenant <slug>\n$/],
+      [
+        `import ${folder}/words --tenant words`,
+        /^file +resource +created +changed +unchanged +refused\n(.*\n)+\nTo take it back: masthead import undo \S+ --tenant words\n$/,
+      ],
+      ['import list --tenant words', /^id +startedAt +state +files +created +changed +refused\n.* done +6 +0 +0 +0\n$/],
+      [
+        'demo --tenant trial --accounts 1 --seed 9',
+        /^resource +created .*\n(.*\n)+\nTenant trial, token:\nmh_svc_\w{38}\n$/,
+      ],
       ['migrate', /^Nothing to do: schema version \d+\.\n$/],
     ]
     for (const [command, expected, input] of steps) assert.match(await text(command, input), expected)
@@ -163,6 +186,11 @@ describe('every command', { concurrency: 2 }, () => {
       ['tenant create x y --name x', /too many arguments/],
       ['tenant create acme --name Again', /there is already a tenant "acme"/],
       ['tenant create Acme_Press --name Acme', /"Acme_Press" cannot be a slug: use 1 to 63 of a-z, 0-9 and -/],
+      [`import ${folder}`, /say whose records they are: --tenant <slug>/],
+      ['import --tenant acme', /missing required argument 'paths'; see `masthead import --help`/],
+      ['import undo x --tenant acme', /there is no import "x" in this tenant; `masthead import list` shows them/],
+      ['demo --accounts many', /--accounts must be a whole number from 1 to 1000000, not "many"/],
+      ['demo --tenant acme', /the tenant "acme" was not made for demo data: choose another/],
       ['export --tenant acme', /required option '--to <folder>' not specified; see `masthead export --help`/],
       [
         `export --tenant nobody --to ${folder}/nobody`,

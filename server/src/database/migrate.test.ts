@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
 import { after, test } from 'node:test'
 import pg from 'pg'
 import { cloneTemplate } from '../../test/service.ts'
 import { serviceRole } from './connection.ts'
 import { migrate } from './migrate.ts'
 
+const migrations = new URL('./migrations/', import.meta.url)
 const server = process.env.TEST_DATABASE_SERVER ?? ''
 const clients: pg.Client[] = []
 after(() => Promise.all(clients.map((client) => client.end())))
@@ -66,6 +68,43 @@ test('several that start at once on databases of one server succeed', async () =
   const urls = [await emptyDatabase(), await emptyDatabase(), await emptyDatabase(), await emptyDatabase()]
   const results = await Promise.all(urls.map((url) => migrate(url)))
   for (const result of results) assert.equal(result.applied.length, result.version)
+})
+
+test('tasks of before they had an order get one, and are counted', async () => {
+  const url = await emptyDatabase()
+  const client = await connect(url)
+  const owner = `owner_${randomUUID().slice(0, 8)}`
+  // A plain role, which row-level security holds.
+  await client.query(`create role ${owner} login password 'x'; grant all on schema public to ${owner};
+    create extension btree_gin; create extension pg_trgm; set role ${owner}`)
+  for (const name of (await readdir(migrations)).sort().slice(0, 5)) {
+    await client.query(await readFile(new URL(name, migrations), 'utf8'))
+  }
+  const tenant = randomUUID()
+  await client.query(`insert into tenants (id, slug, name) values ($1, 't', 'T')`, [tenant])
+  await client.query(`select set_config('masthead.tenant', $1, false)`, [tenant])
+  await client.query(`insert into accounts (position, id, account_id, created_at, updated_at)
+    values (1, gen_random_uuid(), 'A', now(), now())`)
+  await client.query(`insert into tasks (id, account_id, title, due_date, user_id, route, created_at)
+    select gen_random_uuid(), 'A', 'Task ' || n, '2026-01-01', '', 'native', now() - n * interval '1 day'
+    from generate_series(1, 3) as n`)
+  await client.query(`select set_config('masthead.tenant', '', false)`)
+  await client.query(await readFile(new URL('0006-transfer.sql', migrations), 'utf8'))
+  await client.query(`select set_config('masthead.tenant', $1, false)`, [tenant])
+  const { rows } = await client.query(`select position::integer, body::json ->> 'title' as title from tasks order by 1`)
+  assert.deepEqual(
+    rows.map(({ position, title }) => [position, title]),
+    [
+      [1, 'Task 3'],
+      [2, 'Task 2'],
+      [3, 'Task 1'],
+    ],
+  )
+  const { rows: kept } = await client.query(
+    `select last::integer, (select count(*)::integer from tallies where resource = 'tasks' and count = 3) as tallies
+      from heads where resource = 'tasks'`,
+  )
+  assert.deepEqual(kept, [{ last: 3, tallies: 4 }])
 })
 
 test('a database that is newer than the program is refused and left alone', async () => {

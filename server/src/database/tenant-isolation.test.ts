@@ -15,7 +15,9 @@ import { buildApp } from '../app.ts'
 import { createToken } from '../identity/access-tokens.ts'
 import { allScopes } from '../identity/roles.ts'
 import { createTenant } from '../identity/tenants.ts'
+import { newId } from '../records/identifiers.ts'
 import { insertRecords } from '../records/write.ts'
+import { beginImport, noteChanges, noteCreations } from '../transfer/import/journal.ts'
 import { serviceRole } from './connection.ts'
 import { openDatabase } from './database.ts'
 import { migrate } from './migrate.ts'
@@ -24,7 +26,7 @@ const service = await startService()
 /** The tables of a tenant's records and of what is kept about them. */
 const tables = [
   ...['publications', 'accounts', 'contacts', 'subscriptions', 'invoices', 'tasks'],
-  ...['heads', 'tallies', 'search_texts'],
+  ...['heads', 'tallies', 'search_texts', 'imports', 'import_creations', 'import_changes'],
 ]
 /** Read before the tenant of a call is known. */
 const identityTables = ['memberships', 'access_tokens', 'applications', 'consents']
@@ -39,6 +41,12 @@ const fill = async (tenant: TestTenant): Promise<void> => {
   const token = await tenant.serviceToken()
   const task = { accountId: 'SAME', title: 'Call', dueDate: '2026-01-01' }
   assert.equal((await service.call('POST', '/tasks', { token, body: task })).status, 201)
+  const importId = newId()
+  await service.database.forTenant(tenant.id).transaction(async (query) => {
+    await beginImport(query, importId, [])
+    await noteCreations(query, importId, 'contacts', 1, 1)
+    await noteChanges(query, importId, 'contacts', [{ id: newId() }])
+  })
 }
 
 describe('under the role that serves', () => {
