@@ -1,7 +1,7 @@
 import { serviceRole } from '../src/database/connection.ts'
 import { openDatabase } from '../src/database/database.ts'
 import { insertRecords } from '../src/records/write.ts'
-import { SeededRandom } from '../src/transfer/seeded-random.ts'
+import { SeededRandom } from '../src/transfer/demo/seeded-random.ts'
 import { sampleContact } from './sample-records.ts'
 
 /**

@@ -2,8 +2,8 @@ import { openConfigured } from '../src/commands/with-database.ts'
 import { readConfig } from '../src/config.ts'
 import { createTenant, listTenants } from '../src/identity/tenants.ts'
 import { insertRecords } from '../src/records/write.ts'
-import { demoData } from '../src/transfer/demo-data.ts'
-import type { DemoAccount, DemoContact } from '../src/transfer/demo-record.ts'
+import { demoData } from '../src/transfer/demo/demo-data.ts'
+import type { DemoAccount, DemoContact } from '../src/transfer/demo/record.ts'
 
 /**
  * A tenant with so many contacts, for trials: `node server/test/seed-contacts.ts <slug> <contacts> [<contacts an account>]`.

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { Refusal } from '../refusal.ts'
-import { demoSlug, fillDemo } from '../transfer/demo.ts'
+import { demoSlug, fillDemo } from '../transfer/demo/demo.ts'
 import { showJson, showLines, showTable, strong } from './output.ts'
 import { startProgress } from './progress.ts'
 import { stopSignal } from './stop-signal.ts'

@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import type { Delegation } from '../app.ts'
 import { type Config, readConfig, readPort } from '../config.ts'
 import { keptSecret } from '../identity/installation-secret.ts'
-import type { Demo } from '../transfer/demo.ts'
+import type { Demo } from '../transfer/demo/demo.ts'
 import { complain, faint, messageOf, say, showJson, showLines, strong } from './output.ts'
 import { stopSignal } from './stop-signal.ts'
 import { openConfigured } from './with-database.ts'
@@ -33,7 +33,7 @@ const run = async (options: ServeOptions): Promise<void> => {
   if (stopping.aborted) return opened.close()
   try {
     // Loaded here, so that the other commands start in half the time.
-    const [{ buildApp }, { prepareDemo }] = await Promise.all([import('../app.ts'), import('../transfer/demo.ts')])
+    const [{ buildApp }, { prepareDemo }] = await Promise.all([import('../app.ts'), import('../transfer/demo/demo.ts')])
     const demo = options.demo ? await prepareDemo(opened.database, config.dataDirectory, say) : null
     const port = config.port === 0 ? await freePort(host).catch((error) => refuseToListen(error, host, 0)) : config.port
     const baseUrl = config.baseUrl ?? `http://localhost:${port}`

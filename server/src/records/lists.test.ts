@@ -10,7 +10,7 @@ import {
 } from '../../test/sample-records.ts'
 import { type CallAnswer, linksOf, startService, type TestTenant, walk } from '../../test/service.ts'
 import { assertTallies } from '../../test/tallies.ts'
-import { SeededRandom } from '../transfer/seeded-random.ts'
+import { SeededRandom } from '../transfer/demo/seeded-random.ts'
 import type { Fields } from './write.ts'
 
 type Body = Record<string, unknown>

@@ -7,7 +7,7 @@ import { runMasthead } from '../../test/masthead-process.ts'
 import { startService, type TestTenant } from '../../test/service.ts'
 import { assertTenantTallies } from '../../test/tallies.ts'
 import { insertRecords } from '../records/write.ts'
-import { demoData } from './demo-data.ts'
+import { demoData } from './demo/demo-data.ts'
 
 const service = await startService()
 

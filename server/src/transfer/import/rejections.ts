@@ -3,9 +3,9 @@ import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Refusal } from '../../refusal.ts'
-import { type CsvRow, csvLine } from '../csv-rows.ts'
-import type { JsonRow } from '../json-lines.ts'
-import type { SourceFile } from '../source-file.ts'
+import { type CsvRow, csvLine } from '../files/csv-rows.ts'
+import type { JsonRow } from '../files/json-lines.ts'
+import type { SourceFile } from '../files/source-file.ts'
 
 /** Columns that a file of rejected rows has in front of its own; an import passes by them. */
 export const rejectionColumns = ['rejected_line', 'rejected_column', 'rejected_reason']

@@ -1,6 +1,6 @@
-import type { Title } from './demo-publisher.ts'
-import type { AccountStatus, InvoiceStatus, SubscriptionStatus } from './demo-record.ts'
-import type { KINDS, Place, Region } from './demo-vocabulary.ts'
+import type { Title } from './publisher.ts'
+import type { AccountStatus, InvoiceStatus, SubscriptionStatus } from './record.ts'
+import type { KINDS, Place, Region } from './vocabulary.ts'
 
 /** What is decided about a customer, its terms and its bills before their records are written. */
 export type Customer = {

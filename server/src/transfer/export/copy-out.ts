@@ -1,7 +1,7 @@
 import type { ResourceName } from '@masthead/contract'
-import { tables } from '../records/tables.ts'
-import { type Column, transferColumns } from './columns.ts'
-import type { FileFormat } from './file-names.ts'
+import { tables } from '../../records/tables.ts'
+import { type Column, transferColumns } from '../columns.ts'
+import type { FileFormat } from '../files/file-names.ts'
 
 /**
  * The statement that writes every record of a resource by position: deleted and hidden ones too. Values look as in the

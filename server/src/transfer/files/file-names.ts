@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { ResourceName } from '@masthead/contract'
-import { transferOrder } from './columns.ts'
+import { transferOrder } from '../columns.ts'
 
 /** What the name of a file says about what is in it. */
 export type FileFormat = 'csv' | 'ndjson'

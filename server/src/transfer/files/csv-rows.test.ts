@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../../refusal.ts'
 import { type CsvRow, CsvRows, csvLine } from './csv-rows.ts'
 
 const read = (pieces: Iterable<string>): CsvRow[] => {

@@ -1,9 +1,9 @@
-import { addMonths, dateOf, dayOfInstant, instantAfter, instantOn, timestampOf } from './demo-calendar.ts'
-import { type Bill, type Customer, money, type Order, type Term } from './demo-plan.ts'
-import type { Publisher, Title } from './demo-publisher.ts'
-import type { DemoInvoice, InvoiceStatus } from './demo-record.ts'
-import { copiesOf } from './demo-subscriptions.ts'
+import { addMonths, dateOf, dayOfInstant, instantAfter, instantOn, timestampOf } from './calendar.ts'
+import { type Bill, type Customer, money, type Order, type Term } from './plan.ts'
+import type { Publisher, Title } from './publisher.ts'
+import type { DemoInvoice, InvoiceStatus } from './record.ts'
 import type { SeededRandom, Weighted } from './seeded-random.ts'
+import { copiesOf } from './subscriptions.ts'
 
 /** Older terms were invoiced in a system that is gone. */
 const INVOICES_KEPT_DAYS = 7 * 365

@@ -1,9 +1,9 @@
-import { dayOfInstant, instantAfter, instantOn, timestampOf } from './demo-calendar.ts'
-import type { Customer, Term } from './demo-plan.ts'
-import type { Publisher } from './demo-publisher.ts'
-import type { AccountStatus, DemoAccount, DemoContact } from './demo-record.ts'
-import { CONTACT_NOTES, KINDS, MAILBOXES, REGIONS, SUITES } from './demo-vocabulary.ts'
+import { dayOfInstant, instantAfter, instantOn, timestampOf } from './calendar.ts'
+import type { Customer, Term } from './plan.ts'
+import type { Publisher } from './publisher.ts'
+import type { AccountStatus, DemoAccount, DemoContact } from './record.ts'
 import type { SeededRandom, Weighted } from './seeded-random.ts'
+import { CONTACT_NOTES, KINDS, MAILBOXES, REGIONS, SUITES } from './vocabulary.ts'
 
 export function createCustomer(
   { random, yesterday }: Publisher,

@@ -10,17 +10,17 @@ import { gunzipSync } from 'node:zlib'
 import type { ResourceName } from '@masthead/contract'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
-import { type Outcome, runMasthead, spawnMasthead, until } from '../../test/masthead-process.ts'
+import { type Outcome, runMasthead, spawnMasthead, until } from '../../../test/masthead-process.ts'
 import {
   sampleAccount,
   sampleContact,
   sampleInvoice,
   samplePublication,
   sampleSubscription,
-} from '../../test/sample-records.ts'
-import { startService, type TestTenant, walk } from '../../test/service.ts'
-import { transferColumns, transferOrder } from './columns.ts'
-import { openSourceFile } from './source-file.ts'
+} from '../../../test/sample-records.ts'
+import { startService, type TestTenant, walk } from '../../../test/service.ts'
+import { transferColumns, transferOrder } from '../columns.ts'
+import { openSourceFile } from '../files/source-file.ts'
 
 const service = await startService()
 const environment = { DATABASE_URL: service.connectionString }
@@ -428,7 +428,7 @@ describe('a large export', () => {
     skip: process.platform === 'win32',
   }, async () => {
     const target = newFolder()
-    const main = fileURLToPath(new URL('../main.ts', import.meta.url))
+    const main = fileURLToPath(new URL('../../main.ts', import.meta.url))
     // Files of more than 20,000 blocks cannot be written, which is all that a full disk does.
     const limited = `ulimit -f 20000; exec "$@"`
     const command = [process.execPath, main, 'export', '--tenant', large.slug, '--to', target]

@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ResourceName } from '@masthead/contract'
-import { transferColumns } from './columns.ts'
-import { csvLine } from './csv-rows.ts'
+import { transferColumns } from '../columns.ts'
+import { csvLine } from '../files/csv-rows.ts'
 import { type DemoOptions, demoData } from './demo-data.ts'
 
 /** Demo data of any size as files to import, while the work lasts. */

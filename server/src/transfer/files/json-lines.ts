@@ -1,4 +1,4 @@
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../../refusal.ts'
 import { longestRow } from './csv-rows.ts'
 
 /** A line of an NDJSON file, not looked into. */

@@ -1,8 +1,8 @@
 import { createWriteStream, type Dirent, type WriteStream } from 'node:fs'
 import { mkdir, mkdtemp, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Refusal } from '../refusal.ts'
-import { importedAs } from './file-names.ts'
+import { Refusal } from '../../refusal.ts'
+import { importedAs } from '../files/file-names.ts'
 
 /** Where an export writes: nobody sees its files before all of them are complete. */
 export type ExportFolder = {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../../refusal.ts'
 
 /**
  * Stands for bytes that are no UTF-8. No file can hold it (it is half of a character), so a text that has it is not well

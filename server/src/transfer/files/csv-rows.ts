@@ -1,4 +1,4 @@
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../../refusal.ts'
 
 /** A row as it stands in the file. A cell: null is an empty cell, '' is `""`. */
 export type CsvRow = {

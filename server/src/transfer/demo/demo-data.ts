@@ -1,10 +1,10 @@
-import { dayOf } from './demo-calendar.ts'
-import { accountRecord, contactRecords, createCustomer } from './demo-customers.ts'
-import { billsOfSingleCopies, billsOfTerm, invoiceRecord } from './demo-invoices.ts'
-import { createPublisher, type Publisher } from './demo-publisher.ts'
-import type { AccountStatus, DemoRecord } from './demo-record.ts'
-import { planTerms, subscriptionRecord } from './demo-subscriptions.ts'
+import { dayOf } from './calendar.ts'
+import { accountRecord, contactRecords, createCustomer } from './customers.ts'
+import { billsOfSingleCopies, billsOfTerm, invoiceRecord } from './invoices.ts'
+import { createPublisher, type Publisher } from './publisher.ts'
+import type { AccountStatus, DemoRecord } from './record.ts'
 import type { Weighted } from './seeded-random.ts'
+import { planTerms, subscriptionRecord } from './subscriptions.ts'
 
 export type DemoOptions = { accounts: number; seed: number; today: string }
 

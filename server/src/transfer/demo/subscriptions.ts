@@ -1,17 +1,9 @@
-import {
-  addMonths,
-  atMostThe28th,
-  dateOf,
-  dayOfInstant,
-  instantAfter,
-  instantOn,
-  timestampOf,
-} from './demo-calendar.ts'
-import { type Bill, type Customer, money, type Term } from './demo-plan.ts'
-import { type Publisher, RETIRED_DAYS_AGO, type Title } from './demo-publisher.ts'
-import type { AccountStatus, DemoSubscription, SubscriptionStatus } from './demo-record.ts'
-import { SUBSCRIPTION_NOTES } from './demo-vocabulary.ts'
+import { addMonths, atMostThe28th, dateOf, dayOfInstant, instantAfter, instantOn, timestampOf } from './calendar.ts'
+import { type Bill, type Customer, money, type Term } from './plan.ts'
+import { type Publisher, RETIRED_DAYS_AGO, type Title } from './publisher.ts'
+import type { AccountStatus, DemoSubscription, SubscriptionStatus } from './record.ts'
 import type { Weighted } from './seeded-random.ts'
+import { SUBSCRIPTION_NOTES } from './vocabulary.ts'
 
 /** At most one chain for each title, its oldest term first. */
 export function planTerms(publisher: Publisher, status: AccountStatus): Term[] {

@@ -1,7 +1,7 @@
-import { instantOn, timestampOf } from './demo-calendar.ts'
-import type { DemoPublication } from './demo-record.ts'
-import { TITLES } from './demo-vocabulary.ts'
+import { instantOn, timestampOf } from './calendar.ts'
+import type { DemoPublication } from './record.ts'
 import { SeededRandom, type Weighted } from './seeded-random.ts'
+import { TITLES } from './vocabulary.ts'
 
 /** What happened, happened at latest on `yesterday`: at any hour of today it lies in the past. */
 export type Publisher = { random: SeededRandom; today: number; yesterday: number; titles: Weighted<Title> }

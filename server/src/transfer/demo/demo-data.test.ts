@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { demoData } from './demo-data.ts'
-import type { DemoRecord } from './demo-record.ts'
+import type { DemoRecord } from './record.ts'
 
 const TODAY = '2026-11-15'
 const OPTIONS = { accounts: 500, seed: 1, today: TODAY }
