@@ -37,7 +37,7 @@ export const serve = async (dataDirectory: string): Promise<Served> => {
   }
 }
 
-const environmentOf = (dataDirectory: string) => ({
+export const environmentOf = (dataDirectory: string) => ({
   ...process.env,
   MASTHEAD_DATA_DIR: dataDirectory,
   DATABASE_URL: '',

@@ -1,0 +1,191 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createReadStream, createWriteStream, existsSync, readFileSync } from 'node:fs'
+import { mkdir, readFile, rename } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import pg from 'pg'
+import copyStreams from 'pg-copy-streams'
+import { environmentOf, type Served, serve } from './served.ts'
+
+/**
+ * What an import costs beside a bare COPY of the same file by a superuser, into a table with the same columns, generated
+ * ones included, and the same indexes: `npm run bench:import [rows]`. Somebody reads the tenant all the while.
+ */
+const rows = Number(process.argv[2] ?? 1_000_000)
+const accounts = Math.ceil(rows / 10)
+const dataDirectory = resolve('.masthead/bench-import')
+const folder = join(dataDirectory, `files-${rows}`)
+
+const main = async (): Promise<void> => {
+  await makeFiles()
+  const served = await serve(dataDirectory)
+  try {
+    const database = new pg.Client({
+      ...{ host: `${dataDirectory}/postgres`, user: 'postgres', database: 'masthead' },
+      password: (await readFile(`${dataDirectory}/postgres/masthead-password`, 'utf8')).trim(),
+    })
+    await database.connect()
+    const tenant = `bench-${Date.now()}`
+    served.masthead('tenant', 'create', tenant, '--name', 'Bench')
+    const reader = readAllTheWhile(served, tenant)
+    await importFile(tenant, 'accounts.csv')
+    const copies = [await bareCopy(database, tenant)]
+    await database.query('checkpoint')
+    reader.begin()
+    const imported = await importFile(tenant, 'contacts.csv')
+    const read = reader.end()
+    await database.query('checkpoint')
+    copies.push(await bareCopy(database, tenant))
+    await database.end()
+    show(copies, imported, read)
+  } finally {
+    await served.stop()
+  }
+}
+
+const show = (copies: Copied[], imported: Imported, read: Read): void => {
+  const mean = (select: (copied: Copied) => number) =>
+    copies.reduce((sum, copied) => sum + select(copied), 0) / copies.length
+  const [plain, searchable] = [mean((copied) => copied.plain), mean((copied) => copied.searchable)]
+  const timed = (what: string, seconds: number) =>
+    `${what.padEnd(50)} ${seconds.toFixed(1).padStart(7)} s  ${Math.round(rows / seconds)} rows/s`
+  const memory = Math.round(imported.memory / 1024 / 1024)
+  const lines = [
+    timed('COPY, the indexes of contacts', plain),
+    timed('COPY, the same and a trigram index for search', searchable),
+    timed('import, which keeps all of them', imported.seconds),
+    '',
+    `speed of the import ÷ COPY with all indexes        ${(searchable / imported.seconds).toFixed(2)}     at least 0.5`,
+    `speed of the import ÷ COPY without search          ${(plain / imported.seconds).toFixed(2)}`,
+    `memory of the import                               ${memory} MiB  at most 300`,
+    `pages read meanwhile                               ${read.count}, slowest ${Math.round(read.slowest)} ms, failed ${read.failed}`,
+  ]
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+const firstNames =
+  'Ada Grace Edsger Barbara Donald Frances Niklaus Radia Alan Margaret Kurt Emmy Łukasz Zoë Jürgen Σοφία'.split(' ')
+const lastNames =
+  'Lovelace Hopper Dijkstra Liskov Knuth Allen Wirth Perlman Turing Hamilton Gödel Noether Kowalski Müller'.split(' ')
+const titles = ['Librarian', 'Head of Purchasing', 'Editor', 'Dean', 'Office Manager', '']
+
+const makeFiles = async (): Promise<void> => {
+  if (existsSync(folder)) return
+  const draft = `${folder}.draft`
+  await mkdir(draft, { recursive: true })
+  const write = (name: string, lines: Generator<string>) => pipeline(lines, createWriteStream(join(draft, name)))
+  await write(
+    'accounts.csv',
+    (function* () {
+      yield 'accountId,company\n'
+      for (let number = 0; number < accounts; number++) yield `B-${number},Company ${number}\n`
+    })(),
+  )
+  await write(
+    'contacts.csv',
+    (function* () {
+      yield 'id,accountId,externalId,name,firstName,lastName,phone,email,title,doNotEmail,createdAt,updatedAt\n'
+      for (let number = 0; number < rows; number++) {
+        const first = firstNames[(number * 7) % firstNames.length]
+        const last = lastNames[(number * 13) % lastNames.length]
+        const id = `01890000-0000-7000-8000-${number.toString(16).padStart(12, '0')}`
+        const phone = `+49 ${(number * 7919) % 100_000_000}`
+        const email = `${(number * 104_729) % 1_000_003}.${last?.toLowerCase()}@company-${number % accounts}.example`
+        const time = new Date(1_600_000_000_000 + number * 1_000).toISOString()
+        yield `${id},B-${number % accounts},x${number},${first} ${last},${first},${last},${phone},${email},${titles[number % titles.length]},${number % 3 === 0},${time},${time}\n`
+      }
+    })(),
+  )
+  await rename(draft, folder)
+}
+
+type Copied = { plain: number; searchable: number }
+
+/** Into new tables, which are dropped at once. */
+const bareCopy = async (database: pg.Client, tenant: string): Promise<Copied> => {
+  const seconds: number[] = []
+  for (const search of [false, true]) {
+    await database.query(
+      `select set_config('masthead.tenant', (select id::text from tenants where slug = $1), false)`,
+      [tenant],
+    )
+    await database.query(`
+      drop table if exists bare; drop sequence if exists bare_position; create sequence bare_position cache 1000;
+      create table bare (like contacts including all);
+      alter table bare alter column position set default nextval('bare_position'),
+        add foreign key (tenant_id, account_id) references accounts (tenant_id, account_id)`)
+    if (search) {
+      const fields = ['name', 'first_name', 'last_name', 'email', 'phone', 'phone2', 'title']
+      const text = fields.map((field) => `coalesce(${field}, '')`).join(` || ' ' || `)
+      await database.query(`
+        alter table bare add column text text generated always as (lower(${text})) stored;
+        create index on bare using gin (tenant_id, text gin_trgm_ops)`)
+    }
+    const columns =
+      'id,account_id,external_id,name,first_name,last_name,phone,email,title,do_not_email,created_at,updated_at'
+    const copy = database.query(copyStreams.from(`copy bare (${columns}) from stdin (format csv, header)`))
+    const start = performance.now()
+    await pipeline(createReadStream(join(folder, 'contacts.csv')), copy)
+    seconds.push((performance.now() - start) / 1_000)
+    await database.query('drop table bare; drop sequence bare_position')
+  }
+  const [plain = 0, searchable = 0] = seconds
+  return { plain, searchable }
+}
+
+type Imported = { seconds: number; memory: number }
+
+const importFile = async (tenant: string, name: string): Promise<Imported> => {
+  const start = performance.now()
+  const child = spawn('masthead', ['import', join(folder, name), '--tenant', tenant], {
+    env: environmentOf(dataDirectory),
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  let memory = 0
+  const watch = setInterval(() => {
+    memory = Math.max(memory, memoryOf(child.pid ?? 0))
+  }, 100)
+  const [code] = await once(child, 'exit')
+  clearInterval(watch)
+  if (code !== 0) throw new Error(`the import of ${name} failed`)
+  return { seconds: (performance.now() - start) / 1_000, memory }
+}
+
+/** The most it ever had, in bytes, as Linux says. */
+const memoryOf = (pid: number): number => {
+  try {
+    const [, kibibytes = '0'] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+    return Number(kibibytes) * 1024
+  } catch {
+    return 0
+  }
+}
+
+type Read = { count: number; slowest: number; failed: number }
+
+const readAllTheWhile = ({ api, masthead }: Served, tenant: string) => {
+  const words = `token create --tenant ${tenant} --service bench --name bench --json --expires 1d --scopes contacts:read`
+  const { token } = JSON.parse(masthead(...words.split(' ')))
+  const read: Read = { count: 0, slowest: 0, failed: 0 }
+  let timer: NodeJS.Timeout | undefined
+  const readOne = async () => {
+    const start = performance.now()
+    const answer = await fetch(`${api}/contacts?page=3`, { headers: { authorization: `Bearer ${token}` } })
+    await answer.text()
+    read.count++
+    read.slowest = Math.max(read.slowest, performance.now() - start)
+    if (answer.status !== 200) read.failed++
+  }
+  return {
+    begin: () => {
+      timer = setInterval(() => readOne().catch(() => read.failed++), 250)
+    },
+    end: (): Read => {
+      clearInterval(timer)
+      return read
+    },
+  }
+}
+
+await main()
