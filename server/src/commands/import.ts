@@ -100,7 +100,7 @@ const run = async (paths: string[], given: Given): Promise<ImportSummary> => {
     ...{ dryRun: given.dryRun ?? false, strict: given.strict ?? false },
     ...{ prune: given.prune ?? false, force: given.force ?? false },
     onProgress: ({ step, what, done, of, rows }) =>
-      progress.show({ what: step === 'reading' ? what : `${step} ${what}`, done, of: of || null, rows }),
+      progress.show({ what: step === 'reading' ? what : step, done, of: of || null, rows }),
     onPrune: (missing) => {
       progress.end()
       if (!given.json) say(`${missingText(missing)}.`)

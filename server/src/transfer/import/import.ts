@@ -134,14 +134,15 @@ const stage = async (
   const lines = async function* () {
     for (const [index, source] of sources.entries()) {
       if (source.resource !== resource) continue
+      const before = stager.count
       for await (const rows of source.rows()) {
         signal?.throwIfAborted()
         let text = ''
         for (const row of rows) text += stager.line(index, row)
         yield text
         const { file } = source
-        const [done, of] = file ? [file.bytes(), file.size] : [stager.count, 0]
-        onProgress?.({ step: 'reading', what: source.name, done, of, rows: stager.count })
+        const [done, of] = file ? [file.bytes(), file.size] : [0, 0]
+        onProgress?.({ step: 'reading', what: source.name, done, of, rows: stager.count - before })
       }
     }
   }
