@@ -16,8 +16,10 @@ export type Config = {
   dataDirectory: string
   /** `TRUST_PROXY`: addresses or networks of reverse proxies, separated by commas, whose `X-Forwarded-For` names the caller. Default: none is believed. */
   trustedProxies: string[]
-  /** `MASTHEAD_SECRET`: 32 or more random characters that encrypt signing keys; the same on every node. Default: made once and kept in the data folder. */
+  /** `MASTHEAD_SECRET`: 32 or more random characters that encrypt signing keys and the secrets of legacy systems; the same on every node. Default: made once and kept in the data folder. */
   secret: string | null
+  /** `LEGACY_ALLOW_PRIVATE`: `true` lets legacy systems have private and loopback addresses, and plain `http`. Default `false`. */
+  legacyAllowPrivate: boolean
   /** `AUTH_URL`: the address of the authorization server when it is not `BASE_URL`. */
   authUrl: string | null
   /** `AUTH_ISSUER`: an identity provider outside whose access tokens are accepted; the embedded authorization server is off then. */
@@ -42,6 +44,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config
   dataDirectory: environment.MASTHEAD_DATA_DIR || '.masthead',
   trustedProxies: readProxies(environment.TRUST_PROXY ?? ''),
   secret: environment.MASTHEAD_SECRET ? readSecret(environment.MASTHEAD_SECRET) : null,
+  legacyAllowPrivate: readFlag(environment.LEGACY_ALLOW_PRIVATE || 'false', 'LEGACY_ALLOW_PRIVATE'),
   authUrl: environment.AUTH_URL ? readOrigin(environment.AUTH_URL, 'AUTH_URL') : null,
   outsideIssuer: environment.AUTH_ISSUER ? readOutsideIssuer(environment.AUTH_ISSUER, environment) : null,
 })
@@ -79,6 +82,11 @@ const readOutsideIssuer = (issuer: string, environment: NodeJS.ProcessEnv): Outs
       emailVerified: environment.AUTH_EMAIL_VERIFIED_CLAIM || 'email_verified',
     },
   }
+}
+
+const readFlag = (text: string, name: string): boolean => {
+  if (text === 'true' || text === 'false') return text === 'true'
+  throw new Error(`${name} must be true or false, not "${text}"`)
 }
 
 const readSecret = (text: string): string => {

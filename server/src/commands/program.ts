@@ -4,6 +4,7 @@ import { demo } from './demo.ts'
 import { exporting } from './export.ts'
 import { importing } from './import.ts'
 import { keys } from './keys.ts'
+import { legacy } from './legacy.ts'
 import { member } from './member.ts'
 import { migrate } from './migrate.ts'
 import { openapi } from './openapi.ts'
@@ -12,6 +13,7 @@ import { serve } from './serve.ts'
 import { tenant } from './tenant.ts'
 import { token } from './token.ts'
 import { user } from './user.ts'
+import { work } from './work.ts'
 
 /** The command line, as a tree. */
 export const buildProgram = (): Command => {
@@ -19,8 +21,9 @@ export const buildProgram = (): Command => {
     .description('The customer API of a publishing business.')
     // An option belongs to the command it follows: `import` and `import list` both have --tenant.
     .enablePositionalOptions()
-  const commands = [serve, tenant, user, member, token, app, importing, exporting, demo, keys, migrate, openapi]
-  for (const command of commands) program.addCommand(command())
+  const identity = [tenant, user, member, token, app, keys]
+  const records = [importing, exporting, demo, legacy]
+  for (const command of [serve, work, ...identity, ...records, migrate, openapi]) program.addCommand(command())
   failInOneLine(program, program.name())
   return program
 }

@@ -3,13 +3,13 @@ import { basePath } from '@masthead/contract'
 import { Command } from 'commander'
 import type { Delegation } from '../app.ts'
 import { type Config, readConfig, readPort } from '../config.ts'
-import { keptSecret } from '../identity/installation-secret.ts'
 import type { Demo } from '../transfer/demo/demo.ts'
-import { complain, faint, messageOf, say, showJson, showLines, strong } from './output.ts'
-import { stopSignal } from './stop-signal.ts'
+import { faint, say, showJson, showLines, strong } from './output.ts'
+import { stopSignal, whenAborted } from './stop-signal.ts'
 import { openConfigured } from './with-database.ts'
+import { installationSecret, startWorker } from './work.ts'
 
-type ServeOptions = { port?: string; host?: string; dataDir?: string; demo?: true; json?: true }
+type ServeOptions = { port?: string; host?: string; dataDir?: string; demo?: true; work: boolean; json?: true }
 
 export const serve = (): Command =>
   new Command('serve')
@@ -21,6 +21,7 @@ export const serve = (): Command =>
       'where the embedded PostgreSQL keeps its data (default: MASTHEAD_DATA_DIR, else .masthead)',
     )
     .option('--demo', 'make a tenant with demo data, once, and a token for it')
+    .option('--no-work', 'leave deliveries to legacy systems to `masthead work`')
     .option('--json', 'print the addresses as one JSON document once it serves')
     .action((options: ServeOptions) => run(options))
 
@@ -41,8 +42,9 @@ const run = async (options: ServeOptions): Promise<void> => {
     const { trustedProxies } = config
     const app = await buildApp({ database: opened.database, baseUrl, delegation, trustedProxies })
     await app.listen({ port, host }).catch((error) => refuseToListen(error, host, port))
+    const worker = options.work ? await startWorker(config, opened, (message) => app.log.warn(message)) : null
     whenAborted(stopping, async () => {
-      await app.close()
+      await Promise.all([app.close(), worker?.stop()])
       await opened.close()
     })
     if (stopping.aborted) return
@@ -64,7 +66,7 @@ const configure = (config: Config, { port, host, dataDir }: ServeOptions): Confi
 
 const delegationOf = async (config: Config, baseUrl: string): Promise<Delegation> => {
   const { outsideIssuer: outside, authUrl } = config
-  if (!outside) return { issuer: authUrl ?? baseUrl, secret: config.secret ?? (await keptSecret(config.dataDirectory)) }
+  if (!outside) return { issuer: authUrl ?? baseUrl, secret: await installationSecret(config) }
   return { ...outside, audience: outside.audience === 'none' ? null : (outside.audience ?? baseUrl + basePath) }
 }
 
@@ -77,17 +79,6 @@ const freePort = (host: string): Promise<number> =>
       probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
     })
   })
-
-const whenAborted = (signal: AbortSignal, stop: () => Promise<void>): void => {
-  const stopOnce = () => {
-    stop().catch((error) => {
-      complain(`stopping failed: ${messageOf(error)}`)
-      process.exitCode = 1
-    })
-  }
-  if (signal.aborted) stopOnce()
-  else signal.addEventListener('abort', stopOnce, { once: true })
-}
 
 const refuseToListen = (error: NodeJS.ErrnoException, host: string, port: number): never => {
   throw new Error(

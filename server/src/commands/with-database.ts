@@ -4,7 +4,13 @@ import { openEmbedded } from '../database/embedded.ts'
 import { type Migrated, migrate } from '../database/migrate.ts'
 import { messageOf, say } from './output.ts'
 
-export type OpenedDatabase = { database: Database; migrated: Migrated; close: () => Promise<void> }
+export type OpenedDatabase = {
+  database: Database
+  migrated: Migrated
+  /** For what opens connections of its own. */
+  connection: { connectionString: string; role: string | null }
+  close: () => Promise<void>
+}
 
 /** The database of the configuration, embedded or not, brought up to date; shared with whoever else uses it. */
 export const openConfigured = async (config: Config): Promise<OpenedDatabase> => {
@@ -12,13 +18,15 @@ export const openConfigured = async (config: Config): Promise<OpenedDatabase> =>
   const connectionString = embedded?.connectionString ?? config.databaseUrl ?? ''
   try {
     const migrated = await migrate(connectionString, embedded ? { servicePassword: embedded.password } : {})
-    const database =
+    const connection =
       embedded && migrated.role
-        ? openDatabase(embedded.connectionStringAs(migrated.role), null)
-        : openDatabase(connectionString, migrated.role)
+        ? { connectionString: embedded.connectionStringAs(migrated.role), role: null }
+        : { connectionString, role: migrated.role }
+    const database = openDatabase(connection.connectionString, connection.role)
     return {
       database,
       migrated,
+      connection,
       close: async () => {
         await database.close()
         await embedded?.close()

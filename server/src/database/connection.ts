@@ -11,6 +11,9 @@ export type Query = <R = Row>(statement: Statement) => Promise<R[]>
 /** The role that serves when the role in the connection string could pass by row-level security. */
 export const serviceRole = 'masthead_service'
 
+/** Where graphile-worker keeps its jobs. */
+export const jobsSchema = 'graphile_worker'
+
 // int8 counts and positions stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
@@ -36,6 +39,17 @@ export const prepareSession = async (client: pg.ClientBase, role: string | null)
   client.on('error', () => {})
   await client.query(sessionSettings)
   if (role) await client.query(`set role ${pg.escapeIdentifier(role)}`)
+}
+
+/** Connections that are lent one at a time. One that breaks while idle is replaced at the next use. */
+export const openPool = (connectionString: string, role: string | null, size: number): pg.Pool => {
+  const pool = new pg.Pool({
+    ...clientOptions(connectionString),
+    max: size,
+    onConnect: (client) => prepareSession(client, role),
+  })
+  pool.on('error', () => {})
+  return pool
 }
 
 /** Plans are made for the data at hand, and each is used for many rows. */

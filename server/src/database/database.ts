@@ -2,9 +2,9 @@ import pg from 'pg'
 import {
   answered,
   clientOptions,
+  openPool,
   prepareBulkSession,
   prepared,
-  prepareSession,
   type Query,
   queryOn,
   SharedConnections,
@@ -36,23 +36,23 @@ export type Database = {
   close: () => Promise<void>
 }
 
-const connections = { reading: 4, searching: 3, writing: 10 }
-/** How many of them one tenant can take, so that the others go on. */
-const shares = { searching: 2, writing: 6 }
+export type Connections = { reading: number; searching: number; writing: number }
 
-export const openDatabase = (connectionString: string, role: string | null): Database => {
+const connectionsOfService: Connections = { reading: 4, searching: 3, writing: 10 }
+/** How many of them one tenant can take, so that the others go on. */
+const shareOf = (size: number): number => Math.ceil(size * 0.6)
+
+export const openDatabase = (
+  connectionString: string,
+  role: string | null,
+  connections: Connections = connectionsOfService,
+): Database => {
   const options = clientOptions(connectionString)
   const reading = new SharedConnections(connections.reading, options, role)
   const searching = new SharedConnections(connections.searching, options, role)
-  const writing = new pg.Pool({
-    ...options,
-    max: connections.writing,
-    onConnect: (client) => prepareSession(client, role),
-  })
-  const searches = new FairLanes(connections.searching, shares.searching)
-  const writes = new FairLanes(connections.writing, shares.writing)
-  // A pooled connection that breaks while idle is replaced at the next use.
-  writing.on('error', () => {})
+  const writing = openPool(connectionString, role, connections.writing)
+  const searches = new FairLanes(connections.searching, shareOf(connections.searching))
+  const writes = new FairLanes(connections.writing, shareOf(connections.writing))
   let key: Promise<Buffer> | undefined
   const cursorKey = (): Promise<Buffer> => {
     key ??= reading.use(readCursorKey)

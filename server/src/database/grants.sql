@@ -9,3 +9,20 @@ grant select, insert, update, delete on
   imports, import_creations, import_changes
   to masthead_service;
 grant select (tenant_id, resource, position, class), insert, update, delete on search_texts to masthead_service;
+grant select, insert, update, delete on legacy_systems, legacy_deliveries to masthead_service;
+
+-- Jobs name a tenant and nothing else of it, and a worker takes those of all tenants.
+grant usage on schema graphile_worker, masthead_silence to masthead_service;
+grant select, insert, update, delete on all tables in schema graphile_worker to masthead_service;
+do $$
+declare
+  name text;
+begin
+  for name in
+    select relname from pg_class
+    where relnamespace = 'graphile_worker'::regnamespace and relkind = 'r' and relrowsecurity and not exists (
+      select from pg_policy where polrelid = pg_class.oid and polname = 'service')
+  loop
+    execute format('create policy service on graphile_worker.%I to masthead_service using (true)', name);
+  end loop;
+end $$;

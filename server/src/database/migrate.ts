@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
-import { clientOptions, serviceRole } from './connection.ts'
+import { clientOptions, jobsSchema, serviceRole } from './connection.ts'
 
 const directory = new URL('./migrations/', import.meta.url)
 const oldestServer = 15
+/** The last migration that the graphile-worker of package.json brings. */
+const newestJobsVersion = 20
 /** Any number, the same in every process: whoever holds this lock migrates. */
 const advisoryLock = 4_714_330_117
 
@@ -27,6 +29,7 @@ export const migrate = async (connectionString: string, options: MigrateOptions 
       version integer primary key, name text not null, applied_at timestamptz not null default now())`)
     const files = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort()
     const applied = await applyMissing(client, files)
+    await bringUpJobs(client, connectionString)
     await client.query('insert into installation (cursor_key) values ($1) on conflict do nothing', [randomBytes(32)])
     const role = await serveUnder(client)
     if (role && options.servicePassword !== undefined) await allowLogin(client, role, options.servicePassword)
@@ -40,6 +43,24 @@ const refuseOldServer = async (client: pg.Client): Promise<void> => {
   const { rows } = await client.query<{ server_version_num: string }>('show server_version_num')
   const major = Math.trunc(Number(rows[0]?.server_version_num) / 10_000)
   if (major < oldestServer) throw new Error(`PostgreSQL ${major} is too old: Masthead needs ${oldestServer} or newer`)
+}
+
+/** The schema of graphile-worker, in which jobs are kept. Its program is loaded only when there is something to do. */
+const bringUpJobs = async (client: pg.Client, connectionString: string): Promise<void> => {
+  if ((await jobsVersion(client)) >= newestJobsVersion) return
+  const { Logger, runMigrations } = await import('graphile-worker')
+  await runMigrations({ connectionString, schema: jobsSchema, logger: new Logger(() => () => {}) })
+}
+
+const jobsVersion = async (client: pg.Client): Promise<number> => {
+  const { rows: found } = await client.query<{ exists: boolean }>(
+    `select to_regclass('${jobsSchema}.migrations') is not null as exists`,
+  )
+  if (!found[0]?.exists) return 0
+  const { rows } = await client.query<{ version: number }>(
+    `select coalesce(max(id), 0) as version from ${jobsSchema}.migrations`,
+  )
+  return rows[0]?.version ?? 0
 }
 
 const applyMissing = async (client: pg.Client, files: string[]): Promise<string[]> => {

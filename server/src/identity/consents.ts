@@ -27,6 +27,7 @@ export type Delegation = {
   userId: string
   role: Role
   assignee: string
+  legacyUserId: string | null
 }
 
 /** Null when the consent was withdrawn, the membership ended or the application was disabled. */
@@ -34,7 +35,8 @@ export const findDelegation = async (query: Query, grantId: string): Promise<Del
   const [delegation] = await query<Delegation>({
     text: `
       select consent.application_id as "applicationId", consent.tenant_id as "tenantId", consent.user_id as "userId",
-        membership.role, coalesce(membership.legacy_user_id, tenant.default_assignee, '') as assignee
+        membership.role, membership.legacy_user_id as "legacyUserId",
+        coalesce(membership.legacy_user_id, tenant.default_assignee, '') as assignee
       from consents consent
       join applications application on application.id = consent.application_id and application.disabled_at is null
       join memberships membership on membership.tenant_id = consent.tenant_id and membership.user_id = consent.user_id

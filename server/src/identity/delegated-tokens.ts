@@ -24,7 +24,7 @@ export class DelegatedTokens {
     if (cnf !== undefined) throw ended('This access token is bound to a key, which is not supported.')
     const delegation = typeof grant === 'string' ? await findDelegation(this.#database.query, grant) : null
     if (!delegation) throw ended('The consent, the membership or the application behind this access token has ended.')
-    const { applicationId, tenantId, userId, role, assignee } = delegation
+    const { applicationId, tenantId, userId, role, assignee, legacyUserId } = delegation
     if (applicationId !== clientId || tenantId !== tenant || userId !== sub) {
       throw ended('This access token does not agree with the consent behind it.')
     }
@@ -36,6 +36,7 @@ export class DelegatedTokens {
       role,
       tokenScopes: scopesOf(scope),
       assignee,
+      legacyUserId,
       applicationId,
     }
   }

@@ -50,6 +50,7 @@ export class OutsideTokens implements Authenticator {
       // The issuer does not know what the application was registered for here.
       tokenScopes: new Set(member.scopes.filter((scope) => carried.has(scope))),
       assignee: member.assignee,
+      legacyUserId: member.legacy_user_id,
       applicationId,
     }
   }
@@ -80,10 +81,17 @@ const tenantOf = (claim: unknown): string | null => {
   throw refused('The tenant in this access token is not a text.')
 }
 
-type MemberRow = { tenant_id: string; user_id: string; role: Role; assignee: string; scopes: string[] }
+type MemberRow = {
+  tenant_id: string
+  user_id: string
+  role: Role
+  assignee: string
+  legacy_user_id: string | null
+  scopes: string[]
+}
 
 const findBy = (condition: string): string => `
-  select membership.tenant_id, membership.user_id, membership.role, application.scopes,
+  select membership.tenant_id, membership.user_id, membership.role, application.scopes, membership.legacy_user_id,
     coalesce(membership.legacy_user_id, tenant.default_assignee, '') as assignee
   from users
   join memberships membership on membership.user_id = users.id

@@ -15,6 +15,8 @@ export type Principal = {
   tokenScopes: ReadonlySet<string>
   /** Who gets a task that names nobody. */
   assignee: string
+  /** The acting user in the tenant's legacy system. */
+  legacyUserId: string | null
   /** The application that acts for the user. */
   applicationId: string | null
 }
@@ -30,6 +32,7 @@ type TokenRow = {
   scopes: string[]
   role: Role | null
   assignee: string
+  legacy_user_id: string | null
   expires_at: Date
   revoked_at: Date | null
   last_used_at: Date | null
@@ -67,6 +70,7 @@ export class Principals implements Authenticator {
       role: row.role,
       tokenScopes: new Set(row.scopes),
       assignee: row.assignee,
+      legacyUserId: row.legacy_user_id,
       applicationId: null,
     }
   }
@@ -83,7 +87,7 @@ export class Principals implements Authenticator {
 
 const findToken = `
   select token.id, token.kind, token.tenant_id, token.user_id, token.scopes, membership.role,
-    token.expires_at, token.revoked_at, token.last_used_at,
+    token.expires_at, token.revoked_at, token.last_used_at, membership.legacy_user_id,
     coalesce(membership.legacy_user_id, token.default_assignee, tenant.default_assignee, '') as assignee
   from access_tokens token
   join tenants tenant on tenant.id = token.tenant_id

@@ -9,9 +9,10 @@ export const handlers: Handlers<Resources['accounts']> = {
   GetAccounts: ({ tenant, query }) => listRecords(tenant, 'accounts', query),
 
   CreateAccountRecord: async ({ tenant, principal, body }) => {
-    const accountId = await createAccount(tenant, newAccount(body), firstContact(body, principal.userId))
+    const contact = firstContact(body, principal.userId)
+    const { accountId, route } = await createAccount(tenant, newAccount(body), contact, principal.legacyUserId)
     return {
-      body: JSON.stringify({ accountId, company: body.company, route: 'native' }),
+      body: JSON.stringify({ accountId, company: body.company, route }),
       location: `/accounts/${accountId}`,
     }
   },

@@ -1,20 +1,33 @@
 import type { Query } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
+import { type Event, handOver, type Route, routeOf } from '../../legacy/hand-over.ts'
 import { requireReference } from '../../records/identifiers.ts'
 import { type Fields, insertRecords, lockHead } from '../../records/write.ts'
 import type { NewAccount } from './rules.ts'
 
 /** Stores the account under a new business identifier, with its first contact, or nothing of it. */
-export const createAccount = (tenant: TenantDatabase, account: NewAccount, contact: Fields | null): Promise<string> =>
+export const createAccount = (
+  tenant: TenantDatabase,
+  account: NewAccount,
+  contact: Fields | null,
+  actingUser: string | null,
+): Promise<{ accountId: string; route: Route }> =>
   tenant.transaction(async (query) => {
     const given = account.primaryPublicationId
-    const primaryPublicationId =
-      given === null ? null : await requireReference(query, 'publications', given, 'primaryPublicationId')
+    const [route, primaryPublicationId] = await Promise.all([
+      routeOf(query),
+      given === null ? null : requireReference(query, 'publications', given, 'primaryPublicationId'),
+    ])
     await lockHead(query, 'accounts')
     const accountId = await nextAccountId(query)
-    await insertRecords(query, 'accounts', [{ ...account, primaryPublicationId, accountId }])
-    if (contact) await insertRecords(query, 'contacts', [{ ...contact, accountId }])
-    return accountId
+    const [body = ''] = await insertRecords(query, 'accounts', [{ ...account, primaryPublicationId, accountId }])
+    const events: Event[] = [{ type: 'account.created', body, userId: account.userId }]
+    if (contact) {
+      const [body = ''] = await insertRecords(query, 'contacts', [{ ...contact, accountId }])
+      events.push({ type: 'contact.created', body, userId: actingUser })
+    }
+    await handOver(query, route, events)
+    return { accountId, route }
   })
 
 const triesAtOnce = 1_000

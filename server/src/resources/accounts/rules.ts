@@ -4,7 +4,7 @@ import type { Fields } from '../../records/write.ts'
 import { joinedName } from '../../values.ts'
 
 export type AccountInput = Input<Resources['accounts']['operations']['CreateAccountRecord']>['body']
-export type NewAccount = Fields & { primaryPublicationId: string | null }
+export type NewAccount = Fields & { userId: string | null; primaryPublicationId: string | null }
 
 export const newAccount = (input: AccountInput): NewAccount => {
   const now = new Date().toISOString()

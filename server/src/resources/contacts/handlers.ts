@@ -9,29 +9,30 @@ export const handlers: Handlers<Resources['contacts']> = {
   GetContacts: ({ tenant, query }) => listRecords(tenant, 'contacts', query),
 
   CreateContactRecord: async ({ tenant, principal, body }) => {
-    const id = newId()
-    return { body: await insertContact(tenant, newContact(id, body, principal.userId)), location: `/contacts/${id}` }
+    const contact = newContact(newId(), body, principal.userId)
+    return { body: await insertContact(tenant, contact, principal.legacyUserId), location: `/contacts/${contact.id}` }
   },
 
   GetContactById: ({ tenant, params: { contactId } }) => getRecord(tenant.read, 'contacts', contactId),
 
-  UpdateContactRecord: async ({ tenant, params: { contactId }, body, requireCurrent }) => {
+  UpdateContactRecord: async ({ tenant, principal, params: { contactId }, body, requireCurrent }) => {
     const changes = changesOf(body)
-    return updateContact(tenant, contactId, body.accountId, (contact, accountId) => {
+    const { accountId } = body
+    return updateContact(tenant, principal.legacyUserId, { contactId, accountId }, (contact, accountId) => {
       requireCurrent(contact.body)
       if (body.deletedAt === undefined) requireLive(contact.record)
       return { ...changes, accountId }
     })
   },
 
-  DeleteContactRecord: ({ tenant, params: { contactId }, requireCurrent }) =>
-    updateContact(tenant, contactId, null, (contact) => {
+  DeleteContactRecord: ({ tenant, principal, params: { contactId }, requireCurrent }) =>
+    updateContact(tenant, principal.legacyUserId, { contactId }, (contact) => {
       requireCurrent(contact.body)
       return contact.record.deletedAt === null ? { deletedAt: new Date().toISOString() } : {}
     }),
 
-  RestoreContactRecord: ({ tenant, params: { contactId }, requireCurrent }) =>
-    updateContact(tenant, contactId, null, (contact) => {
+  RestoreContactRecord: ({ tenant, principal, params: { contactId }, requireCurrent }) =>
+    updateContact(tenant, principal.legacyUserId, { contactId }, (contact) => {
       requireCurrent(contact.body)
       return { deletedAt: null }
     }),

@@ -1,4 +1,5 @@
 import type { Input, Output, Resources } from '@masthead/contract'
+import type { EventType } from '../../legacy/hand-over.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
 import type { Fields } from '../../records/write.ts'
 import { joinedName, parseInstant } from '../../values.ts'
@@ -24,7 +25,11 @@ const blank: Readonly<Record<Exclude<keyof ContactInput, 'accountId'>, null>> = 
   deletedAt: null,
 }
 
-export const newContact = (id: string, input: ContactInput, ownerId: string | null): Fields & { accountId: string } => {
+export const newContact = (
+  id: string,
+  input: ContactInput,
+  ownerId: string | null,
+): Fields & { id: string; accountId: string } => {
   const now = new Date().toISOString()
   const name = input.name === undefined ? joinedName(input.firstName ?? null, input.lastName ?? null) : input.name
   return {
@@ -47,6 +52,12 @@ export const changesOf = (input: ContactInput): Fields => {
     throw invalidProperty('deletedAt', 'in_the_future', '`deletedAt` must not lie in the future.')
   }
   return { ...input, deletedAt }
+}
+
+/** What a legacy system is told of an update, whatever else it changes. */
+export const changeOf = ({ deletedAt }: Contact, changes: Fields): EventType => {
+  if (deletedAt === null && typeof changes.deletedAt === 'string') return 'contact.deleted'
+  return deletedAt !== null && changes.deletedAt === null ? 'contact.restored' : 'contact.updated'
 }
 
 export const requireLive = ({ id, deletedAt }: Contact): void => {

@@ -8,7 +8,7 @@ export const handlers: Handlers<Resources['tasks']> = {
     const { priority = null, type = null, ...given } = body
     const userId = body.userId ?? principal.assignee
     const createdAt = new Date().toISOString()
-    const task = { ...given, priority, type, id: newId(), userId, route: 'native', createdAt }
+    const task = { ...given, priority, type, id: newId(), userId, createdAt }
     return { body: await insertTask(tenant, task) }
   },
 }

@@ -1,0 +1,51 @@
+import { Command } from 'commander'
+import { type Config, readConfig } from '../config.ts'
+import { keptSecret } from '../identity/installation-secret.ts'
+import type { LegacyWorker } from '../legacy/legacy-worker.ts'
+import { faint, showJson, showLines, strong } from './output.ts'
+import { stopSignal, whenAborted } from './stop-signal.ts'
+import { type OpenedDatabase, openConfigured } from './with-database.ts'
+
+export const work = (): Command =>
+  new Command('work')
+    .description('hand deliveries to legacy systems over, beside servers that run with --no-work')
+    .option('--json', 'print one JSON document once it works')
+    .action((options: { json?: true }) => run(options))
+
+const run = async (options: { json?: true }): Promise<void> => {
+  const config = readConfig()
+  const stopping = stopSignal()
+  const opened = await openConfigured(config)
+  try {
+    const worker = await startWorker(config, opened, logLine)
+    whenAborted(stopping, async () => {
+      await worker.stop()
+      await opened.close()
+    })
+    if (stopping.aborted) return
+    if (options.json) showJson({ working: true })
+    else showLines(`${strong('Masthead')} hands deliveries over.`, faint('Ctrl-C stops it.'))
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+}
+
+export const startWorker = async (
+  config: Config,
+  { connection }: OpenedDatabase,
+  onError: (message: string) => void,
+): Promise<LegacyWorker> => {
+  const secret = await installationSecret(config)
+  // Loaded here, so that the other commands start in less time.
+  const { LegacyWorker } = await import('../legacy/legacy-worker.ts')
+  return LegacyWorker.start({ ...connection, secret, allowPrivate: config.legacyAllowPrivate, onError })
+}
+
+export const installationSecret = async ({ secret, dataDirectory }: Config): Promise<string> =>
+  secret ?? (await keptSecret(dataDirectory))
+
+/** As the server logs. */
+const logLine = (message: string): void => {
+  process.stderr.write(`${JSON.stringify({ level: 40, time: Date.now(), msg: message })}\n`)
+}

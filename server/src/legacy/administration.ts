@@ -1,0 +1,53 @@
+import type { TenantDatabase } from '../database/database.ts'
+import { Refusal } from '../refusal.ts'
+import { shownUrl } from './addresses.ts'
+import {
+  attachSystem,
+  countDeliveries,
+  type DeliveryCounts,
+  deleteSystem,
+  findSystem,
+  type LegacySystem,
+  lockSystem,
+  retryDeliveries,
+} from './queries.ts'
+import { sealSigningSecret } from './secret.ts'
+
+/** What an operator does about a tenant's legacy system. */
+export const attach = async (
+  tenant: TenantDatabase,
+  { url, secret, installation }: { url: string; secret: string; installation: string },
+): Promise<LegacySystem> => {
+  const system = await attachSystem(tenant, url, sealSigningSecret(installation, tenant.tenantId, secret))
+  return { ...system, url: shownUrl(system.url) }
+}
+
+export const detach = (tenant: TenantDatabase, discard: boolean): Promise<{ discarded: number }> =>
+  tenant.transaction(async (query) => {
+    const [system] = await lockSystem(query)
+    if (!system) throw noSystem()
+    const { waiting, failed } = await countDeliveries(query)
+    if (waiting + failed > 0 && !discard) {
+      throw new Refusal(
+        `${waiting} deliveries wait and ${failed} have failed: see \`masthead legacy status\`, or give --discard to delete them`,
+      )
+    }
+    return { discarded: await deleteSystem(query) }
+  })
+
+export type Status = Partial<LegacySystem> & DeliveryCounts & { attached: boolean }
+
+export const status = (tenant: TenantDatabase): Promise<Status> =>
+  tenant.transaction(async (query) => {
+    const [system, counts] = await Promise.all([findSystem(query), countDeliveries(query)])
+    return { attached: system !== null, ...(system && { ...system, url: shownUrl(system.url) }), ...counts }
+  })
+
+export const retry = (tenant: TenantDatabase): Promise<{ retried: number; hastened: number }> =>
+  tenant.transaction(async (query) => {
+    if (!(await findSystem(query))) throw noSystem()
+    return retryDeliveries(query)
+  })
+
+const noSystem = (): Refusal =>
+  new Refusal('this tenant has no legacy system attached; `masthead legacy attach` does that')

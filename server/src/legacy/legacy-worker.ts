@@ -1,0 +1,206 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Logger, runTaskList, type WorkerPool } from 'graphile-worker'
+import type pg from 'pg'
+import { jobsSchema, openPool } from '../database/connection.ts'
+import { type Database, openDatabase } from '../database/database.ts'
+import { attempt } from './attempt.ts'
+import { pauseAfter } from './pauses.ts'
+import {
+  type Claimed,
+  claimDelivery,
+  type Failure,
+  putBack,
+  settleDelivered,
+  settleFailed,
+  wakeWhenDue,
+  wakeWhereDue,
+} from './queries.ts'
+import { openSigningSecret, signedHeaders } from './secret.ts'
+
+export type LegacyWorkerOptions = {
+  connectionString: string
+  role: string | null
+  /** The secret of the installation, under which signing secrets are encrypted. */
+  secret: string
+  allowPrivate: boolean
+  /** Told what went wrong inside; nothing that is told holds a secret or a record. */
+  onError: (message: string) => void
+}
+
+/** Jobs are short unless a legacy system is slow, and then they only wait. */
+const jobsAtOnce = 50
+/** How many records of one tenant are handed over at a time. */
+const lanesPerTenant = 4
+const pollMilliseconds = 500
+/** How often we look for what a process left that was killed. */
+const sweepMilliseconds = 10_000
+/** How long a stop waits for attempts under way before it breaks them off, and then for the rest. */
+const graceMilliseconds = 3_000
+const longestStopMilliseconds = 8_000
+
+/** Its own connections, few: the callers of the API never wait for them. */
+const connections = { reading: 1, searching: 1, writing: 4 }
+const connectionsForJobs = 4
+
+/** What hands over for one tenant in this process, and how often it was told that there is something. */
+type Lanes = { running: number; wakes: number }
+
+/**
+ * Hands deliveries over. Any number of workers may run, in any number of processes: a job only says that a tenant has
+ * something to hand over, and who claims a delivery is decided in the database.
+ */
+export class LegacyWorker {
+  readonly #options: LegacyWorkerOptions
+  readonly #database: Database
+  readonly #jobs: pg.Pool
+  readonly #lanes = new Map<string, Lanes>()
+  readonly #stopping = new AbortController()
+  readonly #breakingOff = new AbortController()
+  readonly #ended: Promise<unknown>
+
+  private constructor(options: LegacyWorkerOptions) {
+    const { connectionString, role } = options
+    this.#options = options
+    this.#database = openDatabase(connectionString, role, connections)
+    this.#jobs = openPool(connectionString, role, connectionsForJobs)
+    // First the look at what was left, so that the database has answered before graphile-worker asks it for anything:
+    // an error to its first question would stay with it.
+    this.#ended = this.#sweep().then(() => Promise.all([this.#keepSweeping(), this.#keepTakingJobs()]))
+  }
+
+  static start(options: LegacyWorkerOptions): LegacyWorker {
+    return new LegacyWorker(options)
+  }
+
+  /** Takes no more, waits a little for what is under way, and leaves the rest to whoever comes next. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    const breakOff = setTimeout(() => this.#breakingOff.abort(), graceMilliseconds)
+    const inTime = new AbortController()
+    const tooLong = delay(longestStopMilliseconds, null, { signal: inTime.signal }).catch(() => {})
+    await Promise.race([this.#ended, tooLong])
+    clearTimeout(breakOff)
+    await Promise.race([Promise.allSettled([this.#jobs.end(), this.#database.close()]), tooLong])
+    inTime.abort()
+  }
+
+  /** A job only wakes: what there is to do is in the database. */
+  async #work(tenantId: string): Promise<void> {
+    const lanes = this.#lanes.get(tenantId) ?? { running: 0, wakes: 0 }
+    this.#lanes.set(tenantId, lanes)
+    lanes.wakes++
+    await this.#handOverInTurn(tenantId, lanes)
+    // The last to leave sees to the next time.
+    if (lanes.running === 0 && !this.#stopping.signal.aborted) await wakeWhenDue(this.#database.forTenant(tenantId))
+  }
+
+  /** One delivery after another until nothing is due, with a helper beside as long as there are lanes and work. */
+  async #handOverInTurn(tenantId: string, lanes: Lanes): Promise<void> {
+    if (lanes.running >= lanesPerTenant) return
+    lanes.running++
+    let helper: Promise<void> | undefined
+    try {
+      for (;;) {
+        const { wakes } = lanes
+        const claimed = this.#stopping.signal.aborted ? null : await claimDelivery(this.#database.forTenant(tenantId))
+        if (claimed) {
+          helper ??= this.#handOverInTurn(tenantId, lanes).finally(() => {
+            helper = undefined
+          })
+          await this.#handOver(tenantId, claimed)
+        }
+        // Whoever woke us while we looked may have added what we did not see.
+        else if (lanes.wakes === wakes || this.#stopping.signal.aborted) break
+      }
+    } catch (error) {
+      // What is claimed becomes free by itself, and is found.
+      this.#report('a delivery to a legacy system was interrupted', error)
+    } finally {
+      lanes.running--
+      if (lanes.running === 0) this.#lanes.delete(tenantId)
+    }
+    await helper
+  }
+
+  async #handOver(tenantId: string, claimed: Claimed): Promise<void> {
+    const tenant = this.#database.forTenant(tenantId)
+    const failure = await this.#attempt(tenantId, claimed)
+    if (!failure) await settleDelivered(tenant, claimed)
+    else if (this.#breakingOff.signal.aborted) await putBack(tenant, claimed)
+    else await settleFailed(tenant, claimed, failure, pauseAfter(claimed.attempt))
+  }
+
+  async #attempt(tenantId: string, { id, body, url, sealedSecret }: Claimed): Promise<Failure | null> {
+    const secret = openSigningSecret(this.#options.secret, tenantId, sealedSecret)
+    if (!secret) return { error: 'MASTHEAD_SECRET is not the one with which the system was attached', silent: true }
+    const headers = signedHeaders(secret, id, body, new Date())
+    const { allowPrivate } = this.#options
+    return attempt({ url, headers, body }, { allowPrivate, signal: this.#breakingOff.signal })
+  }
+
+  async #keepSweeping(): Promise<void> {
+    while (await this.#pause(sweepMilliseconds * (0.75 + Math.random() / 2))) await this.#sweep()
+  }
+
+  /** Until it succeeds, or we stop. */
+  async #sweep(): Promise<void> {
+    for (;;) {
+      try {
+        await wakeWhereDue(this.#database)
+        return
+      } catch (error) {
+        this.#report('the deliveries to legacy systems could not be looked through', error)
+      }
+      if (!(await this.#pause(1_000))) return
+    }
+  }
+
+  /** graphile-worker gives up when it cannot write to the database; then we begin anew. */
+  async #keepTakingJobs(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      const pool = this.#takeJobs()
+      const stop = () => void Promise.resolve(pool.gracefulShutdown()).catch(() => {})
+      this.#stopping.signal.addEventListener('abort', stop, { once: true })
+      await pool.promise.catch((error) => this.#report('taking jobs was interrupted', error))
+      this.#stopping.signal.removeEventListener('abort', stop)
+      await this.#pause(1_000)
+    }
+  }
+
+  #takeJobs(): WorkerPool {
+    const preset = {
+      worker: {
+        concurrentJobs: jobsAtOnce,
+        pollInterval: pollMilliseconds,
+        // One question for all, and none is locked for long: a job is begun as soon as it is taken.
+        localQueue: { size: jobsAtOnce },
+        // Without these an error of the database is nobody's, and ends the process.
+        completeJobBatchDelay: 0,
+        failJobBatchDelay: 0,
+        gracefulShutdownAbortTimeout: graceMilliseconds,
+      },
+    }
+    const logger = new Logger(() => (level, message) => {
+      if (level === 'error' && !this.#stopping.signal.aborted) this.#report('jobs', message)
+    })
+    const tasks = { legacy: (payload: unknown) => this.#work(tenantOf(payload)) }
+    return runTaskList({ preset, schema: jobsSchema, noHandleSignals: true, logger }, tasks, this.#jobs)
+  }
+
+  /** False when we stop meanwhile. */
+  async #pause(milliseconds: number): Promise<boolean> {
+    const { signal } = this.#stopping
+    await delay(milliseconds, null, { signal }).catch(() => {})
+    return !signal.aborted
+  }
+
+  #report(what: string, error: unknown): void {
+    const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
+    this.#options.onError(`${what}: ${reason}`)
+  }
+}
+
+const tenantOf = (payload: unknown): string => {
+  if (typeof payload === 'object' && payload && 'tenantId' in payload) return String(payload.tenantId)
+  throw new Error('this job names no tenant')
+}

@@ -1,0 +1,232 @@
+import type { Query } from '../database/connection.ts'
+import type { Database, TenantDatabase } from '../database/database.ts'
+
+/** Whoever reads this keeps a legacy system from being detached until the transaction ends. */
+export const isAttached = async (query: Query): Promise<boolean> =>
+  (await query({ text: 'select 1 from legacy_systems for key share' })).length > 0
+
+export type NewDelivery = { id: string; resource: string; record_id: string; type: string; body: string }
+
+export const addDeliveries = async (query: Query, deliveries: readonly NewDelivery[]): Promise<void> => {
+  await query({
+    text: `
+      with added as (
+        insert into legacy_deliveries (id, resource, record_id, type, body)
+        select id, resource, record_id, type, body
+        from json_to_recordset($1::json) as given (id text, resource text, record_id uuid, type text, body text)
+      )
+      -- The job of a resource whose head this transaction has locked: nobody else waits for it.
+      select wake_legacy_worker($2, now())`,
+    values: [JSON.stringify(deliveries), deliveries[0]?.resource],
+  })
+}
+
+export type LegacySystem = { url: string; attachedAt: Date }
+
+/** Attaching again replaces address and secret, keeps what waits, and tries the new address at once. */
+export const attachSystem = (tenant: TenantDatabase, url: string, sealedSecret: Buffer): Promise<LegacySystem> =>
+  tenant.transaction(async (query) => {
+    const [attached] = await query<LegacySystem>({
+      text: `
+        insert into legacy_systems (url, sealed_secret) values ($1, $2)
+        on conflict (tenant_id) do update
+        set url = excluded.url, sealed_secret = excluded.sealed_secret, silences = 0, resumes_at = null
+        returning url, attached_at as "attachedAt"`,
+      values: [url, sealedSecret],
+    })
+    if (!attached) throw new Error('the legacy system was not stored')
+    await query({ text: `select wake_legacy_worker('later', now())` })
+    return attached
+  })
+
+/** Once no write is under way that could still add to what waits. */
+export const lockSystem = (query: Query): Promise<LegacySystem[]> =>
+  query<LegacySystem>({ text: `select url, attached_at as "attachedAt" from legacy_systems for update` })
+
+/** Deletes the system and all that waits or failed; answers how much that was. */
+export const deleteSystem = async (query: Query): Promise<number> => {
+  const deleted = await query({ text: 'delete from legacy_deliveries returning 1' })
+  await query({ text: 'delete from legacy_systems' })
+  return deleted.length
+}
+
+export type DeliveryCounts = {
+  waiting: number
+  failed: number
+  oldestWaiting: Date | null
+  lastError: string | null
+  lastErrorAt: Date | null
+}
+
+export const countDeliveries = async (query: Query): Promise<DeliveryCounts> => {
+  const [counts] = await query<DeliveryCounts>({
+    text: `
+      select count(*) filter (where failed_at is null) as waiting, count(failed_at) as failed,
+        min(created_at) filter (where failed_at is null) as "oldestWaiting",
+        last.error as "lastError", last.at as "lastErrorAt"
+      from legacy_deliveries
+      full join (
+        select last_error as error, tried_at as at from legacy_deliveries
+        where last_error is not null order by tried_at desc limit 1
+      ) as last on true
+      group by last.error, last.at`,
+  })
+  return counts ?? { waiting: 0, failed: 0, oldestWaiting: null, lastError: null, lastErrorAt: null }
+}
+
+export const findSystem = async (query: Query): Promise<LegacySystem | null> => {
+  const [system] = await query<LegacySystem>({ text: 'select url, attached_at as "attachedAt" from legacy_systems' })
+  return system ?? null
+}
+
+/** Everything waits anew and is tried at once, but for what is just being tried. */
+export const retryDeliveries = async (query: Query): Promise<{ retried: number; hastened: number }> => {
+  await query({ text: 'update legacy_systems set silences = 0, resumes_at = null' })
+  const [row] = await query<{ retried: number; hastened: number }>({
+    text: `
+      with former as (
+        select sequence, failed_at from legacy_deliveries for update
+      ), changed as (
+        update legacy_deliveries set failed_at = null, waiting_since = now(),
+          next_attempt_at = case when claimed_until > now() then next_attempt_at else now() end
+        from former where legacy_deliveries.sequence = former.sequence
+        returning former.failed_at is not null as had_failed
+      )
+      select count(*) filter (where had_failed) as retried, count(*) filter (where not had_failed) as hastened from changed`,
+  })
+  await query({ text: `select wake_legacy_worker('later', now())` })
+  return row ?? { retried: 0, hastened: 0 }
+}
+
+/** A delivery whose attempt has begun, and where it goes. */
+export type Claimed = {
+  sequence: number
+  attempt: number
+  id: string
+  body: string
+  url: string
+  sealedSecret: Buffer
+}
+
+/** So often in a row without an answer, and a legacy system counts as away. */
+const silencesUntilAway = 3
+/** Longer than an attempt may take, so that no two are under way for one delivery. */
+const claimSeconds = 20
+/** How long a delivery is tried. */
+const patience = `interval '3 days'`
+
+/**
+ * Begins an attempt of the delivery that has been due for longest, the first of its record, if there is one. A system
+ * that is away is tried by one at a time.
+ */
+export const claimDelivery = (tenant: TenantDatabase): Promise<Claimed | null> =>
+  tenant.transaction(async (query) => {
+    const [system] = await query<{ url: string; sealedSecret: Buffer; silences: number }>({
+      text: `select url, sealed_secret as "sealedSecret", silences from legacy_systems
+        where resumes_at is null or resumes_at <= now() for no key update`,
+    })
+    if (!system) return null
+    const { silences, ...target } = system
+    const [delivery] = await query<Omit<Claimed, 'url' | 'sealedSecret'>>({ text: claimStatement })
+    if (!delivery) return null
+    if (silences >= silencesUntilAway) {
+      await query({ text: `update legacy_systems set resumes_at = now() + interval '${claimSeconds} seconds'` })
+    }
+    return { ...delivery, ...target }
+  })
+
+/** Fronts: those before which nothing of the same record waits or failed. */
+const isFront = (name: string): string => `not exists (
+    select from legacy_deliveries as earlier
+    where earlier.resource = ${name}.resource and earlier.record_id = ${name}.record_id and earlier.sequence < ${name}.sequence)`
+
+const claimStatement = `
+  update legacy_deliveries set attempts = attempts + 1, tried_at = now(),
+    next_attempt_at = now() + interval '${claimSeconds} seconds', claimed_until = now() + interval '${claimSeconds} seconds'
+  where sequence = (
+    select due.sequence from legacy_deliveries as due
+    where due.failed_at is null and due.next_attempt_at <= now() and ${isFront('due')}
+    order by due.next_attempt_at, due.sequence limit 1
+    for update)
+  returning sequence, attempts as attempt, id, body`
+
+/** The legacy system has it. */
+export const settleDelivered = (tenant: TenantDatabase, { sequence, attempt }: Claimed): Promise<void> =>
+  tenant.transaction(async (query) => {
+    const [system] = await query<{ silences: number }>({
+      text: 'select silences from legacy_systems where silences > 0 for no key update',
+    })
+    if (system) {
+      await query({ text: 'update legacy_systems set silences = 0, resumes_at = null' })
+      // What found it away need not wait out its own pause.
+      if (system.silences >= silencesUntilAway) await query({ text: hastenStatement })
+    }
+    await query({
+      text: 'delete from legacy_deliveries where sequence = $1 and attempts = $2',
+      values: [sequence, attempt],
+    })
+  })
+
+const hastenStatement = `
+  update legacy_deliveries set next_attempt_at = now()
+  where failed_at is null and next_attempt_at > now() and (claimed_until is null or claimed_until <= now())`
+
+/** Why an attempt failed, in one line that can be shown, and whether the legacy system was not there at all. */
+export type Failure = { error: string; silent: boolean }
+
+/** It will be tried again after a pause, or has been tried for long enough. */
+export const settleFailed = (
+  tenant: TenantDatabase,
+  { sequence, attempt }: Claimed,
+  { error, silent }: Failure,
+  pauseMilliseconds: number,
+): Promise<void> =>
+  tenant.transaction(async (query) => {
+    const [system] = silent ? await query<{ isAway: boolean }>({ text: silenceStatement }) : []
+    await query({
+      text: `update legacy_deliveries set last_error = $3, claimed_until = null,
+          next_attempt_at = now() + $4 * interval '1 millisecond',
+          failed_at = case when waiting_since <= now() - ${patience} then now() end
+        where sequence = $1 and attempts = $2`,
+      values: [sequence, attempt, error, pauseMilliseconds],
+    })
+    // Most of what waits for a system that is away is never tried, and its time runs out all the same.
+    if (system?.isAway) await query({ text: giveUpStatement, values: [error] })
+  })
+
+const silenceStatement = `
+  update legacy_systems set silences = silences + 1, resumes_at = case when silences + 1 >= ${silencesUntilAway} then
+    now() + least(5 * 2 ^ least(silences + 1 - ${silencesUntilAway}, 10), 60) * (0.75 + random() / 2) * interval '1 second' end
+  returning silences >= ${silencesUntilAway} as "isAway"`
+
+const giveUpStatement = `
+  update legacy_deliveries set failed_at = now(), last_error = $1, tried_at = now()
+  where failed_at is null and waiting_since <= now() - ${patience} and (claimed_until is null or claimed_until <= now())`
+
+/** The attempt was broken off by us: it does not count against anybody, and somebody else can begin at once. */
+export const putBack = (tenant: TenantDatabase, { sequence, attempt }: Claimed): Promise<void> =>
+  tenant.transaction(async (query) => {
+    await query({
+      text: `update legacy_deliveries set claimed_until = null, next_attempt_at = now()
+        where sequence = $1 and attempts = $2`,
+      values: [sequence, attempt],
+    })
+    await query({ text: `select wake_legacy_worker('later', now())` })
+  })
+
+/** Wakes a worker when the next delivery is due, if any waits that nothing holds back. */
+export const wakeWhenDue = (tenant: TenantDatabase): Promise<unknown> =>
+  tenant.transaction((query) =>
+    query({
+      text: `
+        select wake_legacy_worker('later', greatest(next.at, resumes_at)) from legacy_systems, (
+          select due.next_attempt_at as at from legacy_deliveries as due
+          where due.failed_at is null and ${isFront('due')}
+          order by due.next_attempt_at, due.sequence limit 1
+        ) as next`,
+    }),
+  )
+
+/** For all tenants. */
+export const wakeWhereDue = (database: Database): Promise<unknown> =>
+  database.transaction((query) => query({ text: 'select wake_legacy_worker_where_due()' }))

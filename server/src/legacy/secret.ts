@@ -1,0 +1,42 @@
+import { createHmac } from 'node:crypto'
+import { deriveKey, seal, unseal } from '../identity/sealing.ts'
+import { Refusal } from '../refusal.ts'
+
+/** Signing secrets in the form of Standard Webhooks: `whsec_` and base64. */
+const prefix = 'whsec_'
+const fewestBytes = 24
+const mostBytes = 64
+
+/** The base64 of a secret that an operator gave, with or without the prefix. It is never repeated in a message. */
+export const readSigningSecret = (given: string): string => {
+  const base64 = given.trim().replace(prefix, '')
+  const bytes = Buffer.from(base64, 'base64')
+  if (base64 === '' || bytes.toString('base64') !== base64 || bytes.length < fewestBytes || bytes.length > mostBytes) {
+    throw new Refusal(
+      `the secret must be ${prefix} and base64 of ${fewestBytes} to ${mostBytes} bytes: \`echo "${prefix}$(openssl rand -base64 32)"\` makes one`,
+    )
+  }
+  return base64
+}
+
+const sealingKey = (installationSecret: string): Buffer => deriveKey(installationSecret, 'legacy systems')
+
+/** Bound to the tenant, so that it opens nowhere else. */
+export const sealSigningSecret = (installationSecret: string, tenantId: string, base64: string): Buffer =>
+  seal(sealingKey(installationSecret), tenantId, base64)
+
+/** Null when it was sealed under another installation secret. */
+export const openSigningSecret = (installationSecret: string, tenantId: string, sealed: Buffer): Buffer | null => {
+  try {
+    return Buffer.from(unseal(sealingKey(installationSecret), tenantId, sealed), 'base64')
+  } catch {
+    return null
+  }
+}
+
+/** The headers of Standard Webhooks for an attempt at this time. */
+export const signedHeaders = (secret: Buffer, id: string, body: string, now: Date): Record<string, string> => {
+  const timestamp = String(Math.floor(now.getTime() / 1_000))
+  const signature = createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64')
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
+}
