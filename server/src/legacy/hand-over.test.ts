@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { attachTo, type Receiver, startReceiver, startWorkerFor } from '../../test/legacy-receiver.ts'
+import { until } from '../../test/masthead-process.ts'
+import { sampleAccount, sampleContact } from '../../test/sample-records.ts'
+import { startService, type TestTenant } from '../../test/service.ts'
+import { detach } from './administration.ts'
+
+const service = await startService()
+const { errors } = startWorkerFor(service)
+
+/** A tenant with the account `A`, a receiver attached to it, and a token of a user whom the legacy system knows. */
+const attached = async (legacyUserId: string | null = 'L-7') => {
+  const [tenant, receiver] = [await service.newTenant(), await startReceiver()]
+  await tenant.add('accounts', [sampleAccount('A')])
+  await attachTo(service, tenant, receiver)
+  const token = await tenant.personalToken('editor', undefined, legacyUserId === null ? {} : { legacyUserId })
+  return { tenant, receiver, token }
+}
+
+const received = async ({ received: all }: Receiver, count: number) => {
+  await until(`${count} deliveries have arrived`, () => all.length >= count)
+  assert.equal(all.length, count)
+  return all.map(({ message }) => message)
+}
+
+const waiting = async (tenant: TestTenant): Promise<number> => {
+  const { rows } = await service.owner.query('select 1 from legacy_deliveries where tenant_id = $1', [tenant.id])
+  return rows.length
+}
+
+describe('a legacy system that is attached', () => {
+  test('is handed every contact write as the API shows the contact, in order, with the acting user', async () => {
+    const { tenant, receiver, token } = await attached()
+    const { body: created } = await service.call('POST', '/contacts', { token, body: { accountId: 'A', name: 'Ada' } })
+    const path = `/contacts/${created.id}`
+    const steps = [
+      await service.call('PATCH', path, { token, body: { accountId: 'A', title: 'Countess "\u00e9"' } }),
+      await service.call('DELETE', path, { token }),
+      await service.call('POST', `${path}/restore`, { token }),
+      await service.call('PATCH', path, {
+        token,
+        body: { accountId: 'A', deletedAt: '2026-01-02T03:04:05.678Z', notes: 'x' },
+      }),
+      await service.call('PATCH', path, { token, body: { accountId: 'A', deletedAt: null } }),
+    ]
+    const expected = [created, ...steps.map(({ body }) => body)].map((body) => ({ ...body, userId: 'L-7' }))
+    const messages = await received(receiver, 6)
+    assert.deepEqual(
+      messages.map(({ type }) => type),
+      ['created', 'updated', 'deleted', 'restored', 'deleted', 'restored'].map((what) => `contact.${what}`),
+    )
+    assert.deepEqual(
+      messages.map(({ data }) => data),
+      expected,
+    )
+    for (const { timestamp } of messages) assert.equal(new Date(timestamp).toISOString(), timestamp)
+    assert.deepEqual(
+      receiver.received.map(({ text, message }) => text === JSON.stringify(message)),
+      Array(6).fill(true),
+    )
+    await until('nothing waits', async () => (await waiting(tenant)) === 0)
+    assert.equal(receiver.unverified, 0)
+    assert.deepEqual(errors, [])
+  })
+
+  test('is handed nothing for an update that changes nothing, nor for a refused one', async () => {
+    const { tenant, receiver, token } = await attached()
+    const { body } = await service.call('POST', '/contacts', { token, body: { accountId: 'A', name: 'Ada' } })
+    const path = `/contacts/${body.id}`
+    assert.equal((await service.call('PATCH', path, { token, body: { accountId: 'A', name: 'Ada' } })).status, 200)
+    assert.equal((await service.call('POST', `${path}/restore`, { token })).status, 200)
+    assert.equal((await service.call('PATCH', path, { token, body: { accountId: 'none' } })).status, 422)
+    const headers = { 'if-match': '"other"' }
+    assert.equal((await service.call('DELETE', path, { token, headers })).status, 412)
+    await service.call('DELETE', path, { token })
+    await service.call('DELETE', path, { token })
+    const messages = await received(receiver, 2)
+    assert.deepEqual(
+      messages.map(({ type }) => type),
+      ['contact.created', 'contact.deleted'],
+    )
+    await until('nothing waits', async () => (await waiting(tenant)) === 0)
+  })
+
+  test('is handed a new account with the user it names, and its first contact with the acting user', async () => {
+    const { receiver, token } = await attached()
+    const given = { company: 'Acme', userId: 'U-1', firstName: 'Ada', email: 'ada@acme.example' }
+    const answer = await service.call('POST', '/accounts', { token, body: given })
+    assert.deepEqual([answer.status, answer.body.route], [201, 'legacy'])
+    const messages = await received(receiver, 2)
+    const account = messages.find(({ type }) => type === 'account.created')?.data
+    const contact = messages.find(({ type }) => type === 'contact.created')?.data
+    const shown = await service.call('GET', `/accounts/${answer.body.accountId}`, { token })
+    assert.deepEqual(account, { ...shown.body, userId: 'U-1' })
+    const { items } = (await service.call('GET', `/contacts?accountId=${answer.body.accountId}`, { token })).body
+    assert.deepEqual(contact, { ...items[0], userId: 'L-7' })
+  })
+
+  test('is handed a new task as it was answered', async () => {
+    const { receiver, token } = await attached()
+    const given = { accountId: 'A', title: 'Call', dueDate: '2026-12-01' }
+    const answers = [
+      await service.call('POST', '/tasks', { token, body: given }),
+      await service.call('POST', '/tasks', { token, body: { ...given, userId: 'U-2' } }),
+    ]
+    const [first, second] = answers.map(({ body }) => body)
+    assert.deepEqual([first.route, first.userId, second.userId], ['legacy', 'L-7', 'U-2'])
+    const messages = await received(receiver, 2)
+    const byId = (one: { id: string }, other: { id: string }) => one.id.localeCompare(other.id)
+    assert.deepEqual(messages.map(({ data }) => data).sort(byId), [first, second].sort(byId))
+    const { rows } = await service.owner.query('select route from tasks where id = $1', [first.id])
+    assert.deepEqual(rows, [{ route: 'legacy' }])
+  })
+
+  test('is told null as the user where none is known', async () => {
+    const { tenant, receiver, token } = await attached(null)
+    await service.call('POST', '/contacts', { token, body: { accountId: 'A' } })
+    const ofService = await tenant.serviceToken()
+    await service.call('POST', '/accounts', { token: ofService, body: { company: 'Acme', lastName: 'L' } })
+    const messages = await received(receiver, 3)
+    assert.deepEqual(
+      messages.map(({ data }) => data.userId),
+      [null, null, null],
+    )
+  })
+
+  test('is handed nothing of what is added in bulk', async () => {
+    const { tenant } = await attached()
+    await tenant.add('contacts', [sampleContact('A')])
+    assert.equal(await waiting(tenant), 0)
+  })
+})
+
+describe('a tenant without a legacy system', () => {
+  test('has the route native, also once it was detached, and nothing is kept for it', async () => {
+    const { tenant, receiver, token } = await attached()
+    const other = await service.newTenant()
+    const tokenOfOther = await other.serviceToken()
+    const route = async (by: string) =>
+      (await service.call('POST', '/accounts', { token: by, body: { company: 'Acme' } })).body.route
+    assert.deepEqual([await route(token), await route(tokenOfOther)], ['legacy', 'native'])
+    await received(receiver, 1)
+    await until('nothing waits', async () => (await waiting(tenant)) === 0)
+    assert.deepEqual(await detach(service.database.forTenant(tenant.id), false), { discarded: 0 })
+    assert.equal(await route(token), 'native')
+    assert.deepEqual([await waiting(tenant), await waiting(other), receiver.received.length], [0, 0, 1])
+  })
+})
