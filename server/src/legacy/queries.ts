@@ -196,7 +196,7 @@ export const settleFailed = (
 
 const silenceStatement = `
   update legacy_systems set silences = silences + 1, resumes_at = case when silences + 1 >= ${silencesUntilAway} then
-    now() + least(5 * 2 ^ least(silences + 1 - ${silencesUntilAway}, 10), 60) * (0.75 + random() / 2) * interval '1 second' end
+    now() + least(2 * 2 ^ least(silences + 1 - ${silencesUntilAway}, 10), 60) * (0.75 + random() / 2) * interval '1 second' end
   returning silences >= ${silencesUntilAway} as "isAway"`
 
 const giveUpStatement = `

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { Webhook } from 'standardwebhooks'
+import { pauseAfter } from './pauses.ts'
+import { openSigningSecret, readSigningSecret, sealSigningSecret, signedHeaders } from './secret.ts'
+
+describe('a signing secret', () => {
+  test('is base64 of 24 to 64 bytes, with or without its prefix and a line end', () => {
+    for (const length of [24, 32, 64]) {
+      const base64 = randomBytes(length).toString('base64')
+      for (const given of [base64, `whsec_${base64}`, `whsec_${base64}\n`]) {
+        assert.equal(readSigningSecret(given), base64)
+      }
+    }
+  })
+
+  test('is refused when it is anything else, without being repeated', () => {
+    const base64 = randomBytes(32).toString('base64')
+    const others = ['', 'whsec_', 'hunter22', `whsec_${base64.slice(1)}`, `whsec_whsec_${base64}`, `${base64}!`]
+    for (const given of [...others, randomBytes(23).toString('base64'), randomBytes(65).toString('base64')]) {
+      assert.throws(
+        () => readSigningSecret(given),
+        ({ message }: Error) => /whsec_ and base64 of 24 to 64 bytes/.test(message) && !message.includes('hunter22'),
+      )
+    }
+  })
+
+  test('opens only for its tenant, under the secret of the installation', () => {
+    const base64 = randomBytes(32).toString('base64')
+    const sealed = sealSigningSecret('one', 'tenant', base64)
+    assert.equal(sealed.includes(base64), false)
+    assert.deepEqual(openSigningSecret('one', 'tenant', sealed), Buffer.from(base64, 'base64'))
+    assert.deepEqual([openSigningSecret('two', 'tenant', sealed), openSigningSecret('one', 'x', sealed)], [null, null])
+  })
+
+  test('signs what the library of Standard Webhooks verifies, and nothing else', () => {
+    const secret = randomBytes(24)
+    const webhook = new Webhook(`whsec_${secret.toString('base64')}`)
+    for (const body of ['{}', '{"name":"Łódź \\u0001 “x” 🙂"}']) {
+      const headers = signedHeaders(secret, 'msg_1', body, new Date())
+      assert.deepEqual(webhook.verify(body, headers), JSON.parse(body))
+      assert.throws(() => webhook.verify(`${body} `, headers), /No matching signature/)
+      assert.throws(() => webhook.verify(body, { ...headers, 'webhook-id': 'msg_2' }), /No matching signature/)
+    }
+  })
+})
+
+test('pauses between attempts double from seconds to an hour, and vary', () => {
+  const middle = (attempt: number) => pauseAfter(attempt, () => 0.5)
+  assert.deepEqual(
+    [1, 2, 3, 10, 11, 70, 5_000].map(middle),
+    [5, 10, 20, 2_560, 3_600, 3_600, 3_600].map((s) => s * 1_000),
+  )
+  assert.deepEqual([pauseAfter(1, () => 0), pauseAfter(1, () => 1)], [3_750, 6_250])
+})
