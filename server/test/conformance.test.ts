@@ -5,6 +5,7 @@ import { basePath, type NamedOperation, openapi, operations, type ProblemCode, p
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { buildApp } from '../src/app.ts'
 import { openDatabase } from '../src/database/database.ts'
+import { attachTo } from './legacy-receiver.ts'
 import { populatedTenant } from './populated-tenant.ts'
 import { sendRaw } from './raw-connection.ts'
 import { type CallAnswer, type CallOptions, linksOf, startService } from './service.ts'
@@ -79,6 +80,24 @@ describe('a success', () => {
       assert.deepEqual([status, record.accountId], [200, body.accountId])
     })
   }
+
+  test('of a creation says whether it also went to a legacy system', async () => {
+    const other = await populatedTenant(service)
+    const creations = operations.filter(({ operation }) => 'route' in operation.answer.properties)
+    assert.equal(creations.length, 2)
+    const routes = async () => {
+      const answers = []
+      for (const named of creations) {
+        const answer = await callOperation(service.call, named, other.records, { token: other.token })
+        assertConforms(named, answer)
+        answers.push(answer.body.route)
+      }
+      return answers
+    }
+    assert.deepEqual(await routes(), ['native', 'native'])
+    await attachTo(service, other.tenant, { url: 'http://127.0.0.1:1/', secret: '' })
+    assert.deepEqual(await routes(), ['legacy', 'legacy'])
+  })
 
   test('of an empty page is what its schema says', async () => {
     const empty = await (await service.newTenant()).serviceToken()

@@ -67,15 +67,17 @@ export const attachTo = (service: Service, tenant: TestTenant, { url, secret }: 
   attach(service.database.forTenant(tenant.id), { url, secret: secret.replace('whsec_', ''), installation })
 
 /** A worker beside the service, as `serve` runs it. */
-export const startWorkerFor = (service: Service, more: { secret?: string; allowPrivate?: boolean } = {}) => {
+export const startWorkerFor = (
+  service: Service,
+  { secret = installation, allowPrivate = true }: { secret?: string; allowPrivate?: boolean } = {},
+) => {
   const errors: string[] = []
   const worker = LegacyWorker.start({
     connectionString: service.connectionString,
     role: serviceRole,
-    secret: installation,
-    allowPrivate: true,
+    secret: async () => secret,
+    allowPrivate,
     onError: (message) => errors.push(message),
-    ...more,
   })
   let stopped: Promise<void> | undefined
   const stop = () => {

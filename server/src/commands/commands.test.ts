@@ -17,7 +17,8 @@ import { isPassword } from '../identity/passwords.ts'
 import { buildProgram } from './program.ts'
 
 const service = await startService()
-const environment = { DATABASE_URL: service.connectionString, MASTHEAD_SECRET: secret }
+const environment = { DATABASE_URL: service.connectionString, MASTHEAD_SECRET: secret, LEGACY_ALLOW_PRIVATE: 'true' }
+const signingSecret = `whsec_${Buffer.alloc(32, 'x').toString('base64')}`
 const day = 86_400_000
 const folder = await mkdtemp(join(tmpdir(), 'masthead-commands-'))
 after(() => rm(folder, { recursive: true, force: true }))
@@ -96,14 +97,19 @@ describe('every command', { concurrency: 2 }, () => {
       'import undo': () => json(`import undo ${importId} --tenant acme`),
       demo: () => json('demo --tenant demo --accounts 2'),
       'keys rotate': () => json('keys rotate'),
+      'legacy attach': () =>
+        json('legacy attach --tenant beta --url http://localhost:1/in?key=hunter22 --secret-stdin', signingSecret),
+      'legacy status': () => json('legacy status --tenant beta'),
+      'legacy retry': () => json('legacy retry --tenant beta'),
+      'legacy detach': () => json('legacy detach --tenant beta --discard'),
       migrate: () => json('migrate'),
       openapi: () => json('openapi'),
     }
     const shown: Record<string, unknown> = {}
     for (const [command, answer] of Object.entries(answers)) shown[command] = await answer()
-    // `serve` is told apart: it does not end.
+    // `serve` and `work` are told apart: they do not end.
     const expected = commands.filter(({ isGroup }) => !isGroup).map(({ path }) => path.join(' '))
-    assert.deepEqual([...Object.keys(shown), 'serve'].sort(), [...expected, 'import'].sort())
+    assert.deepEqual([...Object.keys(shown), 'serve', 'work'].sort(), [...expected, 'import'].sort())
 
     const keysOf = (command: string) => Object.keys(shown[command] ?? {})
     assert.deepEqual(keysOf('tenant create'), ['id', 'slug', 'name', 'defaultAssignee', 'createdAt'])
@@ -117,6 +123,12 @@ describe('every command', { concurrency: 2 }, () => {
     const { rows } = await service.owner.query('select max(version) as version from migrations')
     assert.deepEqual(shown.migrate, { applied: [], version: rows[0]?.version })
     assert.ok(!JSON.stringify(shown['token list']).includes('mh_'))
+    assert.deepEqual(keysOf('legacy attach'), ['url', 'attachedAt'])
+    const kept = ['waiting', 'failed', 'oldestWaiting', 'lastError', 'lastErrorAt']
+    assert.deepEqual(keysOf('legacy status'), ['attached', 'url', 'attachedAt', ...kept])
+    assert.deepEqual(shown['legacy retry'], { retried: 0, hastened: 0 })
+    assert.deepEqual(shown['legacy detach'], { discarded: 0 })
+    assert.doesNotMatch(JSON.stringify(shown), /hunter22|eHh4/)
   })
 
   test('says in words what it did', async () => {
@@ -163,6 +175,15 @@ describe('every command', { concurrency: 2 }, () => {
         'demo --tenant trial --accounts 1 --seed 9',
         /^resource +created .*\n(.*\n)+\nTenant trial, token:\nmh_svc_\w{38}\n$/,
       ],
+      ['legacy status --tenant words', /^No legacy system: masthead legacy attach\n$/],
+      [
+        'legacy attach --tenant words --url http://localhost:1/in --secret-stdin',
+        /^Writes of words are handed to http:\/\/localhost:1\/in\.\n$/,
+        signingSecret,
+      ],
+      ['legacy status --tenant words', /^url .*\nhttp:\/\/localhost:1\/in +\d{4}-\S+ +0 +0 +- +- +-\n$/],
+      ['legacy retry --tenant words', /^0 that had failed and 0 that waited are tried now\.\n$/],
+      ['legacy detach --tenant words', /^words has no legacy system any more\.\n$/],
       ['migrate', /^Nothing to do: schema version \d+\.\n$/],
     ]
     for (const [command, expected, input] of steps) assert.match(await text(command, input), expected)
@@ -178,6 +199,7 @@ describe('every command', { concurrency: 2 }, () => {
   test('fails with one line that says what to do, and prints nothing else', async () => {
     const user = 'user create --tenant acme --email eve@acme.example --name Eve --role viewer --password-stdin'
     const token = 'token create --tenant acme --service x --scopes contacts:read'
+    const attach = 'legacy attach --tenant acme --url http://localhost:1 --secret-stdin'
     const failures: [command: string, complaint: RegExp, input?: string][] = [
       ['tenan list', /unknown command 'tenan' \(Did you mean tenant\?\); see `masthead --help`/],
       ['tenant crate', /unknown command 'crate' \(Did you mean create\?\); see `masthead tenant --help`/],
@@ -213,6 +235,12 @@ describe('every command', { concurrency: 2 }, () => {
       [`${token} --expires 0d`, /expires at once/],
       ['token revoke garbage', /there is no token "garbage"; `masthead token list` shows their ids/],
       ['token rotate 00000000-0000-7000-8000-000000000000', /there is no token "0000/],
+      [attach, /the secret must be whsec_ and base64 of 24 to 64 bytes/, 'hunter22'],
+      [attach.replace('http://localhost:1', 'localhost'), /--url must be an address like https:/, signingSecret],
+      [attach.replace('localhost', 'a:b@localhost'), /--url must not hold a user or a password/, signingSecret],
+      [attach.replace('acme', 'nobody'), /there is no tenant "nobody"/, signingSecret],
+      ['legacy detach --tenant acme', /no legacy system attached; `masthead legacy attach` does that/],
+      ['legacy retry --tenant acme', /no legacy system attached/],
       ['serve --port http', /--port must be a port number from 0 to 65535, not "http"/],
     ]
     await severalAtOnce(failures, async ([command, complaint, input]) => {
@@ -237,6 +265,7 @@ describe('every command', { concurrency: 2 }, () => {
       [{ DATABASE_URL: 'postgres://a:hunter22@localhost:99999/x' }, /DATABASE_URL cannot be used: Invalid URL/],
       [{ MASTHEAD_DATA_DIR: `${thisFile}/data` }, /No data can be kept in .*: choose another --data-dir/],
       [{ ...environment, PORT: 'http' }, /PORT must be a port number/],
+      [{ ...environment, LEGACY_ALLOW_PRIVATE: 'yes' }, /LEGACY_ALLOW_PRIVATE must be true or false, not "yes"/],
       [{ ...environment, BASE_URL: 'api.example.com' }, /BASE_URL must be an address like https:/],
     ]
     await severalAtOnce(cases, async ([given, complaint]) => {

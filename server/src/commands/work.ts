@@ -36,7 +36,7 @@ export const startWorker = async (
   { connection }: OpenedDatabase,
   onError: (message: string) => void,
 ): Promise<LegacyWorker> => {
-  const secret = await installationSecret(config)
+  const secret = () => installationSecret(config)
   // Loaded here, so that the other commands start in less time.
   const { LegacyWorker } = await import('../legacy/legacy-worker.ts')
   return LegacyWorker.start({ ...connection, secret, allowPrivate: config.legacyAllowPrivate, onError })

@@ -5,7 +5,7 @@ import { after, test } from 'node:test'
 import pg from 'pg'
 import { cloneTemplate } from '../../test/service.ts'
 import { serviceRole } from './connection.ts'
-import { migrate } from './migrate.ts'
+import { migrate, newestJobsVersion } from './migrate.ts'
 
 const migrations = new URL('./migrations/', import.meta.url)
 const server = process.env.TEST_DATABASE_SERVER ?? ''
@@ -133,4 +133,10 @@ test('a step that fails leaves nothing of itself, names itself, and is made up f
   await client.query('drop table access_tokens')
   const { applied, version } = await migrate(url)
   assert.equal(applied.length, version)
+})
+
+test('jobs have the schema of the graphile-worker that is installed', async () => {
+  const client = await connect(await cloneTemplate())
+  const { rows } = await client.query('select max(id) as version from graphile_worker.migrations')
+  assert.deepEqual(rows, [{ version: newestJobsVersion }])
 })

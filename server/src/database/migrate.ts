@@ -6,7 +6,7 @@ import { clientOptions, jobsSchema, serviceRole } from './connection.ts'
 const directory = new URL('./migrations/', import.meta.url)
 const oldestServer = 15
 /** The last migration that the graphile-worker of package.json brings. */
-const newestJobsVersion = 20
+export const newestJobsVersion = 20
 /** Any number, the same in every process: whoever holds this lock migrates. */
 const advisoryLock = 4_714_330_117
 

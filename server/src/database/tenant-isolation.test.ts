@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import type { ResourceName } from '@masthead/contract'
 import pg from 'pg'
+import { attachTo, startReceiver } from '../../test/legacy-receiver.ts'
+import { until } from '../../test/masthead-process.ts'
 import {
   sampleAccount,
   sampleContact,
@@ -15,6 +17,8 @@ import { buildApp } from '../app.ts'
 import { createToken } from '../identity/access-tokens.ts'
 import { allScopes } from '../identity/roles.ts'
 import { createTenant } from '../identity/tenants.ts'
+import { attach } from '../legacy/administration.ts'
+import { LegacyWorker } from '../legacy/legacy-worker.ts'
 import { newId } from '../records/identifiers.ts'
 import { insertRecords } from '../records/write.ts'
 import { beginImport, noteChanges, noteCreations } from '../transfer/import/journal.ts'
@@ -27,6 +31,7 @@ const service = await startService()
 const tables = [
   ...['publications', 'accounts', 'contacts', 'subscriptions', 'invoices', 'tasks'],
   ...['heads', 'tallies', 'search_texts', 'imports', 'import_creations', 'import_changes'],
+  ...['legacy_systems', 'legacy_deliveries'],
 ]
 /** Read before the tenant of a call is known. */
 const identityTables = ['memberships', 'access_tokens', 'applications', 'consents']
@@ -39,6 +44,8 @@ const fill = async (tenant: TestTenant): Promise<void> => {
   await tenant.add('subscriptions', [sampleSubscription('SAME', String(publication?.id))])
   await tenant.add('invoices', [sampleInvoice('SAME', String(publication?.id))])
   const token = await tenant.serviceToken()
+  // No worker runs, so the task waits to be handed over.
+  await attachTo(service, tenant, { url: 'http://127.0.0.1:1/', secret: '' })
   const task = { accountId: 'SAME', title: 'Call', dueDate: '2026-01-01' }
   assert.equal((await service.call('POST', '/tasks', { token, body: task })).status, 201)
   const importId = newId()
@@ -264,6 +271,21 @@ describe('served by the plain owner of the database', () => {
     assert.deepEqual(await names('/contacts?search=renamed', blue.token), [0, []])
     assert.deepEqual(await names('/contacts?search=blue', blue.token), [1, ['Of blue']])
     await assert.rejects(database.query({ text: 'select * from contacts' }), /masthead\.tenant|uuid/)
+
+    const receiver = await startReceiver()
+    const secret = receiver.secret.replace('whsec_', '')
+    await attach(database.forTenant(red.id), { url: receiver.url, secret, installation: 'a secret for tests' })
+    const worker = LegacyWorker.start({
+      ...{ connectionString: url, role: null, secret: async () => 'a secret for tests', allowPrivate: true },
+      onError: assert.fail,
+    })
+    for (const { contact, token } of [red, blue]) await call('DELETE', `/contacts/${contact}`, token)
+    await until('the write of one tenant is handed over', () => receiver.taken.length > 0)
+    await worker.stop()
+    assert.deepEqual(
+      receiver.received.map(({ message }) => message.data.id),
+      [red.contact],
+    )
   })
 })
 

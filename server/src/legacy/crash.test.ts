@@ -3,6 +3,8 @@ import { after, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startReceiver } from '../../test/legacy-receiver.ts'
 import {
+  isAlive,
+  postmasterOf,
   runMasthead,
   type Serving,
   spawnMasthead,
@@ -127,6 +129,18 @@ describe('after kill -9 in the middle of writes and deliveries', { timeout: 240_
       serving = await startServing(['--port', '0'], environment)
     }
     await assertHandedOver()
+  })
+
+  test('of PostgreSQL, likewise', async () => {
+    await using writers = startWriters()
+    await more(40, 20)
+    const postmaster = postmasterOf(data)
+    assert.ok(postmaster)
+    process.kill(postmaster, 'SIGKILL')
+    await more(40, 20)
+    await writers.stop()
+    await assertHandedOver()
+    assert.ok(isAlive(serving.pid))
   })
 
   test('of a worker beside a server that leaves it the work, likewise', async () => {

@@ -9,6 +9,7 @@ import {
   type Claimed,
   claimDelivery,
   type Failure,
+  forgetSpentJobs,
   putBack,
   settleDelivered,
   settleFailed,
@@ -20,8 +21,8 @@ import { openSigningSecret, signedHeaders } from './secret.ts'
 export type LegacyWorkerOptions = {
   connectionString: string
   role: string | null
-  /** The secret of the installation, under which signing secrets are encrypted. */
-  secret: string
+  /** The secret of the installation, under which signing secrets are encrypted. Asked for when there is something to sign. */
+  secret: () => Promise<string>
   allowPrivate: boolean
   /** Told what went wrong inside; nothing that is told holds a secret or a record. */
   onError: (message: string) => void
@@ -65,7 +66,7 @@ export class LegacyWorker {
     this.#jobs = openPool(connectionString, role, connectionsForJobs)
     // First the look at what was left, so that the database has answered before graphile-worker asks it for anything:
     // an error to its first question would stay with it.
-    this.#ended = this.#sweep().then(() => Promise.all([this.#keepSweeping(), this.#keepTakingJobs()]))
+    this.#ended = this.#sweep(forgetSpentJobs).then(() => Promise.all([this.#keepSweeping(), this.#keepTakingJobs()]))
   }
 
   static start(options: LegacyWorkerOptions): LegacyWorker {
@@ -131,7 +132,9 @@ export class LegacyWorker {
   }
 
   async #attempt(tenantId: string, { id, body, url, sealedSecret }: Claimed): Promise<Failure | null> {
-    const secret = openSigningSecret(this.#options.secret, tenantId, sealedSecret)
+    const installation = await this.#options.secret().catch(() => null)
+    if (installation === null) return { error: 'there is no MASTHEAD_SECRET, and none can be kept', silent: true }
+    const secret = openSigningSecret(installation, tenantId, sealedSecret)
     if (!secret) return { error: 'MASTHEAD_SECRET is not the one with which the system was attached', silent: true }
     const headers = signedHeaders(secret, id, body, new Date())
     const { allowPrivate } = this.#options
@@ -143,10 +146,11 @@ export class LegacyWorker {
   }
 
   /** Until it succeeds, or we stop. */
-  async #sweep(): Promise<void> {
+  async #sweep(also: (database: Database) => Promise<unknown> = async () => {}): Promise<void> {
     for (;;) {
       try {
         await wakeWhereDue(this.#database)
+        await also(this.#database)
         return
       } catch (error) {
         this.#report('the deliveries to legacy systems could not be looked through', error)

@@ -230,3 +230,13 @@ export const wakeWhenDue = (tenant: TenantDatabase): Promise<unknown> =>
 /** For all tenants. */
 export const wakeWhereDue = (database: Database): Promise<unknown> =>
   database.transaction((query) => query({ text: 'select wake_legacy_worker_where_due()' }))
+
+/** Jobs that nobody will take any more: their process was killed, and others took their place. */
+export const forgetSpentJobs = (database: Database): Promise<unknown> =>
+  database.transaction((query) =>
+    query({
+      text: `
+        select graphile_worker.complete_jobs(array_agg(id)) from graphile_worker.jobs
+        where task_identifier = 'legacy' and key is null and (locked_at is null or locked_at < now() - interval '4 hours')`,
+    }),
+  )
