@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { importer, newFolder } from '../../test/import-files.ts'
 import { attachTo, type Receiver, startReceiver, startWorkerFor } from '../../test/legacy-receiver.ts'
 import { until } from '../../test/masthead-process.ts'
-import { sampleAccount, sampleContact } from '../../test/sample-records.ts'
+import { sampleAccount } from '../../test/sample-records.ts'
 import { startService, type TestTenant } from '../../test/service.ts'
 import { detach } from './administration.ts'
 
@@ -125,10 +127,23 @@ describe('a legacy system that is attached', () => {
     )
   })
 
-  test('is handed nothing of what is added in bulk', async () => {
-    const { tenant } = await attached()
-    await tenant.add('contacts', [sampleContact('A')])
-    assert.equal(await waiting(tenant), 0)
+  test('is handed nothing of an import, nor of its undo', async () => {
+    const { tenant, receiver, token } = await attached()
+    const { body } = await service.call('POST', '/contacts', { token, body: { accountId: 'A', name: 'Ada' } })
+    const { importAll, masthead } = importer(service, tenant)
+    const contacts = `id,accountId,name\n${body.id},A,Grace\n${randomUUID()},A,New\n`
+    const tasks = `id,accountId,title,dueDate\n${randomUUID()},A,Call,2026-12-01\n`
+    const { id, files } = await importAll(await newFolder({ 'contacts.csv': contacts, 'tasks.csv': tasks }))
+    assert.deepEqual(
+      files.map(({ created, changed }) => [created, changed]),
+      [
+        [1, 1],
+        [1, 0],
+      ],
+    )
+    assert.equal((await masthead('import', 'undo', String(id), '--json')).code, 0)
+    await until('nothing waits', async () => (await waiting(tenant)) === 0)
+    assert.equal((await received(receiver, 1))[0]?.data.name, 'Ada')
   })
 })
 
