@@ -56,7 +56,7 @@ export const importing = (): Command => {
       if (json) return showJson(imports)
       const columns = ['id', 'startedAt', 'state', 'files', 'created', 'changed', 'refused']
       showTable(
-        imports.map(({ files, ...past }) => ({ ...past, files: files.length, ...sumOf(files) })),
+        imports.map(({ files, ...past }) => ({ ...past, files: files.length, ...(past.endedAt && sumOf(files)) })),
         columns,
         'No import yet: masthead import <folder> --tenant <slug>',
       )
@@ -71,9 +71,11 @@ export const importing = (): Command => {
       const progress = startProgress()
       const signal = stopSignal()
       const onProgress = (rows: number) => progress.show({ what: 'undo', done: rows, of: null, rows })
-      const undone = await ofTenant(tenant, (database) => undoImport(database, id, { signal, onProgress })).finally(
-        progress.end,
-      )
+      const undone = await ofTenant(tenant, (database) => undoImport(database, id, { signal, onProgress }))
+        .catch((error) => {
+          throw signal.aborted ? new Refusal('interrupted; the same command completes it', { cause: error }) : error
+        })
+        .finally(progress.end)
       if (json) return showJson(undone)
       const { removed, restored, keptCount, kept } = undone
       showLines(`${count(removed, 'record')} removed, ${count(restored, 'record')} restored to former values.`)
@@ -101,6 +103,7 @@ const run = async (paths: string[], given: Given): Promise<ImportSummary> => {
     ...{ prune: given.prune ?? false, force: given.force ?? false },
     onProgress: ({ step, what, done, of, rows }) =>
       progress.show({ what: step === 'reading' ? what : step, done, of: of || null, rows }),
+    onLeftOut: (path) => say(`${path} is left out: it is not named after what it holds, like contacts.csv.`),
     onPrune: (missing) => {
       progress.end()
       if (!given.json) say(`${missingText(missing)}.`)

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { printable } from '../foreign-text.ts'
 
 /** What a command says: one JSON document with `--json`, otherwise words for a person. */
 export type Shown = Record<string, unknown>
@@ -13,13 +14,13 @@ export const showLines = (...lines: string[]): void => {
 
 /** Progress and warnings, away from what a script reads. */
 export const say = (line: string): void => {
-  process.stderr.write(`${styleText('dim', line, { stream: process.stderr })}\n`)
+  process.stderr.write(`${styleText('dim', printable(line), { stream: process.stderr })}\n`)
 }
 
 /** A failure, in one line. */
 export const complain = (message: string): void => {
   const name = styleText('red', 'masthead:', { stream: process.stderr })
-  process.stderr.write(`${name} ${message.trim().replaceAll(/\s*\n\s*/g, ' ')}\n`)
+  process.stderr.write(`${name} ${printable(message.trim().replaceAll(/\s*\n\s*/g, ' '))}\n`)
 }
 
 /** What went wrong, also when several addresses of a host were tried and the error of the whole says nothing. */
@@ -28,15 +29,15 @@ export const messageOf = (error: unknown): string => {
   return error instanceof Error ? error.message : String(error)
 }
 
-export const strong = (text: string): string => styleText('bold', text, { stream: process.stdout })
-export const faint = (text: string): string => styleText('dim', text, { stream: process.stdout })
+export const strong = (text: string): string => styleText('bold', printable(text), { stream: process.stdout })
+export const faint = (text: string): string => styleText('dim', printable(text), { stream: process.stdout })
 
 export const showTable = (rows: readonly Shown[], columns: readonly string[], nothing: string): void => {
   if (rows.length === 0) {
     showLines(faint(nothing))
     return
   }
-  const cells = rows.map((row) => columns.map((column) => cellOf(row[column])))
+  const cells = rows.map((row) => columns.map((column) => printable(cellOf(row[column]))))
   const widths = columns.map((column, index) => Math.max(column.length, ...cells.map((row) => row[index]?.length ?? 0)))
   const line = (row: readonly string[]) =>
     row

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks'
+import { printable } from '../foreign-text.ts'
 
 /** How far a long command is: one line on a terminal, drawn over and over; nothing where nobody looks. */
 export type Progress = {
@@ -53,7 +54,7 @@ export const startProgress = (terminal: Terminal = process.stderr, now = () => p
 const describe = (step: Step, milliseconds: number): string => {
   const { what, done, of, rows } = step
   const share = of === null ? null : of > 0 ? Math.min(done / of, 1) : 1
-  const parts = [what.padEnd(longestName)]
+  const parts = [printable(what).padEnd(longestName)]
   if (share !== null) parts.push(`${barOf(share)} ${String(Math.floor(share * 100)).padStart(3)} %`)
   parts.push(`${numberOf(rows)} rows`)
   if (milliseconds >= firstRateMilliseconds) {

@@ -65,6 +65,8 @@ export const prepareBulkSession = async (client: pg.ClientBase, role: string | n
   client.on('error', () => {})
   await client.query(bulkSettings)
   await client.query(noTimeLimits)
+  // The locks of a command that was killed go within a second. Not every system can tell.
+  await client.query(`set client_connection_check_interval = '1s'`).catch(() => {})
   if (role) await client.query(`set role ${pg.escapeIdentifier(role)}`)
 }
 

@@ -1,7 +1,7 @@
 import { largest, type Problem as ProblemBody, problems } from '@masthead/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isUnavailable } from '../database/unavailable.ts'
-import { Problem } from '../problem.ts'
+import { invalidProperty, Problem } from '../problem.ts'
 
 export const urlTooLong = (): Problem =>
   new Problem('url_too_long', `The URL has more than ${largest.urlBytes / 1024} KiB.`)
@@ -37,6 +37,7 @@ export const asProblem = (error: unknown, request: FastifyRequest): Problem => {
   if (known) return known()
   if (request.raw.destroyed && !request.raw.complete)
     return new Problem('malformed_request', 'The request was not sent to its end.')
+  if (code === foreignKeyViolation) return referredToNothing(error)
   if (isUnavailable(error)) {
     request.log.warn({ err: error }, 'the database did not answer')
     return new Problem('unavailable', 'The service cannot reach its data right now.', {
@@ -45,6 +46,16 @@ export const asProblem = (error: unknown, request: FastifyRequest): Problem => {
   }
   request.log.error({ err: error }, 'a request failed')
   return new Problem('internal_error', 'Something went wrong on our side. The `requestId` finds it in the log.')
+}
+
+const foreignKeyViolation = '23503'
+
+/** What a body names was there when it was looked up, and was removed before the record that refers to it was stored. */
+const referredToNothing = (error: unknown): Problem => {
+  const constraint = error instanceof Error && 'constraint' in error ? String(error.constraint) : ''
+  const [, column = ''] = /_tenant_id_(\w+)_fkey$/.exec(constraint) ?? []
+  const property = column.replaceAll(/_(\w)/g, (_match, letter: string) => letter.toUpperCase())
+  return invalidProperty(property, 'not_found', 'What it names was removed at this very moment.')
 }
 
 export const problemBody = (problem: Problem, baseUrl: string, requestId: string): ProblemBody => ({

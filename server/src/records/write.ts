@@ -87,6 +87,8 @@ export const updateRecords = async (
   changes: readonly Change[],
 ): Promise<number> => {
   const rows = changes.map(({ after }) => columnsOf(after))
+  // It would be counted twice and written once.
+  if (new Set(changes.map(({ after }) => after.id)).size < changes.length) throw new Error('a record changes twice')
   return (await update(query, resource, 'json_populate_recordset', rows, changes)).length
 }
 

@@ -8,7 +8,7 @@ import { type Image, noteChanges, noteCreations } from './journal.ts'
 import { type Action, judgementTable, lateTable } from './judgement.ts'
 import { missingTable } from './prune.ts'
 import { imageOf } from './record-images.ts'
-import { stagingTable } from './staged-rows.ts'
+import { keyColumn, stagingTable } from './staged-rows.ts'
 
 /** What the judged rows ask for is done in batches, each a transaction, short enough that other writers hardly wait. */
 const batchSize = { create: 4_000, change: 1_000 }
@@ -17,14 +17,23 @@ export type Batch = { importId: string; now: string; onRows: (count: number) => 
 
 export const applyCreations = async (client: pg.Client, resource: ResourceName, batch: Batch): Promise<void> => {
   const statement = creation(resource)
+  let overtaken = 0
   await inBatches(client, countOf(resource, 'create'), batchSize.create, batch, async (query, first, last) => {
-    const [made] = await query<{ first: number; last: number }>({
+    const wanted = last - first + 1
+    // A statement of its own, so that the next one sees all that was written before the lock was free.
+    await lockHead(query, resource)
+    const [made] = await query<{ first: number | null; last: number; count: number }>({
       text: statement,
-      values: [last - first + 1, first, batch.importId],
+      values: [wanted, first, batch.importId],
     })
-    if (made) await noteCreations(query, batch.importId, resource, made.first, made.last)
+    if (made?.first) await noteCreations(query, batch.importId, resource, made.first, made.last)
+    overtaken += wanted - (made?.count ?? 0)
   })
+  if (overtaken > 0) await client.query(turnIntoChanges(resource), [batch.importId])
 }
+
+/** Callers of the API create accounts, under numbers that a file may use too; no other key is theirs to give. */
+const mayBeOvertaken = (resource: ResourceName): boolean => resource === 'accounts'
 
 const creation = (resource: ResourceName): string => {
   const table = tables[resource]
@@ -37,10 +46,24 @@ const creation = (resource: ResourceName): string => {
       staged.search_text, ${columns.map((column) => `staged.${column}`).join(', ')}
     from ${judgementTable(resource)} as judged
     join ${stagingTable(resource)} as staged on staged.number = judged.number
-    where judged.action = 'create' and judged.place between $2::bigint and $2::bigint + $1::bigint - 1`,
+    where judged.action = 'create' and judged.place between $2::bigint and $2::bigint + $1::bigint - 1
+      ${mayBeOvertaken(resource) ? `and not ${isThere(resource)}` : ''}`,
   )}
-  select min(position) as first, max(position) as last from changed`
+  select min(position) as first, max(position) as last, count(*) as count from changed`
 }
+
+const isThere = (resource: ResourceName): string =>
+  `exists (select from ${resource} as record where record.${keyColumn(resource)} = staged.${keyColumn(resource)})`
+
+/** What was to be created and has come into being by itself. */
+const turnIntoChanges = (resource: ResourceName): string => `
+  insert into ${judgementTable(resource)} (number, file, record, action, place)
+  select judged.number, judged.file, record.id, 'change', row_number() over (order by judged.number)
+    + (select count(*) from ${judgementTable(resource)} where action = 'change')
+  from ${judgementTable(resource)} as judged
+  join ${stagingTable(resource)} as staged on staged.number = judged.number
+  join ${resource} as record on record.${keyColumn(resource)} = staged.${keyColumn(resource)}
+  where judged.action = 'create' and record.import_id is distinct from $1::uuid`
 
 /** Of the record as it is now, whatever it was when the rows were judged. */
 export const applyChanges = async (client: pg.Client, resource: ResourceName, batch: Batch): Promise<void> => {

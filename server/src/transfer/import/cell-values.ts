@@ -1,3 +1,4 @@
+import { shown } from '../../foreign-text.ts'
 import { isUuid } from '../../records/identifiers.ts'
 import { isCalendarDate, parseInstant } from '../../values.ts'
 import type { Column, Kind } from '../columns.ts'
@@ -8,9 +9,18 @@ export const readValue = (column: Column, text: string): string | null => reader
 type Reader = (text: string, column: Column) => string | null
 
 const readText: Reader = (text, { shortest, longest, isIdentifier }) => {
-  if (text.length > longest && [...text].length > longest) return null
+  if (text.length > longest && lengthOf(text, longest) > longest) return null
   if (text.includes('\0') || !text.isWellFormed()) return null
   return text.length < shortest || (isIdentifier && isUuid(text)) ? null : text
+}
+
+/** In characters; of a text that is much too long, at least so many. */
+const lengthOf = (text: string, longest: number): number => {
+  // A character takes two units at most.
+  if (text.length > longest * 2) return Math.ceil(text.length / 2)
+  let length = 0
+  for (const _character of text) length++
+  return length
 }
 
 const booleans = new Map(Object.entries({ true: 't', yes: 't', 1: 't', false: 'f', no: 'f', 0: 'f' }))
@@ -35,14 +45,14 @@ const readers: Record<Kind, Reader> = {
 /** Why `readValue` refused the cell, and what would be right. */
 export const reasonAgainst = (column: Column, text: string): string => {
   const { kind, longest, field } = column
-  if (!text.isWellFormed()) return 'holds bytes that are not UTF-8: save the file as UTF-8'
+  if (kind === 'text' && text.length > longest && lengthOf(text, longest) > longest) {
+    return `is longer than ${longest.toLocaleString('en')} characters`
+  }
+  if (!text.isWellFormed()) return 'holds bytes that are not UTF-8, or half of a character: save the file as UTF-8'
   if (text.includes('\0')) return 'holds a NUL character'
-  const shown = `"${text.length > 60 ? `${text.slice(0, 60)}…` : text}"`
-  if (kind !== 'text') return `${shown} ${expected[kind]}`
-  const length = [...text].length
-  if (length > longest) return `has ${length.toLocaleString('en')} characters, at most ${longest} are allowed`
+  if (kind !== 'text') return `${shown(text)} ${expected[kind]}`
   if (text === '') return 'must not be empty'
-  return `${shown} has the shape of an \`id\`, which a \`${field}\` must not have`
+  return `${shown(text)} has the shape of an \`id\`, which a \`${field}\` must not have`
 }
 
 const expected: Record<Exclude<Kind, 'text'>, string> = {

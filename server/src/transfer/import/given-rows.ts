@@ -1,11 +1,12 @@
 import type { ResourceName } from '@masthead/contract'
+import { shown } from '../../foreign-text.ts'
 import { Refusal } from '../../refusal.ts'
 import { transferColumns } from '../columns.ts'
 import type { CsvRow } from '../files/csv-rows.ts'
 import type { JsonRow } from '../files/json-lines.ts'
 import type { CsvFile, SourceFile } from '../files/source-file.ts'
 import { keysOf } from './keys.ts'
-import { hint, type Mapping, textOfJson } from './mapping.ts'
+import { asText, hint, type Mapping, textOfJson } from './mapping.ts'
 import { rejectionColumns, rowOfRejection } from './rejections.ts'
 
 /** A row of a file as the importer takes it. */
@@ -13,8 +14,9 @@ export type GivenRow = {
   line: number
   /** By the columns of the resource; null empties, undefined leaves what is there. */
   values: (string | null | undefined)[]
-  /** Why none of the values can be relied on. */
+  /** Why none of the values can be relied on, and which field is to blame if one is. */
   problem?: string
+  field?: string
 }
 
 /** Refuses, before anything is read, a file whose columns nobody knows. */
@@ -73,7 +75,7 @@ const placesOf = (
     if (place < 0) {
       if (heading === '') throw new Refusal(`${path} has a column without a name in its header`)
       const remedy = `${hint(name, known)} A --map file renames a column, or leaves it out`
-      throw new Refusal(`${path} has a column "${heading}", which ${resource} do not have. ${remedy}`)
+      throw new Refusal(`${path} has a column ${shown(heading)}, which ${resource} do not have. ${remedy}`)
     }
     const other = taken.get(name)
     if (other !== undefined) throw new Refusal(`${path} gives ${name} twice, as "${other}" and "${heading}"`)
@@ -97,10 +99,10 @@ const readerOfJson = (resource: ResourceName, mapping: Mapping | undefined): Row
     const renamed = mapping?.rename.get(name)
     if (renamed === null) return undefined
     const index = places.get(renamed ?? name)
-    if (index === undefined) return `"${name}" is unknown. ${hint(name, known)}`
-    if (values[index] !== undefined) return `"${name}" is given twice`
+    if (index === undefined) return `${shown(name)} is unknown. ${hint(name, known)}`
+    if (values[index] !== undefined) return `${shown(name)} is given twice`
     const text = value === null ? null : textOfJson(value)
-    if (text === undefined) return `"${name}" must be a text, a number, true, false or null`
+    if (text === undefined) return `must be ${asText}`
     values[index] = text
     return undefined
   }
@@ -110,7 +112,7 @@ const readerOfJson = (resource: ResourceName, mapping: Mapping | undefined): Row
     const values = blank.slice()
     for (const [name, value] of Object.entries(record)) {
       const problem = place(values, name, value)
-      if (problem !== undefined) return { line, values: [], problem }
+      if (problem !== undefined) return { line, values: [], problem, field: places.has(name) ? name : '' }
     }
     return { line, values }
   }

@@ -272,12 +272,80 @@ describe('a bad row', { concurrency: 2 }, () => {
       ],
     )
     const reasons = (await reasonsOf(join(folder, 'contacts.csv'))).map((line) => line.slice(0, 90)).join('\n')
-    assert.match(reasons, /2,name,holds bytes that are not UTF-8/)
+    assert.match(reasons, /2,name,"holds bytes that are not UTF-8/)
     assert.match(reasons, /3,name,holds a NUL character/)
-    assert.match(reasons, /4,name,"has 10,485,760 characters, at most 255 are allowed"/)
+    assert.match(reasons, /4,name,is longer than 255 characters/)
     assert.match(reasons, /6,,"?text follows the quote/)
     assert.match((await reasonsOf(join(folder, 'contacts-2.ndjson'))).join('\n'), /Did you mean name\?/)
+    const rejected = join(folder, 'contacts.csv.rejected.csv')
     await counts(join(folder, 'accounts.csv'))
+    // But for the quote: written by the rules, it is clear what is meant.
+    assert.deepEqual(await counts(rejected), { contacts: [1, 0, 0, 3] }, 'what nobody mended is refused again')
+  })
+
+  test('about a record that an earlier row names by its other identifier is refused', async () => {
+    const { counts, list, get, tenant } = await newTenant()
+    await counts(await newFolder({ 'accounts.csv': accounts, 'contacts.csv': contacts }))
+    const { id } = await get('/accounts/A-1')
+    const rows = [
+      { id, status: 'one' },
+      { accountId: 'A-1', status: 'two' },
+    ]
+    const folder = await newFolder({ 'accounts.ndjson': rows.map((row) => JSON.stringify(row)).join('\n') })
+    assert.deepEqual(await counts(folder), { accounts: [0, 1, 0, 1] })
+    assert.match((await reasonsOf(join(folder, 'accounts.ndjson'))).join(), /line 1 is about the same record/)
+    assert.equal((await list('/accounts?status=one')).length, 1)
+    const [ada] = await list('/contacts')
+    const swapped = await newFolder({ 'contacts.csv': `id,externalId,accountId\n${ada?.id},x3,A-1\n,x1,A-1\n` })
+    assert.deepEqual(await counts(swapped), { contacts: [0, 1, 0, 1] })
+    await afterwards(tenant)
+  })
+
+  test('takes those with it that were renewed from what it would have created', async () => {
+    const { counts, list } = await newTenant()
+    const folder = await newFolder({
+      'accounts.csv': accounts,
+      'publications.csv': publications,
+      'subscriptions.csv':
+        'subscriptionId,accountId,publicationId,renewedFromSubsId\nS-1,A-1,DAILY,S-1\nS-2,A-1,DAILY,S-1\nS-3,A-1,DAILY,S-2\nS-4,A-1,DAILY,\n',
+    })
+    assert.deepEqual((await counts(folder)).subscriptions, [1, 0, 0, 3])
+    assert.deepEqual(
+      (await list('/subscriptions')).map(({ subscriptionId }) => subscriptionId),
+      ['S-4'],
+    )
+  })
+
+  test('cannot take the identifier of a record away', async () => {
+    const { counts, list } = await newTenant()
+    const subscriptions = 'subscriptionId,accountId,publicationId\nS-1,A-1,DAILY\n'
+    await counts(
+      await newFolder({
+        'accounts.csv': accounts,
+        'publications.csv': publications,
+        'subscriptions.csv': subscriptions,
+      }),
+    )
+    const [subscription] = await list('/subscriptions')
+    const folder = await newFolder({ 'subscriptions.csv': `id,subscriptionId\n${subscription?.id},\n` })
+    assert.deepEqual(await counts(folder), { subscriptions: [0, 0, 0, 1] })
+  })
+
+  test('with digits that JSON cannot carry, or NUL in a name, is refused and shown without power over a terminal', async () => {
+    const { counts, masthead } = await newTenant()
+    const folder = await newFolder({
+      'accounts.ndjson':
+        '{"accountId":9007199254740993}\n{"accountId":"A","x\\u0000\\u001b[2J":1}\n{"accountId":"B"}\n',
+    })
+    assert.deepEqual(await counts(folder), { accounts: [1, 0, 0, 2] })
+    const reasons = (await reasonsOf(join(folder, 'accounts.ndjson'))).join('\n')
+    assert.match(reasons, /1,accountId,"must be a text, .* a number of at most 15 digits"/)
+    assert.match(reasons, /x\\x00\\x1b\[2J/)
+    const evil = await newFolder({ 'contacts.csv': 'externalId,\u001b]0;pwned\u0007\nx,y\n' })
+    const { stdout, stderr } = await masthead('import', evil)
+    assert.match(stderr, /a column "\\x1b\]0;pwned\\x07"/)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what it is about
+    assert.doesNotMatch(stdout + stderr, /[\u0000-\u0009\u000b-\u001f]/)
   })
 
   test('that names the id of another record is refused', async () => {

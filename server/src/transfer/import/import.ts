@@ -1,4 +1,4 @@
-import { readdir, rm, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -10,7 +10,7 @@ import type { TenantDatabase } from '../../database/database.ts'
 import { newId } from '../../records/identifiers.ts'
 import { Refusal } from '../../refusal.ts'
 import { transferOrder } from '../columns.ts'
-import { importedAs, resourceOfName } from '../files/file-names.ts'
+import { formatOfName, importedAs, resourceOfName } from '../files/file-names.ts'
 import { openSourceFile, type SourceFile } from '../files/source-file.ts'
 import { applyChanges, applyCreations, applyLatePredecessors, applyPrune, type Batch } from './application.ts'
 import { type GivenRow, givenRows } from './given-rows.ts'
@@ -18,7 +18,7 @@ import { beginImport, endImport, type FileSummary } from './journal.ts'
 import { type Action, judge, judgementTable } from './judgement.ts'
 import { hint, type Mappings } from './mapping.ts'
 import { findMissing, type Missing, prunable, readHeads, refuseLargePrune } from './prune.ts'
-import { type Rejection, rejectedFileOf, writeRejected } from './rejections.ts'
+import { type Rejection, removeRejected, writeRejected } from './rejections.ts'
 import { copyIntoStaging, createStagingTable, RowStager, stagingTable } from './staged-rows.ts'
 import { whileAlone } from './turn.ts'
 
@@ -32,6 +32,8 @@ export type ImportOptions = {
   onProgress?: (progress: ImportProgress) => void
   /** Told how many records will be marked as deleted, before they are. */
   onPrune?: (missing: Missing) => void
+  /** Told of files in a folder that could hold records but are named after none. */
+  onLeftOut?: (path: string) => void
 }
 
 export type ImportProgress = {
@@ -51,66 +53,82 @@ export type ImportSummary = {
   pruned: Missing[]
 }
 
-/** Rows of one resource, and the name under which the summary shows them. */
-export type Source = {
-  name: string
-  resource: ResourceName
-  file: SourceFile | null
-  rows: () => AsyncIterable<GivenRow[]>
-}
+type Source = { resource: ResourceName; file: SourceFile; rows: () => AsyncIterable<GivenRow[]> }
 
+/** Everything is read and judged before anything is written. */
 export const importFiles = async (
   tenant: TenantDatabase,
   paths: readonly string[],
   options: ImportOptions = {},
-): Promise<ImportSummary> => importRows(tenant, await openSources(paths, options.mappings ?? {}), options)
-
-/** Everything is read and judged before anything is written. */
-export const importRows = (
-  tenant: TenantDatabase,
-  sources: readonly Source[],
-  options: ImportOptions = {},
-): Promise<ImportSummary> =>
-  tenant.inBulk((client) =>
-    whileAlone(client, async () => {
-      const now = new Date().toISOString()
-      const heads = options.prune ? await readHeads(client) : new Map<string, number>()
-      const staged = transferOrder.filter((resource) => sources.some((source) => source.resource === resource))
-      for (const resource of staged) await stage(client, resource, sources, now, options)
-      options.onProgress?.({ step: 'judging', what: 'rows', done: 0, of: 0, rows: 0 })
-      await judge(client, staged)
-      const pruned = options.prune ? await findAllMissing(client, staged, heads, options) : []
-      const files = await summarise(client, sources)
-      const rejected = await writeAllRejected(client, sources)
-      const isRefused = options.strict && files.some(({ refused }) => refused > 0)
-      if (options.dryRun || isRefused) return { id: null, files, rejected, pruned }
-      const id = newId()
-      await beginImport(unpreparedOn(client), id, files)
-      await apply(client, staged, { id, now, pruned, files }, options)
-      await endImport(unpreparedOn(client), id, files)
-      return { id, files, rejected, pruned }
-    }),
+): Promise<ImportSummary> => {
+  const sources = await openSources(paths, options)
+  return tenant.inBulk((client) =>
+    whileAlone(client, () => untilStopped(client, options.signal, () => importOn(client, sources, options))),
   )
+}
 
-const openSources = async (paths: readonly string[], mappings: Mappings): Promise<Source[]> => {
-  const files = (await Promise.all(paths.map(filesAt))).flat()
+const importOn = async (
+  client: pg.Client,
+  sources: readonly Source[],
+  options: ImportOptions,
+): Promise<ImportSummary> => {
+  const now = new Date().toISOString()
+  const heads = options.prune ? await readHeads(client) : new Map<string, number>()
+  const staged = transferOrder.filter((resource) => sources.some((source) => source.resource === resource))
+  for (const resource of staged) await stage(client, resource, sources, now, options)
+  options.onProgress?.({ step: 'judging', what: 'rows', done: 0, of: 0, rows: 0 })
+  await judge(client, staged)
+  const pruned = options.prune ? await findAllMissing(client, staged, heads, options) : []
+  const files = await summarise(client, staged, sources)
+  const rejected = await writeAllRejected(client, sources, files, options)
+  const isRefused = options.strict && files.some(({ refused }) => refused > 0)
+  if (options.dryRun || isRefused) return { id: null, files, rejected, pruned }
+  const id = newId()
+  await beginImport(unpreparedOn(client), id, files)
+  await apply(client, staged, { id, now, pruned, files }, options)
+  await endImport(unpreparedOn(client), id, files)
+  return { id, files, rejected, pruned }
+}
+
+/** A statement may take long: who is to stop in the middle of one ends the connection. */
+const untilStopped = async <T>(
+  client: pg.Client,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> => {
+  const end = () => void client.end().catch(() => {})
+  signal?.addEventListener('abort', end, { once: true })
+  try {
+    return await work()
+  } finally {
+    signal?.removeEventListener('abort', end)
+  }
+}
+
+const openSources = async (
+  paths: readonly string[],
+  { mappings = {}, onLeftOut }: ImportOptions,
+): Promise<Source[]> => {
+  const files = (await Promise.all(paths.map((path) => filesAt(path, onLeftOut)))).flat()
   const sources: Source[] = []
   for (const path of files) {
     const resource = resourceOf(path)
     const file = await openSourceFile(path)
-    sources.push({ name: path, resource, file, rows: givenRows(file, resource, mappings[resource]) })
+    sources.push({ resource, file, rows: givenRows(file, resource, mappings[resource]) })
   }
   return sources
 }
 
 /** Of a folder, the files that are named after a resource; rejected rows of an earlier import are not among them. */
-const filesAt = async (path: string): Promise<string[]> => {
+const filesAt = async (path: string, onLeftOut: ImportOptions['onLeftOut']): Promise<string[]> => {
   const isFolder = await stat(path).then(
     (found) => found.isDirectory(),
     () => false,
   )
   if (!isFolder) return [path]
-  const names = (await readdir(path)).sort().filter(importedAs)
+  const all = (await readdir(path)).sort()
+  for (const name of all) if (formatOfName(name) && !resourceOfName(name)) onLeftOut?.(join(path, name))
+  const names = all.filter(importedAs)
   if (names.length > 0) return names.map((name) => join(path, name))
   throw new Refusal(`the folder ${path} holds nothing to import: name files like contacts.csv or invoices.ndjson.gz`)
 }
@@ -140,9 +158,8 @@ const stage = async (
         let text = ''
         for (const row of rows) text += stager.line(index, row)
         yield text
-        const { file } = source
-        const [done, of] = file ? [file.bytes(), file.size] : [0, 0]
-        onProgress?.({ step: 'reading', what: source.name, done, of, rows: stager.count - before })
+        const { path, size, bytes } = source.file
+        onProgress?.({ step: 'reading', what: path, done: bytes(), of: size, rows: stager.count - before })
       }
     }
   }
@@ -153,50 +170,57 @@ const findAllMissing = async (
   client: pg.Client,
   staged: readonly ResourceName[],
   heads: ReadonlyMap<string, number>,
-  { force, onPrune }: ImportOptions,
+  { force, dryRun, onPrune }: ImportOptions,
 ): Promise<Missing[]> => {
   const found: Missing[] = []
   for (const resource of staged.filter((name) => prunable.includes(name))) {
     const missing = await findMissing(client, resource, heads.get(resource) ?? 0)
-    if (!force) refuseLargePrune(missing)
+    if (!force && !dryRun) refuseLargePrune(missing)
     onPrune?.(missing)
     found.push(missing)
   }
   return found
 }
 
-const summarise = async (client: pg.Client, sources: readonly Source[]): Promise<FileSummary[]> => {
-  const summaries: FileSummary[] = []
-  for (const [index, { name, resource }] of sources.entries()) {
-    const { rows } = await client.query<Record<Action | 'refused', number>>(
-      `select count(*) filter (where action = 'create') as create, count(*) filter (where action = 'change') as change,
-        count(*) filter (where action = 'same') as same,
-        (select count(*) from ${stagingTable(resource)} where file = $1 and reason is not null) as refused
-      from ${judgementTable(resource)} where file = $1`,
-      [index],
-    )
-    const { create = 0, change = 0, same = 0, refused = 0 } = rows[0] ?? {}
-    summaries.push({ file: name, resource, created: create, changed: change, unchanged: same, refused })
+type Counts = Record<Action | 'refused', number> & { file: number }
+
+const summarise = async (
+  client: pg.Client,
+  staged: readonly ResourceName[],
+  sources: readonly Source[],
+): Promise<FileSummary[]> => {
+  const counts = new Map<number, Counts>()
+  for (const resource of staged) {
+    const { rows } = await client.query<Counts>(`
+      select staged.file, count(*) filter (where action = 'create') as create,
+        count(*) filter (where action = 'change') as change, count(*) filter (where action = 'same') as same,
+        count(reason) as refused
+      from ${stagingTable(resource)} as staged left join ${judgementTable(resource)} as judged using (number)
+      group by staged.file`)
+    for (const row of rows) counts.set(row.file, row)
   }
-  return summaries
+  return sources.map(({ file, resource }, index) => {
+    const { create = 0, change = 0, same = 0, refused = 0 } = counts.get(index) ?? {}
+    return { file: file.path, resource, created: create, changed: change, unchanged: same, refused }
+  })
 }
 
 /** A file without refused rows has no file of rejected ones, also when an earlier import left one. */
-const writeAllRejected = async (client: pg.Client, sources: readonly Source[]): Promise<string[]> => {
+const writeAllRejected = async (
+  client: pg.Client,
+  sources: readonly Source[],
+  files: readonly FileSummary[],
+  { dryRun }: ImportOptions,
+): Promise<string[]> => {
   const written: string[] = []
   for (const [index, { resource, file }] of sources.entries()) {
-    if (!file) continue
-    const rejections = readRejections(client, resource, index)
-    const first = await rejections.next()
-    if (first.done) await rm(rejectedFileOf(file.path), { force: true })
-    else written.push(await writeRejected(file, prepend(first.value, rejections)))
+    if ((files[index]?.refused ?? 0) > 0) {
+      written.push(await writeRejected(file, readRejections(client, resource, index)))
+    } else if (!dryRun) {
+      await removeRejected(file)
+    }
   }
   return written
-}
-
-async function* prepend<T>(first: T, rest: AsyncIterable<T>): AsyncGenerator<T> {
-  yield first
-  yield* rest
 }
 
 async function* readRejections(client: pg.Client, resource: ResourceName, file: number): AsyncGenerator<Rejection> {
@@ -239,13 +263,15 @@ const apply = async (
     if (staged.includes('subscriptions')) await applyLatePredecessors(client, { ...batchOf(''), onRows: () => {} })
     for (const { resource } of pruned) await applyPrune(client, resource, batchOf(resource))
   } catch (error) {
-    const isConflict = error instanceof pg.DatabaseError && (error.code === '23505' || error.code === '23503')
-    if (!isConflict) throw error
-    throw new Refusal(
-      'somebody else changed these records at the same time: run the same command again to complete it',
-      {
-        cause: error,
-      },
-    )
+    if (signal.aborted) throw error
+    const remedy = `what went in stays: the same command completes it, \`masthead import undo ${id}\` takes it back`
+    throw new Refusal(`${reasonOf(error)}; ${remedy}`, { cause: error })
   }
+}
+
+const reasonOf = (error: unknown): string => {
+  const code = error instanceof pg.DatabaseError ? error.code : undefined
+  if (code === '23505' || code === '23503') return 'somebody else changed these records at the same time'
+  if (code === '53100' || code === '58030') return 'the disk of the database is full'
+  return `the import broke off: ${error instanceof Error ? error.message : error}`
 }

@@ -104,6 +104,27 @@ describe('while an import runs', () => {
     assert.deepEqual(await states(), ['done', 'done'])
   })
 
+  test('callers may create accounts under the numbers of its rows', async () => {
+    const tenant = await service.newTenant()
+    const token = await tenant.serviceToken()
+    const rows = Array.from({ length: 9_000 }, (_, index) => `A${index + 1},Imported`)
+    const folder = await newFolder({ 'accounts.csv': `accountId,company\n${rows.join('\n')}\n` })
+    const { ended } = spawnMasthead(['import', folder, '--tenant', tenant.slug], environmentOf(service))
+    let over = false
+    const finished = ended.finally(() => (over = true))
+    let created = 0
+    for (; !over || created === 0; created++) {
+      const answer = await service.call('POST', '/accounts', { token, body: { company: 'Mine' } })
+      assert.equal(answer.status, 201, answer.text)
+    }
+    const { code, stderr } = await finished
+    assert.deepEqual([code, stderr], [0, ''])
+    const all = await walk(service, token, '/accounts?pageSize=200')
+    assert.equal(new Set(all.map(({ accountId }) => accountId)).size, all.length)
+    assert.equal(all.filter(({ company }) => company === 'Imported').length, 9_000)
+    await assertTenantTallies(service.owner, tenant.id)
+  })
+
   test('callers read and write the same records', async () => {
     const tenant = await service.newTenant()
     const token = await tenant.serviceToken()

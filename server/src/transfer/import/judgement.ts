@@ -25,8 +25,11 @@ export const judge = async (client: pg.Client, staged: readonly ResourceName[]):
     await refuseDuplicates(client, resource)
     await refuseTakenIdentifiers(client, resource)
     await findRecords(client, resource)
+    await refuseRepeated(client, resource)
     await refuseIncomplete(client, resource)
     await resolveReferences(client, resource, staged)
+    // What was resolved and refused is no longer what the planner thinks.
+    await client.query(`analyze ${stagingTable(resource)}`)
     await decide(client, resource)
   }
   if (staged.includes('subscriptions')) await setLatePredecessorsAside(client)
@@ -38,6 +41,9 @@ const refuse = (resource: ResourceName, field: string, reason: string, from: str
   where staged.reason is null and ${where}`
 
 const givesId = (resource: ResourceName): string => `staged.given & ${bitOf(resource, 'id')} <> 0`
+
+const lineOf = (row: string): string =>
+  `'line ' || ${row}.line || case when ${row}.file <> staged.file then ' of another file' else '' end`
 
 /** The first row with a key counts. */
 const refuseDuplicates = async (client: pg.Client, resource: ResourceName): Promise<void> => {
@@ -54,8 +60,9 @@ const refuseDuplicates = async (client: pg.Client, resource: ResourceName): Prom
       refuse(
         resource,
         field,
-        `'line ' || other.line || ' gives this \`${field}\` already, and the first counts'`,
-        `(select number, first_value(line) over same as line, row_number() over same as place
+        `${lineOf('other')} || ' gives this \`${field}\` already, and the first counts'`,
+        `(select number, first_value(line) over same as line, first_value(file) over same as file,
+            row_number() over same as place
           from ${table} where ${where} window same as (partition by ${column} order by number)) as other`,
         'other.number = staged.number and other.place > 1',
       ),
@@ -84,7 +91,8 @@ const refuseTakenIdentifiers = async (client: pg.Client, resource: ResourceName)
       column.field,
       `'the record with this \`id\` has the \`${column.field}\` "' || record.${key} || '"'`,
       `${resource} as record`,
-      `record.id = staged.id and ${givesId(resource)} and record.${key} <> staged.${key}`,
+      `record.id = staged.id and ${givesId(resource)} and staged.given & ${bitOf(resource, column.field)} <> 0
+        and record.${key} is not null and record.${key} is distinct from staged.${key}`,
     ),
   )
 }
@@ -98,6 +106,29 @@ const findRecords = async (client: pg.Client, resource: ResourceName): Promise<v
     on record.${key} = staged.${key} where staged.reason is null`
   await client.query(`create temp table ${foundTable(resource)} as ${key ? `${byId} union ${byKey}` : byId}`)
   await client.query(`analyze ${foundTable(resource)}`)
+}
+
+/** Of two rows about one record, named by its `id` in one and by its key in the other, the first counts too. */
+const refuseRepeated = async (client: pg.Client, resource: ResourceName): Promise<void> => {
+  const found = foundTable(resource)
+  const { rowCount } = await client.query(`select from ${found} group by record having count(*) > 1 limit 1`)
+  if (rowCount === 0) return
+  await client.query(
+    refuse(
+      resource,
+      'id',
+      `${lineOf('other')} || ' is about the same record, and the first counts'`,
+      `(select found.number, first_value(row.line) over same as line, first_value(row.file) over same as file,
+          row_number() over same as place
+        from ${found} as found join ${stagingTable(resource)} as row on row.number = found.number
+        window same as (partition by found.record order by found.number)) as other`,
+      'other.number = staged.number and other.place > 1',
+    ),
+  )
+  await client.query(
+    `delete from ${found} as found using ${stagingTable(resource)} as staged
+      where staged.number = found.number and staged.reason is not null`,
+  )
 }
 
 const isNew = (resource: ResourceName, row: string): string =>
@@ -131,25 +162,44 @@ const resolveReferences = async (
     if (!refersTo) continue
     const isStaged = staged.includes(refersTo)
     await client.query(resolution(resource, column, refersTo, isStaged))
-    // What a refused row would have created may be named by another row of the same file, and so on.
-    for (let refused = 1; refused > 0; ) {
-      const { rowCount } = await client.query(refusalOfDangling(resource, column, refersTo, isStaged))
-      refused = refersTo === resource ? (rowCount ?? 0) : 0
-    }
+    if (refersTo === resource) await refuseSelfReference(client)
+    await client.query(refusalOfDangling(resource, column, refersTo, isStaged))
+    if (refersTo === resource) await refuseFollowers(client)
   }
-  if (resource !== 'subscriptions') return
+}
+
+const refuseSelfReference = async (client: pg.Client): Promise<void> => {
   const reason = `'a subscription cannot be renewed from itself'`
-  const [record, itself] = ['found_subscriptions as found', 'staged.renewed_from_subs_id = staged.id']
-  await client.query(refuse(resource, 'renewedFromSubsId', reason, '', itself))
+  const ofRow = 'staged.renewed_from_subs_id = staged.id'
+  const ofRecord = 'found.number = staged.number and staged.renewed_from_subs_id = found.record'
+  await client.query(refuse('subscriptions', 'renewedFromSubsId', reason, '', ofRow))
   await client.query(
-    refuse(
-      resource,
-      'renewedFromSubsId',
-      reason,
-      record,
-      'found.number = staged.number and staged.renewed_from_subs_id = found.record',
-    ),
+    refuse('subscriptions', 'renewedFromSubsId', reason, `${foundTable('subscriptions')} as found`, ofRecord),
   )
+}
+
+/** What was renewed from a row that is refused and creates nothing, and what was renewed from that, and so on. */
+const refuseFollowers = async (client: pg.Client): Promise<void> => {
+  const table = stagingTable('subscriptions')
+  await client.query(`create index on ${table} (renewed_from_subs_id)`)
+  await client.query(`analyze ${table}`)
+  const isMade = (row: string) =>
+    `exists (select from ${foundTable('subscriptions')} as found where found.number = ${row}.number)`
+  await client.query(`
+    with recursive gone as (
+      select id from ${table} as row where reason is not null and id is not null and not ${isMade('row')}
+      union
+      select row.id from gone join ${table} as row on row.renewed_from_subs_id = gone.id
+      where row.reason is null and not ${isMade('row')}
+    )
+    ${refuse(
+      'subscriptions',
+      'renewedFromSubsId',
+      `'the subscription ' || gone.id || ' is refused too'`,
+      'gone',
+      `staged.renewed_from_subs_id = gone.id
+        and not exists (select from subscriptions as record where record.id = gone.id)`,
+    )}`)
 }
 
 /** Every record that there is, or will be after this import. */

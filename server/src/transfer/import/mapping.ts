@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { ResourceName } from '@masthead/contract'
+import { shown } from '../../foreign-text.ts'
 import { suggestion } from '../../nearest-name.ts'
 import { Refusal } from '../../refusal.ts'
 import { transferColumns, transferOrder } from '../columns.ts'
@@ -25,7 +26,9 @@ export const readMappings = async (path: string): Promise<Mappings> => {
   return Object.fromEntries(
     Object.entries(given).map(([resource, mapping]) => {
       if (!isTransferred(resource)) {
-        throw new Refusal(`${path} names "${resource}", which is no kind of record. ${hint(resource, transferOrder)}`)
+        throw new Refusal(
+          `${path} names ${shown(resource)}, which is no kind of record. ${hint(resource, transferOrder)}`,
+        )
       }
       return [resource, readMapping(path, resource, objectOf(mapping, `"${resource}" in ${path}`))]
     }),
@@ -79,21 +82,28 @@ const readConstant = (resource: ResourceName, field: string, value: unknown, whe
   const column = columnNamed(resource, field, where)
   if (value === null) return null
   const text = textOfJson(value)
-  if (text === undefined)
-    throw new Refusal(`"set" of ${where} must give "${field}" a text, a number, true, false or null`)
+  if (text === undefined) throw new Refusal(`"set" of ${where} must give "${field}" ${asText}`)
   if (column.refersTo === null && readValue(column, text) === null) {
     throw new Refusal(`"set" of ${where}: ${field} ${reasonAgainst(column, text)}`)
   }
   return text
 }
 
-/** A JSON value as a cell would hold it; undefined when no cell could. */
-export const textOfJson = (value: unknown): string | undefined =>
-  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
+/** A JSON value as a cell would hold it; undefined when no cell could, or when digits may have been lost. */
+export const textOfJson = (value: unknown): string | undefined => {
+  if (typeof value === 'number' && (Math.abs(value) > Number.MAX_SAFE_INTEGER || /e/.test(String(value)))) {
+    return undefined
+  }
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : undefined
+}
+
+export const asText = 'a text, true, false, null, or a number of at most 15 digits'
 
 const columnNamed = (resource: ResourceName, field: string, where: string) => {
   const column = transferColumns[resource].find((known) => known.field === field)
   if (column) return column
   const known = transferColumns[resource].map((known) => known.field)
-  throw new Refusal(`${where} names "${field}", which ${resource} do not have. ${hint(field, known)}`)
+  throw new Refusal(`${where} names ${shown(field)}, which ${resource} do not have. ${hint(field, known)}`)
 }

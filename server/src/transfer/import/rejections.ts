@@ -1,11 +1,13 @@
+import { randomBytes } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Refusal } from '../../refusal.ts'
 import { type CsvRow, csvLine } from '../files/csv-rows.ts'
 import type { JsonRow } from '../files/json-lines.ts'
 import type { SourceFile } from '../files/source-file.ts'
+import { unreadable } from '../files/utf8-text.ts'
 
 /** Columns that a file of rejected rows has in front of its own; an import passes by them. */
 export const rejectionColumns = ['rejected_line', 'rejected_column', 'rejected_reason']
@@ -22,15 +24,33 @@ export const rejectedFileOf = (path: string): string => `${path}.rejected.csv`
  */
 export const writeRejected = async (file: SourceFile, rejections: AsyncIterable<Rejection>): Promise<string> => {
   const path = rejectedFileOf(file.path)
+  const draft = `${path}.${randomBytes(6).toString('hex')}`
   try {
-    await pipeline(Readable.from(linesOf(file, rejections)), createWriteStream(path, { mode: 0o600 }))
+    const lines = Readable.from(linesOf(file, rejections)).map(bytesOf)
+    await pipeline(lines, createWriteStream(draft, { mode: 0o600, flags: 'wx', flush: true }))
+    await rename(draft, path)
     return path
   } catch (error) {
-    await rm(path, { force: true })
+    await rm(draft, { force: true })
     if (error instanceof Refusal || !(error instanceof Error)) throw error
     throw new Refusal(`the refused rows cannot be written to ${path}: ${error.message}`, { cause: error })
   }
 }
+
+export const removeRejected = async (file: SourceFile): Promise<void> => {
+  const path = rejectedFileOf(file.path)
+  await rm(path, { force: true }).catch((cause: Error) => {
+    throw new Refusal(`${path} is in the way, and cannot be removed: ${cause.message}`, { cause })
+  })
+}
+
+/** Bytes that were no UTF-8 stay none, so that whoever does not mend them has them refused again. */
+const bytesOf = (lines: string): Buffer => {
+  const parts = lines.split(unreadable).map((part) => Buffer.from(part))
+  return Buffer.concat(parts.flatMap((part, index) => (index === 0 ? [part] : [notUtf8, part])))
+}
+
+const notUtf8 = Buffer.from([0xff])
 
 async function* linesOf(file: SourceFile, rejections: AsyncIterable<Rejection>): AsyncGenerator<string> {
   const header =

@@ -1,4 +1,5 @@
 import type { ResourceName } from '@masthead/contract'
+import { shown } from '../../foreign-text.ts'
 import { foldedStatus } from '../../records/folding.ts'
 import { isUuid, newId } from '../../records/identifiers.ts'
 import { searchText } from '../../records/write.ts'
@@ -130,7 +131,8 @@ export class RowStager {
   /** Checked values, which of them the row gave, and what is wrong with it. */
   #read(row: GivenRow): { values: (string | null)[]; given: number; troubles: Trouble[] } {
     const values: (string | null)[] = new Array(this.#columns.length).fill(null)
-    if (row.problem !== undefined) return { values, given: 0, troubles: [{ field: '', reason: row.problem }] }
+    if (row.problem !== undefined)
+      return { values, given: 0, troubles: [{ field: row.field ?? '', reason: row.problem }] }
     const troubles: Trouble[] = []
     let given = 0
     for (let index = 0; index < this.#columns.length; index++) {
@@ -164,7 +166,7 @@ export class RowStager {
       return { field: column.field, reason: `"${text}" lies in the future` }
     }
     if (column.field === 'route' && value !== 'native' && value !== 'legacy') {
-      return { field: column.field, reason: `"${text.slice(0, 60)}" is neither native nor legacy` }
+      return { field: column.field, reason: `${shown(text)} is neither native nor legacy` }
     }
     return null
   }

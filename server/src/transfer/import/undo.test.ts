@@ -132,6 +132,73 @@ describe('undoing an import', { concurrency: 2 }, () => {
     assert.deepEqual([restored, kept[0]?.name, kept[0]?.reason], [0, 'x1', 'its `accountId` is gone'])
   })
 
+  test('keeps a record whose former identifier belongs to another one now', async () => {
+    const { bringIn, undo, everything } = await newTenant()
+    await bringIn({ 'accounts.csv': accounts, 'contacts.csv': 'externalId,accountId,name\nx1,A-1,Ada\ny1,A-1,Bob\n' })
+    const [ada, bob] = (await everything()).contacts
+    const id = await bringIn({
+      'contacts.csv': `id,externalId,name\n${ada?.id},,Adele\n${bob?.id},y1,Rob\n`,
+    })
+    await bringIn({ 'contacts.csv': 'externalId,accountId,name\nx1,A-1,New\n' })
+    const { restored, kept } = await undo(id)
+    assert.deepEqual([restored, kept[0]?.reason], [1, 'its `externalId` belongs to another record'])
+    assert.deepEqual(
+      (await everything()).contacts.map(({ name }) => name),
+      ['Adele', 'Bob', 'New'],
+    )
+  })
+
+  test('removes renewals in any order, in circles too, and keeps those that others were renewed from', async () => {
+    const { bringIn, undo, everything } = await newTenant()
+    const base = 'subscriptionId,accountId,publicationId,renewedFromSubsId\n'
+    await bringIn({
+      'accounts.csv': accounts,
+      'publications.csv': 'code\nP\n',
+      'subscriptions.csv': `${base}S-0,A-1,P,\n`,
+    })
+    const row = (number: number, from: number) => `N-${number},A-1,P,N-${from}\n`
+    const chain = Array.from({ length: 1_500 }, (_, index) => row(index, index + 1)).join('')
+    const id = await bringIn({
+      'subscriptions.csv': `${base}${chain}N-1500,A-1,P,\nC-1,A-1,P,C-2\nC-2,A-1,P,C-1\nK-1,A-1,P,\nK-2,A-1,P,K-1\nK-3,A-1,P,K-2\n`,
+    })
+    await bringIn({ 'subscriptions.csv': `${base}S-0,A-1,P,K-2\n` })
+    const { removed, kept } = await undo(id)
+    assert.deepEqual(
+      [removed, kept.map(({ name, reason }) => [name, reason])],
+      [
+        1_504,
+        [
+          ['K-1', 'others refer to it'],
+          ['K-2', 'others refer to it'],
+        ],
+      ],
+    )
+    const left = (await everything()).subscriptions
+    assert.equal(left.find(({ subscriptionId }) => subscriptionId === 'K-2')?.renewedFromSubsId, left[1]?.id)
+  })
+
+  test('beside callers who write to what it removes ends well, and none of them sees a failure', async () => {
+    const { bringIn, undo, token } = await newTenant()
+    const many = Array.from({ length: 3_000 }, (_, index) => `M-${index}`)
+    const id = await bringIn({ 'accounts.csv': `accountId\n${many.join('\n')}\n` })
+    let over = false
+    const statuses = new Set<number>()
+    const write = async (path: string, more: object) => {
+      for (let number = 0; !over; number++) {
+        const body = { accountId: many[(number * 7_919) % many.length], ...more }
+        statuses.add((await service.call('POST', path, { token, body })).status)
+      }
+    }
+    const writers = [write('/contacts', {}), write('/tasks', { title: 'x', dueDate: '2026-01-01' })]
+    const { removed, keptCount } = await undo(id).finally(() => (over = true))
+    await Promise.all(writers)
+    assert.equal(removed + keptCount, many.length)
+    assert.deepEqual(
+      [...statuses].filter((status) => status !== 201 && status !== 422),
+      [],
+    )
+  })
+
   test('is possible once, for 30 days, for the imports of the tenant', async () => {
     const { bringIn, undo, complaint, masthead, tenant } = await newTenant()
     const other = await newTenant()

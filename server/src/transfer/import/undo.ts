@@ -3,6 +3,7 @@ import pg from 'pg'
 import { type Query, unpreparedOn } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { isUuid } from '../../records/identifiers.ts'
+import { columnOf } from '../../records/tables.ts'
 import { lockHead, removeRecords, updateRecords } from '../../records/write.ts'
 import { Refusal } from '../../refusal.ts'
 import { transferColumns, transferOrder } from '../columns.ts'
@@ -48,9 +49,8 @@ const requireUndoable = async (query: Query, id: string): Promise<void> => {
   throw new Refusal(`an import can be undone for ${undoDays} days; this one began on ${found.startedAt.toISOString()}`)
 }
 
-/** What may refer to a record of the resource, besides those that are removed before it. */
+/** What else may refer to a record of the resource; callers of the API may add contacts and tasks at any time. */
 const referrers: Partial<Record<ResourceName, readonly { resource: ResourceName; column: string; to: string }[]>> = {
-  subscriptions: [{ resource: 'subscriptions', column: 'renewed_from_subs_id', to: 'id' }],
   accounts: (['tasks', 'invoices', 'subscriptions', 'contacts'] as const).map((resource) => ({
     resource,
     column: 'account_id',
@@ -85,16 +85,28 @@ class Undo {
     )
   }
 
-  /** Again, as long as what was removed frees others that it referred to. */
   async removeCreated(resource: ResourceName): Promise<void> {
-    const refersToItself = referrers[resource]?.some((referrer) => referrer.resource === resource)
-    for (let before = -1; before < this.#undone.removed; ) {
-      before = refersToItself ? this.#undone.removed : Number.MAX_SAFE_INTEGER
-      await this.#inBatches(resource, Number.MAX_SAFE_INTEGER, (query, below) =>
-        removeBatch(query, this.#id, resource, below),
-      )
-    }
+    if (resource === 'subscriptions') await this.#partRenewals()
+    await this.#inBatches(resource, 0, (query, after) => removeBatch(query, this.#id, resource, after))
     await this.#inBatches(resource, 0, (query, after) => nameKept(query, this.#id, resource, after))
+  }
+
+  /** A subscription stays when one that stays was renewed from it. The others let go of each other, so that they can go. */
+  async #partRenewals(): Promise<void> {
+    await this.#client.query(keptPredecessors(), [this.#id, 'subscriptions'])
+    await this.#inBatches('subscriptions', 0, async (query, after) => {
+      const parted = await query<{ position: number }>({
+        text: `update subscriptions set renewed_from_subs_id = null
+          from (
+            select record.id, record.position from ${created('subscriptions')} and record.import_id = $1
+              and record.position > $3 and record.renewed_from_subs_id is not null and not ${isKept('record')}
+            order by record.position limit $4
+          ) as batch
+          where subscriptions.id = batch.id returning batch.position`,
+        values: [this.#id, 'subscriptions', after, batchSize],
+      })
+      return { next: parted.length > 0 ? Math.max(...parted.map(({ position }) => position)) : null }
+    })
   }
 
   async end(): Promise<Undone> {
@@ -134,7 +146,9 @@ class Undo {
       const query = unpreparedOn(this.#client)
       await query({ text: 'begin' })
       try {
-        await lockHead(query, resource)
+        // Whoever could come to refer to what is removed waits, too.
+        const heads = [resource, ...(referrers[resource] ?? []).map((referrer) => referrer.resource)]
+        for (const head of heads.toSorted()) await lockHead(query, head)
         const result = await work(query)
         await query({ text: 'commit' })
         return result
@@ -158,8 +172,8 @@ const restoreBatch = async (
     text: imagesAfter(resource),
     values: [importId, resource, after, batchSize],
   })
-  const changes = images.flatMap(({ before, current, isUntouched, missing }) =>
-    current && isUntouched && !missing ? [{ before: current, after: before }] : [],
+  const changes = images.flatMap(({ before, current, isUntouched, obstacle }) =>
+    current && isUntouched && !obstacle ? [{ before: current, after: before }] : [],
   )
   await updateRecords(query, resource, changes)
   await query({
@@ -167,24 +181,23 @@ const restoreBatch = async (
     values: [importId, resource, changes.map(({ after }) => after.id)],
   })
   const kept = images
-    .filter(({ current, isUntouched, missing }) => current && (!isUntouched || missing))
-    .map(({ before, missing }) =>
-      keptRecord(resource, before, missing ? `its \`${missing}\` is gone` : 'changed since'),
+    .filter(({ current, isUntouched, obstacle }) => current && (!isUntouched || obstacle))
+    .map(({ before, isUntouched, obstacle }) =>
+      keptRecord(resource, before, isUntouched && obstacle ? obstacle : 'changed since'),
     )
   return { restored: changes.length, kept, next: images.at(-1)?.before.id ?? null }
 }
 
-/** Backwards, because a record mostly refers to earlier ones. */
 const removeBatch = async (
   query: Query,
   importId: string,
   resource: ResourceName,
-  below: number,
+  after: number,
 ): Promise<Batch<number>> => {
   const rows = await query<{ id: string; position: number; isFree: boolean }>({
     text: `select record.id, record.position, not (${isReferredTo(resource)}) as "isFree" from ${created(resource)}
-      and record.import_id = $1 and record.position < $3 order by record.position desc limit $4`,
-    values: [importId, resource, below, batchSize],
+      and record.import_id = $1 and record.position > $3 order by record.position limit $4`,
+    values: [importId, resource, after, batchSize],
   })
   const free = rows.filter(({ isFree }) => isFree).map(({ id }) => id)
   const removed = await removeRecords(query, resource, free)
@@ -220,7 +233,28 @@ const created = (resource: ResourceName): string => `import_creations as creatio
   on record.class = any (array[0, 1, 2, 3, 4, 5, 6, 7]::smallint[]) and record.position between creation.first and creation.last
   where creation.import_id = $1 and creation.resource = $2`
 
-const isReferredTo = (resource: ResourceName): string =>
+/** Subscriptions of the import ($1) from which one was renewed that it did not create, or that changed since. */
+const keptPredecessors = () => `
+  create temp table kept_predecessors as
+  with recursive created as (
+    select record.id, record.renewed_from_subs_id from ${created('subscriptions')} and record.import_id = $1
+  ), kept as (
+    select created.id, created.renewed_from_subs_id
+    from created join subscriptions as follower on follower.renewed_from_subs_id = created.id
+    where not exists (select from created as other where other.id = follower.id)
+    union
+    select created.id, created.renewed_from_subs_id from created join kept on created.id = kept.renewed_from_subs_id
+  )
+  select id from kept`
+
+const isKept = (row: string): string => `exists (select from kept_predecessors as kept where kept.id = ${row}.id)`
+
+const isReferredTo = (resource: ResourceName): string => {
+  if (resource === 'subscriptions') return isKept('record')
+  return othersReferTo(resource)
+}
+
+const othersReferTo = (resource: ResourceName): string =>
   (referrers[resource] ?? [])
     .map(
       ({ resource: other, column, to }) =>
@@ -233,8 +267,8 @@ type ImageFound = {
   current: Image | null
   /** Nobody wrote the record since. */
   isUntouched: boolean
-  /** What the former values refer to and is no longer there. */
-  missing: string | null
+  /** Why the former values cannot come back. */
+  obstacle: string | null
 }
 
 const imagesAfter = (resource: ResourceName): string => {
@@ -243,10 +277,19 @@ const imagesAfter = (resource: ResourceName): string => {
     .map(({ field, refersTo }) => {
       const [column, type] = refersTo === 'accounts' ? ['account_id', 'text'] : ['id', 'uuid']
       const value = `(image.before ->> '${field}')::${type}`
-      return `when ${value} is not null and not exists (select from ${refersTo} as other where other.${column} = ${value}) then '${field}'`
+      return `when ${value} is not null and not exists (select from ${refersTo} as other where other.${column} = ${value}) then 'its \`${field}\` is gone'`
     })
+  const key = keyOf(resource)
+  const taken =
+    key === null
+      ? []
+      : [
+          `when exists (select from ${resource} as other where other.${columnOf(key)} = image.before ->> '${key}'
+            and other.id <> image.record_id) then 'its \`${key}\` belongs to another record'`,
+        ]
+  const obstacles = [...gone, ...taken]
   return `select image.before, case when record.id is not null then ${imageOf(resource, 'record')} end as current,
-      record.import_id is not distinct from $1 as "isUntouched", ${gone.length > 0 ? `case ${gone.join(' ')} end` : 'null'} as missing
+      record.import_id is not distinct from $1 as "isUntouched", ${obstacles.length > 0 ? `case ${obstacles.join(' ')} end` : 'null'} as obstacle
     from import_changes as image left join ${resource} as record on record.id = image.record_id
     where image.import_id = $1 and image.resource = $2 and image.record_id > $3::uuid
     order by image.record_id limit $4`
