@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import type { TenantDatabase } from '../database/database.ts'
 import { findTenant } from '../identity/tenants.ts'
 import { Refusal } from '../refusal.ts'
-import { type ImportOptions, type ImportSummary, importFiles } from '../transfer/import/import.ts'
+import { type ImportOptions, type ImportSummary, importFiles, type Refused } from '../transfer/import/import.ts'
 import type { FileSummary } from '../transfer/import/journal.ts'
 import { readMappings } from '../transfer/import/mapping.ts'
 import { listPastImports } from '../transfer/import/past-imports.ts'
@@ -43,6 +43,7 @@ export const importing = (): Command => {
       if (refused > 0) process.exitCode = exitCodeOfRefusedRows
       if (given.json) return showJson(forScripts(summary, given))
       showFiles(summary.files)
+      showRefusals(summary.refusals, refused)
       showOutcome(summary, refused, given)
     })
 
@@ -131,10 +132,17 @@ const forScripts = ({ id, files, pruned }: ImportSummary, { prune }: Given) => (
 const showFiles = (files: readonly FileSummary[]): void =>
   showTable(files, ['file', 'resource', 'created', 'changed', 'unchanged', 'refused'], '')
 
+const showRefusals = (refusals: readonly Refused[], refused: number): void => {
+  if (refused === 0) return
+  showLines('', `${count(refused, 'row')} refused:`)
+  showTable(refusals, ['file', 'line', 'column', 'reason'], '')
+  if (refused > refusals.length) showLines(faint(`… and ${refused - refusals.length} more`))
+}
+
 const showOutcome = ({ id, rejected, pruned }: ImportSummary, refused: number, given: Given): void => {
   const deleted = pruned.filter(({ missing }) => missing > 0)
   showLines('')
-  for (const path of rejected) showLines(`Refused rows, with the reasons: ${strong(path)}`)
+  for (const path of rejected) showLines(`To be mended and imported again: ${strong(path)}`)
   if (given.dryRun) {
     for (const { resource, missing } of deleted) showLines(`${missing} ${resource} would be marked as deleted.`)
     showLines('Nothing was written: this was a dry run.')

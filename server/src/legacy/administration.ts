@@ -43,11 +43,10 @@ export const status = (tenant: TenantDatabase): Promise<Status> =>
     return { attached: system !== null, ...(system && { ...system, url: shownUrl(system.url) }), ...counts }
   })
 
-export const retry = (tenant: TenantDatabase): Promise<{ retried: number; hastened: number }> =>
-  tenant.transaction(async (query) => {
-    if (!(await findSystem(query))) throw noSystem()
-    return retryDeliveries(query)
-  })
+export const retry = async (tenant: TenantDatabase): Promise<{ retried: number; hastened: number }> => {
+  if (!(await findSystem(tenant.read))) throw noSystem()
+  return retryDeliveries(tenant)
+}
 
 const noSystem = (): Refusal =>
   new Refusal('this tenant has no legacy system attached; `masthead legacy attach` does that')

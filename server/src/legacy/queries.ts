@@ -79,24 +79,42 @@ export const findSystem = async (query: Query): Promise<LegacySystem | null> => 
   return system ?? null
 }
 
-/** Everything waits anew and is tried at once, but for what is just being tried. */
-export const retryDeliveries = async (query: Query): Promise<{ retried: number; hastened: number }> => {
-  await query({ text: 'update legacy_systems set silences = 0, resumes_at = null' })
-  const [row] = await query<{ retried: number; hastened: number }>({
-    text: `
-      with former as (
-        select sequence, failed_at from legacy_deliveries for update
-      ), changed as (
-        update legacy_deliveries set failed_at = null, waiting_since = now(),
-          next_attempt_at = case when claimed_until > now() then next_attempt_at else now() end
-        from former where legacy_deliveries.sequence = former.sequence
-        returning former.failed_at is not null as had_failed
-      )
-      select count(*) filter (where had_failed) as retried, count(*) filter (where not had_failed) as hastened from changed`,
+const retriedAtOnce = 10_000
+
+/** Everything waits anew and is tried at once, but for what is just being tried. In parts: much may have gathered. */
+export const retryDeliveries = async (tenant: TenantDatabase): Promise<{ retried: number; hastened: number }> => {
+  const sum = { retried: 0, hastened: 0 }
+  for (let after: number | null = 0; after !== null; ) {
+    const begin: number = after
+    const [part] = await tenant.transaction((query) =>
+      query<{ retried: number; hastened: number; last: number | null }>({
+        text: retryStatement,
+        values: [begin, retriedAtOnce],
+      }),
+    )
+    sum.retried += part?.retried ?? 0
+    sum.hastened += part?.hastened ?? 0
+    after = part?.last ?? null
+  }
+  await tenant.transaction(async (query) => {
+    await query({ text: 'update legacy_systems set silences = 0, resumes_at = null' })
+    await query({ text: `select wake_legacy_worker('later', now())` })
   })
-  await query({ text: `select wake_legacy_worker('later', now())` })
-  return row ?? { retried: 0, hastened: 0 }
+  return sum
 }
+
+const retryStatement = `
+  with former as (
+    select sequence, failed_at from legacy_deliveries where sequence > $1 order by sequence limit $2 for update
+  ), changed as (
+    update legacy_deliveries set failed_at = null, waiting_since = now(),
+      next_attempt_at = case when claimed_until > now() then next_attempt_at else now() end
+    from former where legacy_deliveries.sequence = former.sequence
+    returning legacy_deliveries.sequence, former.failed_at is not null as had_failed
+  )
+  select count(*) filter (where had_failed) as retried, count(*) filter (where not had_failed) as hastened,
+    max(sequence) as last
+  from changed`
 
 /** A delivery whose attempt has begun, and where it goes. */
 export type Claimed = {
@@ -201,7 +219,10 @@ const silenceStatement = `
 
 const giveUpStatement = `
   update legacy_deliveries set failed_at = now(), last_error = $1, tried_at = now()
-  where failed_at is null and waiting_since <= now() - ${patience} and (claimed_until is null or claimed_until <= now())`
+  where sequence in (
+    select sequence from legacy_deliveries
+    where failed_at is null and waiting_since <= now() - ${patience} and (claimed_until is null or claimed_until <= now())
+    limit 1000)`
 
 /** The attempt was broken off by us: it does not count against anybody, and somebody else can begin at once. */
 export const putBack = (tenant: TenantDatabase, { sequence, attempt }: Claimed): Promise<void> =>

@@ -132,7 +132,7 @@ const updateStatement = (
     update search_texts set class = latter.class, text = latter.search_text
     from latter, former
     -- Row-level security is not forced here, so it does not hold a role that owns the table.
-    where tenant_id = current_tenant() and resource = '${table.name}' and search_texts.position = latter.position
+    where tenant_id = (select current_tenant()) and resource = '${table.name}' and search_texts.position = latter.position
       and former.position = latter.position
       and (($1::boolean[])[latter.ordinality] or former.class <> latter.class)
   ), changed as (
@@ -154,7 +154,7 @@ export const removeRecords = async (
         returning id, position, class, ${table.facets} as facets, -1 as change
       ), texts as (
         delete from search_texts using changed
-        where tenant_id = current_tenant() and resource = '${table.name}' and search_texts.position = changed.position
+        where tenant_id = (select current_tenant()) and resource = '${table.name}' and search_texts.position = changed.position
       ), counted as (${count(table, 'changed')})
       select id from changed`,
     values: [ids],

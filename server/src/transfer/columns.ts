@@ -8,6 +8,8 @@ export type Column = {
   column: string
   kind: Kind
   isNullable: boolean
+  /** Where a row gives none, the service does; so an empty cell is no fault although it cannot be null. */
+  isMadeByService: boolean
   /** In characters, for a text. */
   shortest: number
   longest: number
@@ -42,6 +44,15 @@ const unshown: Partial<Record<ResourceName, Record<string, Schema>>> = {
   contacts: { externalId: text },
   invoices: { externalId: text },
   tasks: { priority: text, type: text, createdAt: { type: 'string', format: 'date-time' } },
+}
+
+const madeByService = new Set(['id', 'createdAt', 'updatedAt', 'userId', 'route'])
+
+/** The columns by which other records refer to one, and by which a file may name it besides. */
+export const identifiersOf: Record<ReferredResource, { canonical: string; other: string }> = {
+  accounts: { canonical: 'account_id', other: 'id' },
+  publications: { canonical: 'id', other: 'code' },
+  subscriptions: { canonical: 'id', other: 'subscription_id' },
 }
 
 const references: Record<string, ReferredResource> = {
@@ -84,6 +95,7 @@ const describe = (resource: Resource, field: string, schema: Schema): Column => 
     column: columnOf(field),
     kind: kindOf(schema),
     isNullable: [schema.type].flat().includes('null') && field !== 'createdAt' && field !== 'updatedAt',
+    isMadeByService: madeByService.has(field),
     shortest: isIdentifier || field === 'externalId' ? 1 : 0,
     longest: lengths[field] ?? longest.name,
     isIdentifier,

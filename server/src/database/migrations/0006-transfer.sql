@@ -1,11 +1,5 @@
 -- What imports, their undo and exports stand on.
 
--- The identifier of another system, by which its files name records that have no business identifier.
-alter table contacts add column external_id text check (length(external_id) between 1 and 255);
-create unique index on contacts (tenant_id, external_id) where external_id is not null;
-alter table invoices add column external_id text check (length(external_id) between 1 and 255);
-create unique index on invoices (tenant_id, external_id) where external_id is not null;
-
 -- Tasks become a list like the others, so that one way of writing serves them all and an export keeps their order.
 -- The owner is held by forced row-level security, and these rows belong to many tenants.
 alter table tasks no force row level security;
@@ -56,14 +50,6 @@ create table imports (
   primary key (tenant_id, id)
 );
 
--- Who wrote a record last: an import, or a caller (null). What an import wrote and nobody wrote since can be undone.
-alter table publications add column import_id uuid;
-alter table accounts add column import_id uuid;
-alter table contacts add column import_id uuid;
-alter table subscriptions add column import_id uuid;
-alter table invoices add column import_id uuid;
-alter table tasks add column import_id uuid;
-
 -- The positions that an import gave to the records it created: all in between are its own.
 create table import_creations (
   tenant_id uuid not null default current_tenant() references tenants,
@@ -75,7 +61,7 @@ create table import_creations (
   foreign key (tenant_id, import_id) references imports (tenant_id, id)
 );
 
--- What a record was before an import changed it, by the names of its columns.
+-- What a record was before an import changed it, by the names of its fields.
 create table import_changes (
   tenant_id uuid not null default current_tenant() references tenants,
   import_id uuid not null,
@@ -96,3 +82,18 @@ begin
     execute format('create policy tenant on %I using (tenant_id = (select current_tenant()))', name);
   end loop;
 end $$;
+
+-- Last, because until the end of this migration nobody can use the tables that change here.
+-- Who wrote a record last: an import, or a caller (null). What an import wrote and nobody wrote since can be undone.
+alter table publications add column import_id uuid;
+alter table accounts add column import_id uuid;
+alter table contacts add column import_id uuid;
+alter table subscriptions add column import_id uuid;
+alter table invoices add column import_id uuid;
+alter table tasks add column import_id uuid;
+
+-- The identifier of another system, by which its files name records that have no business identifier.
+alter table contacts add column external_id text check (length(external_id) between 1 and 255);
+create unique index on contacts (tenant_id, external_id) where external_id is not null;
+alter table invoices add column external_id text check (length(external_id) between 1 and 255);
+create unique index on invoices (tenant_id, external_id) where external_id is not null;

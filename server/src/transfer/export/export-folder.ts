@@ -1,6 +1,6 @@
 import { createWriteStream, type Dirent, type WriteStream } from 'node:fs'
 import { mkdir, mkdtemp, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { Refusal } from '../../refusal.ts'
 import { importedAs } from '../files/file-names.ts'
 
@@ -22,8 +22,7 @@ export const openExportFolder = async (
   { replace }: { replace: boolean },
 ): Promise<ExportFolder> => {
   try {
-    // Of personal data, which is nobody else's.
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await makeFolder(folder)
     const entries = await readdir(folder, { withFileTypes: true })
     refuseOthers(folder, entries, names, replace)
     await removeAbandoned(folder, entries)
@@ -41,6 +40,19 @@ export const openExportFolder = async (
     }
   } catch (error) {
     throw inPlainWords(folder, error)
+  }
+}
+
+/** For personal data, which is nobody else's. With its parents only where one is missing: in some places Node tries for ever. */
+const makeFolder = async (folder: string): Promise<void> => {
+  try {
+    await mkdir(folder, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException // errors of the file system have a code
+    const isThere = async (path: string) => (await stat(path).catch(() => null)) !== null
+    if (code === 'EEXIST' && (await stat(folder)).isDirectory()) return
+    if (code !== 'ENOENT' || (await isThere(dirname(resolve(folder))))) throw error
+    await mkdir(folder, { recursive: true, mode: 0o700 })
   }
 }
 
@@ -90,6 +102,7 @@ const flush = async (folder: string): Promise<void> => {
 const reasons: Record<string, string> = {
   EACCES: 'may not be written to by this user',
   EPERM: 'may not be written to by this user',
+  ENOENT: 'cannot be made there',
   EROFS: 'lies on a disk that can only be read',
   EEXIST: 'is a file, not a folder',
   ENOTDIR: 'lies below something that is no folder',

@@ -11,7 +11,7 @@ import { imageOf } from './record-images.ts'
 import { keyColumn, stagingTable } from './staged-rows.ts'
 
 /** What the judged rows ask for is done in batches, each a transaction, short enough that other writers hardly wait. */
-const batchSize = { create: 4_000, change: 1_000 }
+const batchSize = { create: 2_500, change: 1_000 }
 
 export type Batch = { importId: string; now: string; onRows: (count: number) => void; signal: AbortSignal }
 

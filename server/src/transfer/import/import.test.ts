@@ -159,6 +159,8 @@ describe('an import', { concurrency: 2 }, () => {
     const { stdout, code } = await masthead('import', folder, '--dry-run')
     assert.equal(code, 2)
     assert.match(stdout, /accounts +2 +0 +0 +1\n/)
+    assert.match(stdout, /1 row refused:\n.*\n.*accounts\.csv +4 +status +is longer than 100 characters\n/)
+    assert.ok(!existsSync(join(folder, 'accounts.csv.rejected.csv')))
     assert.match(stdout, /Nothing was written: this was a dry run\.\n$/)
     assert.deepEqual(JSON.parse((await masthead('import', 'list', '--json')).stdout), [])
   })
@@ -245,6 +247,7 @@ describe('a bad row', { concurrency: 2 }, () => {
     await writeFile(join(folder, 'contacts.csv'), 'externalId,accountId\nx2,A-1\n')
     await counts(join(folder, 'contacts.csv'))
     assert.ok(!existsSync(ofContacts ?? ''), 'a file without refused rows leaves no file of them')
+    assert.ok(existsSync(`${ofContacts}.bak`), 'what somebody may have mended is kept')
   })
 
   test('of wrong encoding, with NUL, too long or of an unknown property is refused alone', async () => {

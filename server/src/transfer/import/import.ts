@@ -18,7 +18,7 @@ import { beginImport, endImport, type FileSummary } from './journal.ts'
 import { type Action, judge, judgementTable } from './judgement.ts'
 import { hint, type Mappings } from './mapping.ts'
 import { findMissing, type Missing, prunable, readHeads, refuseLargePrune } from './prune.ts'
-import { type Rejection, removeRejected, writeRejected } from './rejections.ts'
+import { type Rejection, setRejectedAside, writeRejected } from './rejections.ts'
 import { copyIntoStaging, createStagingTable, RowStager, stagingTable } from './staged-rows.ts'
 import { whileAlone } from './turn.ts'
 
@@ -50,8 +50,12 @@ export type ImportSummary = {
   files: FileSummary[]
   /** Where the refused rows are. */
   rejected: string[]
+  /** The first of them. */
+  refusals: Refused[]
   pruned: Missing[]
 }
+
+export type Refused = { file: string; line: number; column: string; reason: string }
 
 type Source = { resource: ResourceName; file: SourceFile; rows: () => AsyncIterable<GivenRow[]> }
 
@@ -62,6 +66,9 @@ export const importFiles = async (
   options: ImportOptions = {},
 ): Promise<ImportSummary> => {
   const sources = await openSources(paths, options)
+  if (options.prune && !sources.some(({ resource }) => prunable.includes(resource))) {
+    throw new Refusal('--prune needs a file of contacts or of subscriptions')
+  }
   return tenant.inBulk((client) =>
     whileAlone(client, () => untilStopped(client, options.signal, () => importOn(client, sources, options))),
   )
@@ -80,14 +87,15 @@ const importOn = async (
   await judge(client, staged)
   const pruned = options.prune ? await findAllMissing(client, staged, heads, options) : []
   const files = await summarise(client, staged, sources)
-  const rejected = await writeAllRejected(client, sources, files, options)
+  const refusals = await firstRefusals(client, sources, files)
+  const rejected = options.dryRun ? [] : await writeAllRejected(client, sources, files)
   const isRefused = options.strict && files.some(({ refused }) => refused > 0)
-  if (options.dryRun || isRefused) return { id: null, files, rejected, pruned }
+  if (options.dryRun || isRefused) return { id: null, files, rejected, refusals, pruned }
   const id = newId()
   await beginImport(unpreparedOn(client), id, files)
   await apply(client, staged, { id, now, pruned, files }, options)
   await endImport(unpreparedOn(client), id, files)
-  return { id, files, rejected, pruned }
+  return { id, files, rejected, refusals, pruned }
 }
 
 /** A statement may take long: who is to stop in the middle of one ends the connection. */
@@ -109,7 +117,7 @@ const openSources = async (
   paths: readonly string[],
   { mappings = {}, onLeftOut }: ImportOptions,
 ): Promise<Source[]> => {
-  const files = (await Promise.all(paths.map((path) => filesAt(path, onLeftOut)))).flat()
+  const files = new Set((await Promise.all(paths.map((path) => filesAt(path, onLeftOut)))).flat())
   const sources: Source[] = []
   for (const path of files) {
     const resource = resourceOf(path)
@@ -121,11 +129,9 @@ const openSources = async (
 
 /** Of a folder, the files that are named after a resource; rejected rows of an earlier import are not among them. */
 const filesAt = async (path: string, onLeftOut: ImportOptions['onLeftOut']): Promise<string[]> => {
-  const isFolder = await stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  )
-  if (!isFolder) return [path]
+  const found = await stat(path).catch(() => null)
+  if (!found) throw new Refusal(`${path} does not exist`)
+  if (!found.isDirectory()) return [path]
   const all = (await readdir(path)).sort()
   for (const name of all) if (formatOfName(name) && !resourceOfName(name)) onLeftOut?.(join(path, name))
   const names = all.filter(importedAs)
@@ -210,17 +216,34 @@ const writeAllRejected = async (
   client: pg.Client,
   sources: readonly Source[],
   files: readonly FileSummary[],
-  { dryRun }: ImportOptions,
 ): Promise<string[]> => {
   const written: string[] = []
   for (const [index, { resource, file }] of sources.entries()) {
     if ((files[index]?.refused ?? 0) > 0) {
       written.push(await writeRejected(file, readRejections(client, resource, index)))
-    } else if (!dryRun) {
-      await removeRejected(file)
+    } else {
+      await setRejectedAside(file)
     }
   }
   return written
+}
+
+const mostShown = 20
+
+const firstRefusals = async (
+  client: pg.Client,
+  sources: readonly Source[],
+  files: readonly FileSummary[],
+): Promise<Refused[]> => {
+  const first: Refused[] = []
+  for (const [index, { resource, file }] of sources.entries()) {
+    if ((files[index]?.refused ?? 0) === 0) continue
+    for await (const { line, field, reason } of readRejections(client, resource, index)) {
+      if (first.length >= mostShown) return first
+      first.push({ file: file.path, line, column: field, reason })
+    }
+  }
+  return first
 }
 
 async function* readRejections(client: pg.Client, resource: ResourceName, file: number): AsyncGenerator<Rejection> {

@@ -24,11 +24,16 @@ const columns = `id, started_at as "startedAt", ended_at as "endedAt", undone_at
 /** How long an import can be undone. */
 export const undoDays = 30
 
-/** `files` says what is planned. Also forgets what is too old to be undone. */
-export const beginImport = async (query: Query, id: string, files: readonly FileSummary[]): Promise<void> => {
+/** Former values are personal data, and are kept no longer than they can be of use. */
+export const forgetOld = async (query: Query): Promise<void> => {
   const tooOld = `import_id in (select id from imports where started_at < now() - interval '${undoDays} days')`
   await query({ text: `delete from import_changes where ${tooOld}` })
   await query({ text: `delete from import_creations where ${tooOld}` })
+}
+
+/** `files` says what is planned. */
+export const beginImport = async (query: Query, id: string, files: readonly FileSummary[]): Promise<void> => {
+  await forgetOld(query)
   await query({ text: 'insert into imports (id, files) values ($1, $2)', values: [id, JSON.stringify(files)] })
 }
 

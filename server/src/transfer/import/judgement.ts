@@ -1,6 +1,6 @@
-import type { ResourceName } from '@masthead/contract'
+import { type ResourceName, resources } from '@masthead/contract'
 import type pg from 'pg'
-import { type Column, type ReferredResource, transferColumns } from '../columns.ts'
+import { type Column, identifiersOf, type ReferredResource, transferColumns } from '../columns.ts'
 import { bitOf, keyColumn, otherColumn, stagingTable } from './staged-rows.ts'
 
 /**
@@ -136,19 +136,11 @@ const isNew = (resource: ResourceName, row: string): string =>
 
 /** What a new record needs and the service does not make. */
 const refuseIncomplete = async (client: pg.Client, resource: ResourceName): Promise<void> => {
-  const needed = transferColumns[resource].filter(
-    ({ field, isNullable }) => !isNullable && !['id', 'createdAt', 'updatedAt', 'userId', 'route'].includes(field),
-  )
+  const needed = transferColumns[resource].filter(({ isNullable, isMadeByService }) => !isNullable && !isMadeByService)
   for (const { field } of needed) {
     const lacks = `staged.given & ${bitOf(resource, field)} = 0 and ${isNew(resource, 'staged')}`
     await client.query(refuse(resource, field, `'is missing, and a new record needs it'`, '', lacks))
   }
-}
-
-const names: Record<ReferredResource, { canonical: string; other: string; singular: string }> = {
-  accounts: { canonical: 'account_id', other: 'id', singular: 'account' },
-  publications: { canonical: 'id', other: 'code', singular: 'publication' },
-  subscriptions: { canonical: 'id', other: 'subscription_id', singular: 'subscription' },
 }
 
 /** Finds what is named by the other identifier, among the records and the rows of this import, and refuses what is nowhere. */
@@ -210,7 +202,7 @@ const existing = (refersTo: ReferredResource, isStaged: boolean, columns: string
 }
 
 const resolution = (resource: ResourceName, column: Column, refersTo: ReferredResource, isStaged: boolean): string => {
-  const { canonical, other } = names[refersTo]
+  const { canonical, other } = identifiersOf[refersTo]
   return `update ${stagingTable(resource)} as staged set ${column.column} = existing.${canonical}
     from (${existing(refersTo, isStaged, `${canonical}, ${other}`)}) as existing
     where staged.reason is null and existing.${other} = staged.${otherColumn(column)}`
@@ -222,13 +214,13 @@ const refusalOfDangling = (
   refersTo: ReferredResource,
   isStaged: boolean,
 ): string => {
-  const { canonical, singular } = names[refersTo]
+  const { canonical } = identifiersOf[refersTo]
   const where = isStaged ? 'in this tenant or among the rows that go in' : 'in this tenant'
   const named = `coalesce(staged.${otherColumn(column)}::text, staged.${column.column}::text)`
   return refuse(
     resource,
     column.field,
-    `'there is no ${singular} "' || ${named} || '" ${where}'`,
+    `'there is no ${resources[refersTo].singular} "' || ${named} || '" ${where}'`,
     '',
     `${named} is not null and not exists (select from (${existing(refersTo, isStaged, canonical)}) as existing
       where existing.${canonical} = staged.${column.column})`,

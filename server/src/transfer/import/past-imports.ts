@@ -1,6 +1,6 @@
 import { unpreparedOn } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
-import { type ImportRecord, listImports, undoDays } from './journal.ts'
+import { forgetOld, type ImportRecord, listImports, undoDays } from './journal.ts'
 import { isTaken } from './turn.ts'
 
 export type PastImport = ImportRecord & {
@@ -11,6 +11,7 @@ export type PastImport = ImportRecord & {
 export const listPastImports = (tenant: TenantDatabase): Promise<PastImport[]> =>
   tenant.inBulk(async (client) => {
     const somebodyIsAtIt = await isTaken(client)
+    await forgetOld(unpreparedOn(client))
     const imports = await listImports(unpreparedOn(client))
     return imports.map((past, index) => ({ ...past, state: stateOf(past, somebodyIsAtIt && index === 0) }))
   })

@@ -28,6 +28,7 @@ export const writeRejected = async (file: SourceFile, rejections: AsyncIterable<
   try {
     const lines = Readable.from(linesOf(file, rejections)).map(bytesOf)
     await pipeline(lines, createWriteStream(draft, { mode: 0o600, flags: 'wx', flush: true }))
+    await setRejectedAside(file)
     await rename(draft, path)
     return path
   } catch (error) {
@@ -37,10 +38,12 @@ export const writeRejected = async (file: SourceFile, rejections: AsyncIterable<
   }
 }
 
-export const removeRejected = async (file: SourceFile): Promise<void> => {
-  const path = rejectedFileOf(file.path)
-  await rm(path, { force: true }).catch((cause: Error) => {
-    throw new Refusal(`${path} is in the way, and cannot be removed: ${cause.message}`, { cause })
+/** Somebody may be mending the file of an earlier import: it is kept beside. */
+export const setRejectedAside = async ({ path: source }: SourceFile): Promise<void> => {
+  const path = rejectedFileOf(source)
+  await rename(path, `${path}.bak`).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return
+    throw new Refusal(`${path} is in the way, and cannot be renamed: ${cause.message}`, { cause })
   })
 }
 

@@ -4,7 +4,7 @@ import { foldedStatus } from '../../records/folding.ts'
 import { isUuid, newId } from '../../records/identifiers.ts'
 import { searchText } from '../../records/write.ts'
 import { joinedName } from '../../values.ts'
-import { type Column, type Kind, type ReferredResource, transferColumns } from '../columns.ts'
+import { type Column, identifiersOf, type Kind, type ReferredResource, transferColumns } from '../columns.ts'
 import { readValue, reasonAgainst } from './cell-values.ts'
 import type { GivenRow } from './given-rows.ts'
 import { keyOf, keysOf } from './keys.ts'
@@ -15,9 +15,6 @@ import { keyOf, keysOf } from './keys.ts'
  */
 export const stagingTable = (resource: ResourceName): string => `staged_${resource}`
 export const otherColumn = ({ column }: Column): string => `${column}_other`
-
-/** In which of the two forms others refer to a record of the resource. */
-const canonical: Record<ReferredResource, 'id' | 'key'> = { accounts: 'key', publications: 'id', subscriptions: 'id' }
 
 const sqlTypes: Record<Kind, string> = {
   text: 'text',
@@ -49,14 +46,17 @@ const stagedColumns = (resource: ResourceName): StagedColumn[] => {
     ...bookkeeping,
     ...columns.map((column) => ({ name: column.column, type: typeOf(column) })),
     ...columns.flatMap((column) =>
-      column.refersTo ? [{ name: otherColumn(column), type: column.refersTo === 'accounts' ? 'uuid' : 'text' }] : [],
+      column.refersTo ? [{ name: otherColumn(column), type: isReferredToById(column.refersTo) ? 'text' : 'uuid' }] : [],
     ),
     ...(columns.some(({ field }) => field === 'status') ? [{ name: 'status_key', type: 'text' }] : []),
     { name: 'search_text', type: 'text' },
   ]
 }
 
-const typeOf = ({ kind, refersTo }: Column): string => (refersTo === 'accounts' ? 'text' : sqlTypes[kind])
+const typeOf = ({ kind, refersTo }: Column): string =>
+  refersTo && !isReferredToById(refersTo) ? 'text' : sqlTypes[kind]
+
+const isReferredToById = (resource: ReferredResource): boolean => identifiersOf[resource].canonical === 'id'
 
 export const createStagingTable = (resource: ResourceName): string =>
   `create temp table ${stagingTable(resource)} (${stagedColumns(resource)
@@ -72,9 +72,6 @@ export const bitOf = (resource: ResourceName, field: string): number => {
   const index = transferColumns[resource].findIndex((column) => column.field === field)
   return index < 0 ? 0 : 1 << index
 }
-
-/** What becomes of an empty cell in a column that cannot be null: the service makes the value, as if there were no column. */
-const madeByService = new Set(['id', 'createdAt', 'updatedAt', 'userId', 'route'])
 
 /** What a field that no column gives has in a new record. */
 const defaultOf = (field: string, now: string): string | undefined => {
@@ -141,7 +138,7 @@ export class RowStager {
       if (column === undefined || text === undefined) continue
       if (text === null) {
         if (column.isNullable) given |= 1 << index
-        else if (!madeByService.has(column.field)) troubles.push({ field: column.field, reason: 'must not be empty' })
+        else if (!column.isMadeByService) troubles.push({ field: column.field, reason: 'must not be empty' })
         continue
       }
       given |= 1 << index
@@ -221,12 +218,12 @@ const asReference = (column: Column): Column =>
 
 const canonicalCell = (column: Column | undefined, value: string | null | undefined): string | null => {
   if (value == null || !column?.refersTo) return value ?? null
-  return isUuid(value) === (canonical[column.refersTo] === 'id') ? value : null
+  return isUuid(value) === isReferredToById(column.refersTo) ? value : null
 }
 
 const otherCell = (refersTo: ReferredResource, value: string | null | undefined): string | null => {
   if (value == null) return null
-  return isUuid(value) === (canonical[refersTo] === 'id') ? null : value
+  return isUuid(value) === isReferredToById(refersTo) ? null : value
 }
 
 const special = /[\\\t\n\r]/

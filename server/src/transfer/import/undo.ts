@@ -3,10 +3,10 @@ import pg from 'pg'
 import { type Query, unpreparedOn } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { isUuid } from '../../records/identifiers.ts'
-import { columnOf } from '../../records/tables.ts'
+import { columnOf, tables } from '../../records/tables.ts'
 import { lockHead, removeRecords, updateRecords } from '../../records/write.ts'
 import { Refusal } from '../../refusal.ts'
-import { transferColumns, transferOrder } from '../columns.ts'
+import { identifiersOf, transferColumns, transferOrder } from '../columns.ts'
 import { findImport, type Image, undoDays } from './journal.ts'
 import { keyOf } from './keys.ts'
 import { imageOf } from './record-images.ts'
@@ -63,8 +63,8 @@ const referrers: Partial<Record<ResourceName, readonly { resource: ResourceName;
   ],
 }
 
-/** What one batch did, and where the next one begins; null after the last. */
-type Batch<At> = { next: At | null; restored?: number; removed?: number; kept?: Kept[] }
+type Done = { restored?: number; removed?: number; kept?: Kept[] }
+type Chunk = { first: number; last: number }
 
 class Undo {
   readonly #client: pg.Client
@@ -79,34 +79,38 @@ class Undo {
     this.#undone = { id, removed: 0, restored: 0, keptCount: 0, kept: [] }
   }
 
-  restoreChanged(resource: ResourceName): Promise<void> {
-    return this.#inBatches(resource, '00000000-0000-0000-0000-000000000000', (query, after) =>
-      restoreBatch(query, this.#id, resource, after),
-    )
+  async restoreChanged(resource: ResourceName): Promise<void> {
+    for (let after: string | null = '00000000-0000-0000-0000-000000000000'; after !== null; ) {
+      const begin: string = after
+      const done = await this.#inTransaction(resource, (query) => restoreBatch(query, this.#id, resource, begin))
+      this.#note(done)
+      after = done.last
+    }
   }
 
   async removeCreated(resource: ResourceName): Promise<void> {
-    if (resource === 'subscriptions') await this.#partRenewals()
-    await this.#inBatches(resource, 0, (query, after) => removeBatch(query, this.#id, resource, after))
-    await this.#inBatches(resource, 0, (query, after) => nameKept(query, this.#id, resource, after))
+    const chunks = await this.#chunks(resource)
+    if (resource === 'subscriptions') {
+      await this.#client.query(keptPredecessors(), [this.#id])
+      for (const chunk of chunks) await this.#inTransaction(resource, (query) => partRenewals(query, this.#id, chunk))
+    }
+    for (const chunk of chunks) {
+      this.#note(await this.#inTransaction(resource, (query) => removeChunk(query, this.#id, resource, chunk)))
+    }
   }
 
-  /** A subscription stays when one that stays was renewed from it. The others let go of each other, so that they can go. */
-  async #partRenewals(): Promise<void> {
-    await this.#client.query(keptPredecessors(), [this.#id, 'subscriptions'])
-    await this.#inBatches('subscriptions', 0, async (query, after) => {
-      const parted = await query<{ position: number }>({
-        text: `update subscriptions set renewed_from_subs_id = null
-          from (
-            select record.id, record.position from ${created('subscriptions')} and record.import_id = $1
-              and record.position > $3 and record.renewed_from_subs_id is not null and not ${isKept('record')}
-            order by record.position limit $4
-          ) as batch
-          where subscriptions.id = batch.id returning batch.position`,
-        values: [this.#id, 'subscriptions', after, batchSize],
-      })
-      return { next: parted.length > 0 ? Math.max(...parted.map(({ position }) => position)) : null }
+  /** The positions that the import gave to what it created, in parts that are quickly gone through. */
+  async #chunks(resource: ResourceName): Promise<Chunk[]> {
+    const ranges = await unpreparedOn(this.#client)<Chunk>({
+      text: 'select first, last from import_creations where import_id = $1 and resource = $2 order by first',
+      values: [this.#id, resource],
     })
+    return ranges.flatMap(({ first, last }) =>
+      Array.from({ length: Math.ceil((last - first + 1) / batchSize) }, (_, index) => ({
+        first: first + index * batchSize,
+        last: Math.min(last, first + (index + 1) * batchSize - 1),
+      })),
+    )
   }
 
   async end(): Promise<Undone> {
@@ -117,26 +121,12 @@ class Undo {
     return this.#undone
   }
 
-  async #inBatches<At>(
-    resource: ResourceName,
-    first: At,
-    work: (query: Query, at: At) => Promise<Batch<At>>,
-  ): Promise<void> {
-    for (let at: At | null = first; at !== null; ) {
-      const begin: At = at
-      const {
-        next,
-        restored = 0,
-        removed = 0,
-        kept = [],
-      } = await this.#inTransaction(resource, (query) => work(query, begin))
-      this.#undone.restored += restored
-      this.#undone.removed += removed
-      this.#undone.keptCount += kept.length
-      this.#undone.kept.push(...kept.slice(0, mostNamed - this.#undone.kept.length))
-      this.#options.onProgress?.(this.#undone.restored + this.#undone.removed)
-      at = next
-    }
+  #note({ restored = 0, removed = 0, kept = [] }: Done): void {
+    this.#undone.restored += restored
+    this.#undone.removed += removed
+    this.#undone.keptCount += kept.length
+    this.#undone.kept.push(...kept.slice(0, mostNamed - this.#undone.kept.length))
+    this.#options.onProgress?.(this.#undone.restored + this.#undone.removed)
   }
 
   /** A caller may refer to a record in the very moment in which it is removed: then the batch is judged again. */
@@ -167,7 +157,7 @@ const restoreBatch = async (
   importId: string,
   resource: ResourceName,
   after: string,
-): Promise<Batch<string>> => {
+): Promise<Done & { last: string | null }> => {
   const images = await query<ImageFound>({
     text: imagesAfter(resource),
     values: [importId, resource, after, batchSize],
@@ -185,42 +175,38 @@ const restoreBatch = async (
     .map(({ before, isUntouched, obstacle }) =>
       keptRecord(resource, before, isUntouched && obstacle ? obstacle : 'changed since'),
     )
-  return { restored: changes.length, kept, next: images.at(-1)?.before.id ?? null }
+  return { restored: changes.length, kept, last: images.at(-1)?.before.id ?? null }
 }
 
-const removeBatch = async (
+/** What is left of the chunk then is kept. */
+const removeChunk = async (
   query: Query,
   importId: string,
   resource: ResourceName,
-  after: number,
-): Promise<Batch<number>> => {
-  const rows = await query<{ id: string; position: number; isFree: boolean }>({
-    text: `select record.id, record.position, not (${isReferredTo(resource)}) as "isFree" from ${created(resource)}
-      and record.import_id = $1 and record.position > $3 order by record.position limit $4`,
-    values: [importId, resource, after, batchSize],
+  { first, last }: Chunk,
+): Promise<Done> => {
+  const rows = await query<{ image: Image; isUntouched: boolean; isFree: boolean }>({
+    text: `select ${imageOf(resource, 'record')} as image, record.import_id is not distinct from $1 as "isUntouched",
+        not (${isReferredTo(resource)}) as "isFree"
+      from ${created(resource)} order by record.position`,
+    values: [importId, first, last],
   })
-  const free = rows.filter(({ isFree }) => isFree).map(({ id }) => id)
+  const free = rows.filter(({ isUntouched, isFree }) => isUntouched && isFree).map(({ image }) => image.id)
   const removed = await removeRecords(query, resource, free)
-  return { removed: removed.length, next: rows.at(-1)?.position ?? null }
+  const kept = rows
+    .filter(({ isUntouched, isFree }) => !isUntouched || !isFree)
+    .map(({ image, isUntouched }) => keptRecord(resource, image, isUntouched ? 'others refer to it' : 'changed since'))
+  return { removed: removed.length, kept }
 }
 
-const nameKept = async (
-  query: Query,
-  importId: string,
-  resource: ResourceName,
-  after: number,
-): Promise<Batch<number>> => {
-  const rows = await query<{ image: Image; position: number; isUntouched: boolean }>({
-    text: `select ${imageOf(resource, 'record')} as image, record.position,
-        record.import_id is not distinct from $1 as "isUntouched"
-      from ${created(resource)} and record.position > $3 order by record.position limit $4`,
-    values: [importId, resource, after, batchSize],
+/** A subscription stays when one that stays was renewed from it. The others let go of each other, so that they can go. */
+const partRenewals = (query: Query, importId: string, { first, last }: Chunk): Promise<unknown> =>
+  query({
+    text: `update subscriptions set renewed_from_subs_id = null
+      where id in (select record.id from ${created('subscriptions')} and record.import_id = $1
+        and record.renewed_from_subs_id is not null and not ${isKept('record')})`,
+    values: [importId, first, last],
   })
-  const kept = rows.map(({ image, isUntouched }) =>
-    keptRecord(resource, image, isUntouched ? 'others refer to it' : 'changed since'),
-  )
-  return { kept, next: rows.at(-1)?.position ?? null }
-}
 
 const keptRecord = (resource: ResourceName, image: Image, reason: string): Kept => {
   const key = keyOf(resource)
@@ -228,16 +214,21 @@ const keptRecord = (resource: ResourceName, image: Image, reason: string): Kept 
   return { resource, id: image.id, name: typeof name === 'string' ? name : null, reason }
 }
 
-/** The creations of the import ($1) that are still there. */
-const created = (resource: ResourceName): string => `import_creations as creation join ${resource} as record
-  on record.class = any (array[0, 1, 2, 3, 4, 5, 6, 7]::smallint[]) and record.position between creation.first and creation.last
-  where creation.import_id = $1 and creation.resource = $2`
+/** What is still there of the positions from $2 to $3, which are all of one import. The index holds them by class. */
+const created = (resource: ResourceName): string => {
+  const classes = Array.from({ length: tables[resource].classCount }, (_, index) => index)
+  return `${resource} as record
+    where record.class = any (array[${classes.join(', ')}]::smallint[]) and record.position between $2 and $3`
+}
 
 /** Subscriptions of the import ($1) from which one was renewed that it did not create, or that changed since. */
 const keptPredecessors = () => `
   create temp table kept_predecessors as
   with recursive created as (
-    select record.id, record.renewed_from_subs_id from ${created('subscriptions')} and record.import_id = $1
+    select record.id, record.renewed_from_subs_id
+    from import_creations as creation join subscriptions as record
+      on record.class = any (array[0, 1]::smallint[]) and record.position between creation.first and creation.last
+    where creation.import_id = $1 and creation.resource = 'subscriptions' and record.import_id = $1
   ), kept as (
     select created.id, created.renewed_from_subs_id
     from created join subscriptions as follower on follower.renewed_from_subs_id = created.id
@@ -273,9 +264,10 @@ type ImageFound = {
 
 const imagesAfter = (resource: ResourceName): string => {
   const gone = transferColumns[resource]
-    .filter(({ refersTo }) => refersTo !== null)
+    .flatMap(({ field, refersTo }) => (refersTo ? [{ field, refersTo }] : []))
     .map(({ field, refersTo }) => {
-      const [column, type] = refersTo === 'accounts' ? ['account_id', 'text'] : ['id', 'uuid']
+      const { canonical: column } = identifiersOf[refersTo]
+      const type = column === 'id' ? 'uuid' : 'text'
       const value = `(image.before ->> '${field}')::${type}`
       return `when ${value} is not null and not exists (select from ${refersTo} as other where other.${column} = ${value}) then 'its \`${field}\` is gone'`
     })
