@@ -313,6 +313,10 @@ describe('a bad row', { concurrency: 2 }, () => {
         'subscriptionId,accountId,publicationId,renewedFromSubsId\nS-1,A-1,DAILY,S-1\nS-2,A-1,DAILY,S-1\nS-3,A-1,DAILY,S-2\nS-4,A-1,DAILY,\n',
     })
     assert.deepEqual((await counts(folder)).subscriptions, [1, 0, 0, 3])
+    assert.match(
+      (await reasonsOf(join(folder, 'subscriptions.csv')))[2] ?? '',
+      /"the subscription ""S-2"" is refused too"/,
+    )
     assert.deepEqual(
       (await list('/subscriptions')).map(({ subscriptionId }) => subscriptionId),
       ['S-4'],

@@ -187,7 +187,7 @@ const refuseFollowers = async (client: pg.Client): Promise<void> => {
     ${refuse(
       'subscriptions',
       'renewedFromSubsId',
-      `'the subscription ' || gone.id || ' is refused too'`,
+      `'the subscription "' || coalesce(staged.renewed_from_subs_id_other, gone.id::text) || '" is refused too'`,
       'gone',
       `staged.renewed_from_subs_id = gone.id
         and not exists (select from subscriptions as record where record.id = gone.id)`,
