@@ -74,18 +74,22 @@ const problemsOf = (operation: Operation): ProblemCode[] => [
   'malformed_request',
   ...(operation.query ? (['invalid_parameter', 'invalid_cursor'] as const) : (['invalid_parameter'] as const)),
   ...(operation.body ? (['malformed_body'] as const) : []),
-  ...(operation.method === 'GET' || operation.conditional ? (['invalid_header'] as const) : []),
+  ...(operation.method === 'GET' || operation.method === 'POST' || operation.conditional
+    ? (['invalid_header'] as const)
+    : []),
   'missing_token',
   'invalid_token',
   'insufficient_scope',
   'insufficient_role',
   ...(operation.path.includes('{') ? (['not_found'] as const) : []),
   ...(operation.problems ?? []),
+  ...(operation.method === 'POST' ? (['request_in_progress'] as const) : []),
   ...(operation.conditional ? (['precondition_failed'] as const) : []),
   'body_too_large',
   'url_too_long',
   ...(operation.body ? (['unsupported_media_type'] as const) : []),
   ...(operation.method !== 'GET' ? (['invalid_body'] as const) : []),
+  ...(operation.method === 'POST' ? (['idempotency_key_reused'] as const) : []),
   'headers_too_large',
   'internal_error',
   'unavailable',
@@ -120,6 +124,14 @@ const parameters = (operation: Operation): Json[] => [
     return { name, in: 'query', description, schema: rest }
   }),
   ...(operation.method === 'GET' ? [header('If-None-Match', 'An `ETag`: answers 304 when it is still current.')] : []),
+  ...(operation.method === 'POST'
+    ? [
+        header(
+          'Idempotency-Key',
+          'Up to 255 characters: a retry with the same key within 24 hours is answered as the first.',
+        ),
+      ]
+    : []),
   ...(operation.conditional ? [header('If-Match', 'An `ETag`: answers 412 when it is no longer current.')] : []),
 ]
 const header = (name: string, description: string): Json => ({
@@ -135,6 +147,9 @@ const answerHeaders = (named: NamedOperation): Json => {
     'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
     ...(isTagged(named) && { ETag: { $ref: '#/components/headers/ETag' } }),
     ...(operation.status === 201 && isShownLater(operation) && { Location: { $ref: '#/components/headers/Location' } }),
+    ...(operation.method === 'POST' && {
+      'Idempotency-Replayed': { $ref: '#/components/headers/Idempotency-Replayed' },
+    }),
     ...(operation.query && { Link: { $ref: '#/components/headers/Link' } }),
   }
 }
@@ -145,6 +160,10 @@ const isShownLater = ({ path }: Operation): boolean =>
 
 const headers: Json = {
   ETag: { description: 'Names this version of the answer.', schema: { type: 'string' } },
+  'Idempotency-Replayed': {
+    description: '`true` when this is the kept answer of an earlier request with the same `Idempotency-Key`.',
+    schema: { type: 'string' },
+  },
   Link: {
     description: 'RFC 8288: `first`, `prev`, `next` and `last`. The last page has no `next`.',
     schema: { type: 'string' },

@@ -63,6 +63,11 @@ export const problems = {
     title: 'The contact is deleted',
     cure: 'Restore the contact first, or send `"deletedAt": null` with the update.',
   },
+  request_in_progress: {
+    status: 409,
+    title: 'The same request is still running',
+    cure: 'Try again after the seconds given in `Retry-After`: it answers what the first one did.',
+  },
   precondition_failed: {
     status: 412,
     title: 'The record has changed',
@@ -79,6 +84,11 @@ export const problems = {
     status: 422,
     title: 'The body is not accepted',
     cure: 'Correct the properties named in `errors`; nothing was changed.',
+  },
+  idempotency_key_reused: {
+    status: 422,
+    title: 'The idempotency key was used for another request',
+    cure: 'Make a new `Idempotency-Key` for every request that is not a retry; nothing was changed.',
   },
   headers_too_large: { status: 431, title: 'The headers are too large', cure: 'Send fewer or shorter headers.' },
   internal_error: {

@@ -33,8 +33,11 @@ describe('after kill -9 in the middle of writes', { timeout: 120_000 }, async ()
   const start = async () => {
     serving = await startServing(['--port', '0'], environment)
   }
-  const call = async (method: string, path: string, body?: object) => {
-    const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) }
+  const call = async (method: string, path: string, body?: object, key?: string) => {
+    const headers = {
+      ...{ authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(key && { 'idempotency-key': key }),
+    }
     const given = body ? { body: JSON.stringify(body) } : {}
     const address = path.startsWith('http') ? path : serving.announced.api + path
     const response = await fetch(address, { method, headers, ...given, signal: AbortSignal.timeout(30_000) })
@@ -46,7 +49,24 @@ describe('after kill -9 in the middle of writes', { timeout: 120_000 }, async ()
     process.kill(postmaster, 'SIGKILL')
   }
 
-  /** Creates contacts until told to stop; a write that was not answered is never repeated under the same name. */
+  /** Writes of which nobody knows whether they were done: sent again under their key, they must not be done twice. */
+  const unanswered = new Map<string, object>()
+  const create = async (name: string, contact: object) => {
+    unanswered.set(name, contact)
+    const answer = await call('POST', '/contacts', contact, name).catch(() => null)
+    if (answer?.status === 201) {
+      answered.set(name, answer.body.id)
+      unanswered.delete(name)
+    }
+    return answer
+  }
+  const sendUnansweredAgain = async () => {
+    const [before, waiting] = [answered.size, [...unanswered]]
+    for (const [name, contact] of waiting) await create(name, contact)
+    assert.equal(answered.size, before + waiting.length)
+  }
+
+  /** Creates contacts until told to stop. */
   const startWriters = () => {
     const refusals: { status: number; code: string; retryAfter: string | null }[] = []
     let stopped = false
@@ -54,9 +74,8 @@ describe('after kill -9 in the middle of writes', { timeout: 120_000 }, async ()
       for (let number = 0; !stopped && !over; number++) {
         const name = `${writer}-${number}`
         const contact = { accountId, name, subsOnly: number % 3 === 0 }
-        const answer = await call('POST', '/contacts', contact).catch(() => null)
-        if (answer?.status === 201) answered.set(name, answer.body.id)
-        else if (answer) {
+        const answer = await create(name, contact)
+        if (answer && answer.status !== 201) {
           const retryAfter = answer.response.headers.get('retry-after')
           refusals.push({ status: answer.status, code: answer.body.code, retryAfter })
         }
@@ -75,8 +94,9 @@ describe('after kill -9 in the middle of writes', { timeout: 120_000 }, async ()
     return until(`${count} more writes are answered`, () => answered.size >= enough)
   }
 
-  /** Every answered write is there, nothing is there twice, and every count agrees. */
+  /** Every answered write is there, nothing is there twice although it was sent again, and every count agrees. */
   const assertNothingLost = async () => {
+    await sendUnansweredAgain()
     const items: Item[] = []
     let total = 0
     for (let next = '/contacts?includeSubsOnly=true&pageSize=200'; next !== ''; ) {

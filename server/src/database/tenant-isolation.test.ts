@@ -30,7 +30,7 @@ const service = await startService()
 /** The tables of a tenant's records and of what is kept about them. */
 const tables = [
   ...['publications', 'accounts', 'contacts', 'subscriptions', 'invoices', 'tasks'],
-  ...['heads', 'tallies', 'search_texts', 'imports', 'import_creations', 'import_changes'],
+  ...['heads', 'tallies', 'search_texts', 'imports', 'import_creations', 'import_changes', 'kept_answers'],
   ...['legacy_systems', 'legacy_deliveries'],
 ]
 /** Read before the tenant of a call is known. */
@@ -47,7 +47,8 @@ const fill = async (tenant: TestTenant): Promise<void> => {
   // No worker runs, so the task waits to be handed over.
   await attachTo(service, tenant, { url: 'http://127.0.0.1:1/', secret: '' })
   const task = { accountId: 'SAME', title: 'Call', dueDate: '2026-01-01' }
-  assert.equal((await service.call('POST', '/tasks', { token, body: task })).status, 201)
+  const headers = { 'idempotency-key': 'same' }
+  assert.equal((await service.call('POST', '/tasks', { token, body: task, headers })).status, 201)
   const importId = newId()
   await service.database.forTenant(tenant.id).transaction(async (query) => {
     await beginImport(query, importId, [])

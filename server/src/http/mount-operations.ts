@@ -1,6 +1,7 @@
 import { basePath, isTagged, type NamedOperation, operations, type Scope, scopePrefix } from '@masthead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Database } from '../database/database.ts'
+import type { Database, TenantDatabase } from '../database/database.ts'
+import type { SentAnswer } from '../database/kept-answers.ts'
 import { type Principal, type Principals, requireScope } from '../identity/principal.ts'
 import type { Answer, Call } from '../operation-call.ts'
 import { Problem } from '../problem.ts'
@@ -8,7 +9,8 @@ import type { Page } from '../records/list.ts'
 import { authenticate, challenge } from './authenticate.ts'
 import { entityTag, isCurrent, readTags, requireMatch } from './conditional.ts'
 import { allowAllOrigins } from './cross-origin.ts'
-import { asProblem, methodNotAllowed, sendProblem } from './problems.ts'
+import { answerOnce, fingerprint, readKey } from './idempotency.ts'
+import { asProblem, methodNotAllowed, problemAnswer, sendProblem } from './problems.ts'
 import { bodyReader } from './request-body.ts'
 import { readQuery } from './request-query.ts'
 
@@ -71,27 +73,43 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
       const ifNoneMatch =
         operation.method === 'GET' ? readTags('If-None-Match', request.headers['if-none-match']) : null
       const ifMatch = operation.conditional ? readTags('If-Match', request.headers['if-match']) : null
+      const key = operation.method === 'POST' ? readKey(request.headers['idempotency-key']) : null
+      const rawBody = request.body as Buffer | undefined // as the parser above leaves it
+      const tenant = database.forTenant(principal.tenantId)
       const call: Call<typeof operation> = {
         params: request.params as Record<string, string>, // the router fills every parameter of the path
         query: readQuery(request.url, operation.query),
         // The reader has checked it against the operation's own schema.
-        body: readBody(request.headers['content-type'], request.body as Buffer | undefined) as undefined,
+        body: readBody(request.headers['content-type'], rawBody) as undefined,
         principal,
-        tenant: database.forTenant(principal.tenantId),
+        tenant,
         requireCurrent: (body) => requireMatch(ifMatch, body),
       }
-      const answer = await handler(call)
-      reply.headers({ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'private, no-cache' })
-      if (answer.location) reply.header('location', `${baseUrl}${basePath}${answer.location}`)
-      if (answer.links)
-        reply.header('link', linkHeader(`${baseUrl}${basePath}${operation.path}`, call.query, answer.links))
-      if (hasTag) {
-        const tag = entityTag(answer.body)
-        reply.header('etag', tag)
-        if (isCurrent(ifNoneMatch, tag)) return reply.code(304).removeHeader('content-type').send()
-      }
-      return reply.code(operation.status).send(answer.body)
+      const work = async (within: TenantDatabase) => answerOf(await handler({ ...call, tenant: within }), call.query)
+      const answer =
+        key === null
+          ? await work(tenant)
+          : await answerOnce(
+              tenant,
+              { principal: principal.lineage, key, fingerprint: fingerprint(request.method, request.url, rawBody) },
+              work,
+              (problem) => problemAnswer(problem, baseUrl, request.id),
+            )
+      reply.headers(answer.headers)
+      if (isCurrent(ifNoneMatch, answer.headers.etag)) return reply.code(304).removeHeader('content-type').send()
+      return reply.code(answer.status).send(answer.body)
     },
+  })
+
+  const answerOf = ({ body, location, links }: Answer, query: object): SentAnswer => ({
+    status: operation.status,
+    headers: {
+      ...{ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'private, no-cache' },
+      ...(location && { location: `${baseUrl}${basePath}${location}` }),
+      ...(links && { link: linkHeader(`${baseUrl}${basePath}${operation.path}`, query, links) }),
+      ...(hasTag && { etag: entityTag(body) }),
+    },
+    body,
   })
 }
 

@@ -1,5 +1,6 @@
 import { largest, type Problem as ProblemBody, problems } from '@masthead/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { SentAnswer } from '../database/kept-answers.ts'
 import { isUnavailable } from '../database/unavailable.ts'
 import { invalidProperty, Problem } from '../problem.ts'
 
@@ -72,13 +73,17 @@ export const problemBody = (problem: Problem, baseUrl: string, requestId: string
 const wellFormed = (_member: string, value: unknown): unknown =>
   typeof value === 'string' ? value.toWellFormed() : value
 
-export const sendProblem = (reply: FastifyReply, problem: Problem, baseUrl: string): FastifyReply =>
-  reply
-    .code(problem.status)
-    .headers({
-      'x-request-id': reply.request.id,
-      'cache-control': 'no-store',
-      ...problem.headers,
-      'content-type': 'application/problem+json',
-    })
-    .send(JSON.stringify(problemBody(problem, baseUrl, reply.request.id), wellFormed))
+/** The problem as it is sent, but for what belongs to each request. */
+export const problemAnswer = (problem: Problem, baseUrl: string, requestId: string): SentAnswer => ({
+  status: problem.status,
+  headers: { 'cache-control': 'no-store', ...problem.headers, 'content-type': 'application/problem+json' },
+  body: JSON.stringify(problemBody(problem, baseUrl, requestId), wellFormed),
+})
+
+export const sendProblem = (reply: FastifyReply, problem: Problem, baseUrl: string): FastifyReply => {
+  const { status, headers, body } = problemAnswer(problem, baseUrl, reply.request.id)
+  return reply
+    .code(status)
+    .headers({ 'x-request-id': reply.request.id, ...headers })
+    .send(body)
+}

@@ -38,6 +38,7 @@ export class DelegatedTokens {
       assignee,
       legacyUserId,
       applicationId,
+      lineage: `grant ${grant}`,
     }
   }
 }

@@ -52,6 +52,7 @@ export class OutsideTokens implements Authenticator {
       assignee: member.assignee,
       legacyUserId: member.legacy_user_id,
       applicationId,
+      lineage: `application ${applicationId} of ${member.user_id}`,
     }
   }
 

@@ -19,6 +19,8 @@ export type Principal = {
   legacyUserId: string | null
   /** The application that acts for the user. */
   applicationId: string | null
+  /** The same for all tokens that stand for one another: rotations of a service token, those of a user, those of a grant. */
+  lineage: string
 }
 
 /** Whatever can tell who holds a token. */
@@ -27,6 +29,7 @@ export type Authenticator = { authenticate(token: string): Promise<Principal> }
 type TokenRow = {
   id: string
   kind: TokenKind
+  lineage_id: string
   tenant_id: string
   user_id: string | null
   scopes: string[]
@@ -72,6 +75,7 @@ export class Principals implements Authenticator {
       assignee: row.assignee,
       legacyUserId: row.legacy_user_id,
       applicationId: null,
+      lineage: row.kind === 'service' ? `service ${row.lineage_id}` : `member ${row.user_id}`,
     }
   }
 
@@ -86,7 +90,7 @@ export class Principals implements Authenticator {
 }
 
 const findToken = `
-  select token.id, token.kind, token.tenant_id, token.user_id, token.scopes, membership.role,
+  select token.id, token.kind, token.lineage_id, token.tenant_id, token.user_id, token.scopes, membership.role,
     token.expires_at, token.revoked_at, token.last_used_at, membership.legacy_user_id,
     coalesce(membership.legacy_user_id, token.default_assignee, tenant.default_assignee, '') as assignee
   from access_tokens token
