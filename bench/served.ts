@@ -41,6 +41,7 @@ export const environmentOf = (dataDirectory: string) => ({
   ...process.env,
   MASTHEAD_DATA_DIR: dataDirectory,
   DATABASE_URL: '',
+  RATE_LIMIT: 'off',
 })
 
 const firstDocument = async (server: ChildProcess): Promise<{ url: string; api: string }> => {

@@ -90,6 +90,7 @@ const problemsOf = (operation: Operation): ProblemCode[] => [
   ...(operation.body ? (['unsupported_media_type'] as const) : []),
   ...(operation.method !== 'GET' ? (['invalid_body'] as const) : []),
   ...(operation.method === 'POST' ? (['idempotency_key_reused'] as const) : []),
+  'too_many_requests',
   'headers_too_large',
   'internal_error',
   'unavailable',
@@ -108,7 +109,9 @@ const problemResponse = (status: number, codes: ProblemCode[]): Json => ({
   ...(status === 401 || status === 403
     ? { headers: { 'WWW-Authenticate': { $ref: '#/components/headers/WWW-Authenticate' } } }
     : {}),
-  ...(status === 503 ? { headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } } : {}),
+  ...(status === 429 || status === 503
+    ? { headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } }
+    : {}),
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
 })
 
@@ -145,6 +148,8 @@ const answerHeaders = (named: NamedOperation): Json => {
   const { operation } = named
   return {
     'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
+    RateLimit: { $ref: '#/components/headers/RateLimit' },
+    'RateLimit-Policy': { $ref: '#/components/headers/RateLimit-Policy' },
     ...(isTagged(named) && { ETag: { $ref: '#/components/headers/ETag' } }),
     ...(operation.status === 201 && isShownLater(operation) && { Location: { $ref: '#/components/headers/Location' } }),
     ...(operation.method === 'POST' && {
@@ -169,6 +174,14 @@ const headers: Json = {
     schema: { type: 'string' },
   },
   Location: { description: 'Address of the new record.', schema: { type: 'string' } },
+  RateLimit: {
+    description: 'How many requests are left to the token and its tenant, and for how many seconds.',
+    schema: { type: 'string' },
+  },
+  'RateLimit-Policy': {
+    description: 'How many requests the token and its tenant may send, in how many seconds.',
+    schema: { type: 'string' },
+  },
   'Retry-After': { description: 'Seconds after which to try again.', schema: { type: 'string' } },
   'WWW-Authenticate': { description: 'RFC 6750, with `resource_metadata` of RFC 9728.', schema: { type: 'string' } },
   'X-Request-Id': {

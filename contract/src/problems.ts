@@ -90,6 +90,11 @@ export const problems = {
     title: 'The idempotency key was used for another request',
     cure: 'Make a new `Idempotency-Key` for every request that is not a retry; nothing was changed.',
   },
+  too_many_requests: {
+    status: 429,
+    title: 'Too many requests',
+    cure: 'Wait for the seconds given in `Retry-After`; `RateLimit` tells how many are left.',
+  },
   headers_too_large: { status: 431, title: 'The headers are too large', cure: 'Send fewer or shorter headers.' },
   internal_error: {
     status: 500,

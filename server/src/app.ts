@@ -9,6 +9,7 @@ import { describeApi } from './http/description.ts'
 import { getOnly } from './http/get-only.ts'
 import { type Handler, mountOperations } from './http/mount-operations.ts'
 import { asProblem, sendProblem, urlTooLong } from './http/problems.ts'
+import { RateLimiter, type RateLimits } from './http/rate-limit.ts'
 import { UnreadableRequests } from './http/unreadable-requests.ts'
 import { DelegatedTokens } from './identity/delegated-tokens.ts'
 import { type OutsideIssuer, OutsideTokens } from './identity/outside-issuer.ts'
@@ -23,6 +24,8 @@ export type AppOptions = {
   baseUrl: string
   delegation: Delegation
   trustedProxies?: string[]
+  /** Null where nothing is limited. */
+  rateLimits: RateLimits | null
   logLevel?: 'silent' | 'warn'
 }
 
@@ -32,7 +35,7 @@ const graceMilliseconds = 8_000
 
 /** The service as it runs in production and in tests. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
-  const { database, baseUrl, delegation, trustedProxies = [], logLevel = 'warn' } = options
+  const { database, baseUrl, delegation, rateLimits, trustedProxies = [], logLevel = 'warn' } = options
   const unreadable = new UnreadableRequests(baseUrl)
   const app = Fastify({
     bodyLimit: largest.bodyBytes,
@@ -73,7 +76,10 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
         )
   const principals = new Principals(database, delegated)
   const handlers = await loadHandlers()
-  await app.register((api) => mountOperations(api, { database, principals, handlers, baseUrl }), { prefix: basePath })
+  const limiter = rateLimits && new RateLimiter(rateLimits)
+  await app.register((api) => mountOperations(api, { database, principals, handlers, baseUrl, limiter }), {
+    prefix: basePath,
+  })
   return app
 }
 

@@ -16,6 +16,8 @@ export type Config = {
   dataDirectory: string
   /** `TRUST_PROXY`: addresses or networks of reverse proxies, separated by commas, whose `X-Forwarded-For` names the caller. Default: none is believed. */
   trustedProxies: string[]
+  /** `RATE_LIMIT`: `off` for trials. `RATE_LIMIT_TOKEN`, `RATE_LIMIT_TENANT`: requests a minute, default 1200 and 6000. `RATE_LIMIT_AT_ONCE`: requests of a token at once, default 50. */
+  rateLimits: { token: number; tenant: number; atOnce: number } | null
   /** `MASTHEAD_SECRET`: 32 or more random characters that encrypt signing keys and the secrets of legacy systems; the same on every node. Default: made once and kept in the data folder. */
   secret: string | null
   /** `LEGACY_ALLOW_PRIVATE`: `true` lets legacy systems have private and loopback addresses, and plain `http`. Default `false`. */
@@ -43,11 +45,28 @@ export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config
   databaseUrl: environment.DATABASE_URL ? readDatabaseUrl(environment.DATABASE_URL) : null,
   dataDirectory: environment.MASTHEAD_DATA_DIR || '.masthead',
   trustedProxies: readProxies(environment.TRUST_PROXY ?? ''),
+  rateLimits: readRateLimits(environment),
   secret: environment.MASTHEAD_SECRET ? readSecret(environment.MASTHEAD_SECRET) : null,
   legacyAllowPrivate: readFlag(environment.LEGACY_ALLOW_PRIVATE || 'false', 'LEGACY_ALLOW_PRIVATE'),
   authUrl: environment.AUTH_URL ? readOrigin(environment.AUTH_URL, 'AUTH_URL') : null,
   outsideIssuer: environment.AUTH_ISSUER ? readOutsideIssuer(environment.AUTH_ISSUER, environment) : null,
 })
+
+const readRateLimits = (environment: NodeJS.ProcessEnv): Config['rateLimits'] => {
+  const { RATE_LIMIT: limit = '' } = environment
+  if (limit === 'off') return null
+  if (limit !== '' && limit !== 'on') throw new Error(`RATE_LIMIT must be on or off, not "${limit}"`)
+  const read = (name: string, usual: number): number => {
+    const text = environment[name] || String(usual)
+    if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+    throw new Error(`${name} must be a whole number from 1 on, not "${text}"; RATE_LIMIT=off lifts all limits`)
+  }
+  return {
+    token: read('RATE_LIMIT_TOKEN', 1_200),
+    tenant: read('RATE_LIMIT_TENANT', 6_000),
+    atOnce: read('RATE_LIMIT_AT_ONCE', 50),
+  }
+}
 
 const readProxies = (text: string): string[] => {
   const networks = text

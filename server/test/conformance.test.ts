@@ -8,7 +8,7 @@ import { openDatabase } from '../src/database/database.ts'
 import { attachTo } from './legacy-receiver.ts'
 import { populatedTenant } from './populated-tenant.ts'
 import { sendRaw } from './raw-connection.ts'
-import { type CallAnswer, type CallOptions, linksOf, startService } from './service.ts'
+import { type CallAnswer, type CallOptions, generous, linksOf, startService } from './service.ts'
 import { callOperation, validRequest } from './valid-requests.ts'
 
 const service = await startService()
@@ -114,8 +114,9 @@ describe('a GET', () => {
   for (const named of gets) {
     /** What belongs to the answer: not to the connection, nor to this one request. */
     const headersOf = ({ headers }: CallAnswer) => {
-      const { date, connection, 'keep-alive': alive, 'x-request-id': id, ...rest } = Object.fromEntries(headers)
-      assert.ok(date && id)
+      const { date, connection, 'keep-alive': alive, ...lasting } = Object.fromEntries(headers)
+      const { 'x-request-id': id, ratelimit: left, ...rest } = lasting
+      assert.ok(date && id && left)
       return rest
     }
 
@@ -268,7 +269,13 @@ describe('a problem', () => {
   /** A service whose database does not answer. */
   const stranded = async () => {
     const database = openDatabase('postgres://nobody@127.0.0.1:1/nothing', null)
-    const app = await buildApp({ database, baseUrl: 'http://masthead.test', delegation: outside, logLevel: 'silent' })
+    const app = await buildApp({
+      database,
+      baseUrl: 'http://masthead.test',
+      delegation: outside,
+      rateLimits: null,
+      logLevel: 'silent',
+    })
     after(async () => {
       await app.close()
       await database.close()
@@ -307,20 +314,24 @@ describe('a problem', () => {
     unsupported_media_type: async () => [create, await call(create, { headers: { 'content-type': 'text/plain' } })],
     invalid_body: async () => [create, await call(create, { body: { accountid: '' } })],
     request_in_progress: async () => {
-      // The first waits for this lock.
+      // One of two waits for this lock.
       await service.owner.query('begin')
       await service.owner.query('select from heads where tenant_id = $1 for update', [tenant.id])
-      const first = call(create, { headers: { 'idempotency-key': 'slow' } })
-      let second = await call(create, { headers: { 'idempotency-key': 'slow' } })
+      const both = [1, 2].map(() => call(create, { headers: { 'idempotency-key': 'slow' } }))
+      const tooEarly = await Promise.race(both)
       await service.owner.query('commit')
-      // Either may have come first.
-      const other = await first
-      if (second.status === 201) second = other
-      return [create, second]
+      await Promise.all(both)
+      return [create, tooEarly]
     },
     idempotency_key_reused: async () => {
       await call(create, { headers: { 'idempotency-key': 'reused' } })
       return [create, await call(create, { headers: { 'idempotency-key': 'reused' }, body: { accountId: 'other' } })]
+    },
+    too_many_requests: async () => {
+      const strict = await startService({ rateLimits: { ...generous, token: 1 } })
+      const token = await (await strict.newTenant()).serviceToken()
+      await strict.call('GET', '/contacts', { token })
+      return [list, await strict.call('GET', '/contacts', { token })]
     },
     headers_too_large: async () => [list, await to('/contacts', { 'x-filler': 'a'.repeat(40_000) })],
     internal_error: async () => {
@@ -349,8 +360,11 @@ describe('a problem', () => {
       else assert.equal(ajv.validate('http://masthead.test/openapi#/components/schemas/Problem', body), true)
       assert.equal(body.requestId, headers.get('x-request-id'))
       assert.equal(headers.get('cache-control'), 'no-store')
-      const isPassing = code === 'unavailable' || code === 'request_in_progress'
-      assert.equal(headers.get('retry-after'), isPassing ? '1' : null)
+      if (code === 'too_many_requests') assert.match(headers.get('retry-after') ?? '', /^\d\d$/)
+      else {
+        const isPassing = code === 'unavailable' || code === 'request_in_progress'
+        assert.equal(headers.get('retry-after'), isPassing ? '1' : null)
+      }
       const page = await service.call('GET', `/${new URL(body.type).pathname}`)
       assert.equal(page.status, 200)
       assert.match(page.headers.get('content-type') ?? '', /^text\/html/)

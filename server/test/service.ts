@@ -9,6 +9,7 @@ import pg from 'pg'
 import { buildApp, type Delegation } from '../src/app.ts'
 import { serviceRole } from '../src/database/connection.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
+import type { RateLimits } from '../src/http/rate-limit.ts'
 import { createToken } from '../src/identity/access-tokens.ts'
 import { allScopes, type Role } from '../src/identity/roles.ts'
 import { createTenant, type Tenant } from '../src/identity/tenants.ts'
@@ -52,12 +53,15 @@ export type ServiceOptions = {
   baseUrl?: string
   /** Whose delegated tokens it accepts: its own unless said otherwise. */
   delegation?: Delegation
+  /** What callers may ask for: so much that no test comes near it, unless said otherwise. */
+  rateLimits?: RateLimits
 }
 
 /** What the service calls itself, and its secret, unless a test says otherwise. */
 export const baseUrl = 'http://masthead.test'
 export const secret = 'a secret for tests that is long enough'
 const defaults = { baseUrl }
+export const generous: RateLimits = { token: 1_000_000, tenant: 1_000_000, atOnce: 10_000 }
 
 /** Made once a test file, at its top level; ends with it. */
 export const startService = async (options: ServiceOptions = {}): Promise<Service> => {
@@ -65,7 +69,8 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const { delegation = { issuer: baseUrl, secret } } = options
   const connectionString = await cloneTemplate()
   const database = openDatabase(connectionString, serviceRole)
-  const app = await buildApp({ database, baseUrl, delegation })
+  const { rateLimits = generous } = options
+  const app = await buildApp({ database, baseUrl, delegation, rateLimits })
   await app.listen({ host: '127.0.0.1', port: Number(new URL(baseUrl).port) })
   const address = app.server.address()
   if (address === null || typeof address === 'string') throw new Error('the service does not listen on a port')

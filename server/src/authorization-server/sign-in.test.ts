@@ -125,7 +125,13 @@ describe('after five failures for an account from an address', async () => {
 
 test('a trusted proxy names the caller, and nobody else does', async (context) => {
   const delegation = { issuer: baseUrl, secret }
-  const app = await buildApp({ database: service.database, baseUrl, delegation, trustedProxies: ['192.0.2.0/24'] })
+  const app = await buildApp({
+    database: service.database,
+    baseUrl,
+    delegation,
+    trustedProxies: ['192.0.2.0/24'],
+    rateLimits: null,
+  })
   context.after(() => app.close())
   app.get('/address', async ({ ip }) => ip)
   const headers = { 'x-forwarded-for': '203.0.113.7' }

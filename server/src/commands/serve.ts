@@ -39,8 +39,8 @@ const run = async (options: ServeOptions): Promise<void> => {
     const port = config.port === 0 ? await freePort(host).catch((error) => refuseToListen(error, host, 0)) : config.port
     const baseUrl = config.baseUrl ?? `http://localhost:${port}`
     const delegation = await delegationOf(config, baseUrl)
-    const { trustedProxies } = config
-    const app = await buildApp({ database: opened.database, baseUrl, delegation, trustedProxies })
+    const { trustedProxies, rateLimits } = config
+    const app = await buildApp({ database: opened.database, baseUrl, delegation, trustedProxies, rateLimits })
     await app.listen({ port, host }).catch((error) => refuseToListen(error, host, port))
     const worker = options.work ? await startWorker(config, opened, (message) => app.log.warn(message)) : null
     whenAborted(stopping, async () => {

@@ -214,6 +214,7 @@ describe('served by the plain owner of the database', () => {
     assert.equal(migrated.role, null)
     const database = openDatabase(url, migrated.role)
     const app = await buildApp({
+      rateLimits: null,
       database,
       baseUrl: 'http://masthead.test',
       delegation: { issuer: 'http://masthead.test', secret: 'a secret for tests' },

@@ -11,6 +11,7 @@ import { entityTag, isCurrent, readTags, requireMatch } from './conditional.ts'
 import { allowAllOrigins } from './cross-origin.ts'
 import { answerOnce, fingerprint, readKey } from './idempotency.ts'
 import { asProblem, methodNotAllowed, problemAnswer, sendProblem } from './problems.ts'
+import type { Charge, RateLimiter } from './rate-limit.ts'
 import { bodyReader } from './request-body.ts'
 import { readQuery } from './request-query.ts'
 
@@ -23,22 +24,27 @@ type Surroundings = {
   principals: Principals
   handlers: ReadonlyMap<string, Handler>
   baseUrl: string
+  /** Null where nothing is limited. */
+  limiter: RateLimiter | null
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | null
+    charge: Charge | null
   }
 }
 
 /** Serves every operation of the contract below its base path; what has no handler fails here, at start. */
 export const mountOperations = async (app: FastifyInstance, surroundings: Surroundings): Promise<void> => {
   app.decorateRequest('principal', null)
+  app.decorateRequest('charge', null)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   app.addHook('onRequest', allowAllOrigins(methodsAt))
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     request.principal = await authenticate(surroundings.principals, request.headers.authorization)
+    if (surroundings.limiter) charge(surroundings.limiter, request.principal, request, reply)
     // Before the framework looks at a body that nobody will read.
     if (request.is404) throw noRoute(request)
   })
@@ -96,7 +102,11 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
               (problem) => problemAnswer(problem, baseUrl, request.id),
             )
       reply.headers(answer.headers)
-      if (isCurrent(ifNoneMatch, answer.headers.etag)) return reply.code(304).removeHeader('content-type').send()
+      if (isCurrent(ifNoneMatch, answer.headers.etag)) {
+        request.charge?.refund()
+        reply.headers(request.charge?.headers() ?? {})
+        return reply.code(304).removeHeader('content-type').send()
+      }
       return reply.code(answer.status).send(answer.body)
     },
   })
@@ -111,6 +121,15 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
     },
     body,
   })
+}
+
+/** Every answer to a known token tells what is left. */
+const charge = (limiter: RateLimiter, principal: Principal, request: FastifyRequest, reply: FastifyReply): void => {
+  const arrived = limiter.arrive(principal)
+  request.charge = arrived
+  reply.headers(arrived.headers())
+  reply.raw.once('close', arrived.leave)
+  if (arrived.refused) throw arrived.refused
 }
 
 /** Set by the hook that every operation stands behind. */

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { sampleAccount } from '../../test/sample-records.ts'
+import { generous, startService } from '../../test/service.ts'
+import type { Principal } from '../identity/principal.ts'
+import { RateLimiter } from './rate-limit.ts'
+
+/** What `RateLimit` says is left, by the name of the limit. */
+const leftOf = (headers: Headers): Record<string, number> =>
+  Object.fromEntries(
+    [...(headers.get('ratelimit') ?? '').matchAll(/"(\w+)";r=(\d+);t=\d+/g)].map(([, name = '', left]) => [
+      name,
+      Number(left),
+    ]),
+  )
+
+describe('requests of a token', () => {
+  test('are counted on every answer, also on refusals, and refused with 429 when they are too many', async () => {
+    const service = await startService({ rateLimits: { token: 4, tenant: 100, atOnce: 50 } })
+    const tenant = await service.newTenant()
+    const token = await tenant.serviceToken(['contacts:read'])
+    const answers = []
+    for (const path of ['/contacts', '/contacts/nobody', '/accounts', '/nowhere', '/contacts']) {
+      answers.push(await service.call('GET', path, { token }))
+    }
+    assert.deepEqual(
+      answers.map(({ status, headers }) => [status, leftOf(headers).token]),
+      [
+        [200, 3],
+        [404, 2],
+        [403, 1],
+        [404, 0],
+        [429, 0],
+      ],
+    )
+    const last = answers.at(-1)
+    assert.equal(last?.body.code, 'too_many_requests')
+    assert.match(last?.headers.get('retry-after') ?? '', /^(60|59|58)$/)
+    assert.equal(last?.headers.get('ratelimit-policy'), '"token";q=4;w=60, "tenant";q=100;w=60')
+    assert.equal(leftOf(last?.headers ?? new Headers()).tenant, 96, 'what is refused is not charged to the tenant')
+    const other = await tenant.serviceToken(['contacts:read'])
+    assert.equal((await service.call('GET', '/contacts', { token: other })).status, 200)
+  })
+
+  test('that are answered 304 cost nothing', async () => {
+    const service = await startService({ rateLimits: { token: 3, tenant: 3, atOnce: 50 } })
+    const token = await (await service.newTenant()).serviceToken()
+    const first = await service.call('GET', '/contacts', { token })
+    const headers = { 'if-none-match': first.headers.get('etag') ?? '' }
+    for (let number = 0; number < 5; number++) {
+      const again = await service.call('GET', '/contacts', { token, headers })
+      assert.deepEqual([again.status, leftOf(again.headers)], [304, { token: 2, tenant: 2 }])
+    }
+  })
+
+  test('of all tokens of a tenant count for the tenant, and leave others alone', async () => {
+    const service = await startService({ rateLimits: { token: 100, tenant: 3, atOnce: 50 } })
+    const [tenant, other] = [await service.newTenant(), await service.newTenant()]
+    const statuses = []
+    for (let number = 0; number < 4; number++) {
+      statuses.push((await service.call('GET', '/contacts', { token: await tenant.serviceToken() })).status)
+    }
+    assert.deepEqual(statuses, [200, 200, 200, 429])
+    assert.equal((await service.call('GET', '/contacts', { token: await other.serviceToken() })).status, 200)
+  })
+
+  test('are refused when too many are under way at once, and accepted again afterwards', async () => {
+    const service = await startService({ rateLimits: { ...generous, atOnce: 2 } })
+    const tenant = await service.newTenant()
+    const token = await tenant.serviceToken()
+    await tenant.add('accounts', [sampleAccount('A')])
+    await tenant.add('contacts', [])
+    const create = () => service.call('POST', '/contacts', { token, body: { accountId: 'A' } })
+    assert.equal((await create()).status, 201)
+    // What is under way waits for this lock.
+    await service.owner.query('begin')
+    await service.owner.query('select from heads where tenant_id = $1 for update', [tenant.id])
+    const waiting = [create(), create(), create()]
+    const refused = await Promise.race(waiting)
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '1'])
+    await service.owner.query('commit')
+    const statuses = (await Promise.all(waiting)).map(({ status }) => status)
+    assert.deepEqual(statuses.sort(), [201, 201, 429])
+    assert.equal((await create()).status, 201)
+  })
+
+  test('are nobody else’s when the token is not known', async () => {
+    const service = await startService()
+    const { status, headers } = await service.call('GET', '/contacts', { token: 'nonsense' })
+    assert.deepEqual([status, headers.get('ratelimit')], [401, null])
+  })
+})
+
+describe('a window', () => {
+  const principal: Principal = {
+    ...{ kind: 'service', tokenId: 't', tenantId: 'x', userId: null, role: null, tokenScopes: new Set() },
+    ...{ assignee: '', legacyUserId: null, applicationId: null, lineage: 'service t' },
+  }
+
+  test('begins with the first request and ends after a minute', () => {
+    let now = 1_000
+    const limiter = new RateLimiter({ token: 1, tenant: 10, atOnce: 10 }, () => now)
+    assert.equal(limiter.arrive(principal).refused, null)
+    now += 59_999
+    assert.equal(limiter.arrive(principal).refused?.headers['retry-after'], '1')
+    now += 1
+    assert.equal(limiter.arrive(principal).refused, null)
+  })
+
+  test('of a delegated token is that of its grant', () => {
+    const limiter = new RateLimiter({ token: 1, tenant: 10, atOnce: 10 })
+    const delegated = { ...principal, kind: 'delegated' as const, lineage: 'grant g' }
+    assert.equal(limiter.arrive({ ...delegated, tokenId: 'first' }).refused, null)
+    assert.notEqual(limiter.arrive({ ...delegated, tokenId: 'second' }).refused, null)
+  })
+})
