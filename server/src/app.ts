@@ -63,6 +63,8 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   app.setNotFoundHandler((request) => {
     throw new Problem('not_found', `There is nothing at ${request.url.split('?', 1)[0]?.slice(0, 200)}.`)
   })
+  // The process lives, whatever its database does: who restarts it for that helps nobody.
+  getOnly(app, '/healthz', async () => ({ status: 'alive' }))
   getOnly(app, '/readyz', async () => {
     await database.ping()
     return { status: 'ready' }

@@ -46,6 +46,29 @@ const assertConforms = (named: NamedOperation, { status, headers, body, text }: 
   assert.equal(ajv.validate(`http://masthead.test/openapi${reference}`, body), true, ajv.errorsText())
 }
 
+/** The embedded authorization server cannot start without its database. */
+const outside = {
+  ...{ issuer: 'http://issuer.test', audience: null, matchUsersBy: 'subject' as const },
+  claims: { client: 'client_id', scope: 'scope', tenant: 'tenant', email: 'email', emailVerified: 'email_verified' },
+}
+
+/** A service whose database does not answer. */
+const stranded = async () => {
+  const database = openDatabase('postgres://nobody@127.0.0.1:1/nothing', null)
+  const app = await buildApp({
+    database,
+    baseUrl: 'http://masthead.test',
+    delegation: outside,
+    rateLimits: null,
+    logLevel: 'silent',
+  })
+  after(async () => {
+    await app.close()
+    await database.close()
+  })
+  return app.listen({ host: '127.0.0.1', port: 0 })
+}
+
 describe('a success', () => {
   for (const named of operations) {
     const { name, operation } = named
@@ -260,29 +283,6 @@ describe('a problem', () => {
   ]
   const to = (path: string, headers: Record<string, string> = {}) => service.call('GET', path, { token, headers })
 
-  /** The embedded authorization server cannot start without its database. */
-  const outside = {
-    ...{ issuer: 'http://issuer.test', audience: null, matchUsersBy: 'subject' as const },
-    claims: { client: 'client_id', scope: 'scope', tenant: 'tenant', email: 'email', emailVerified: 'email_verified' },
-  }
-
-  /** A service whose database does not answer. */
-  const stranded = async () => {
-    const database = openDatabase('postgres://nobody@127.0.0.1:1/nothing', null)
-    const app = await buildApp({
-      database,
-      baseUrl: 'http://masthead.test',
-      delegation: outside,
-      rateLimits: null,
-      logLevel: 'silent',
-    })
-    after(async () => {
-      await app.close()
-      await database.close()
-    })
-    return app.listen({ host: '127.0.0.1', port: 0 })
-  }
-
   /** A service that lacks a table. */
   const broken = async () => {
     await service.owner.query('alter table tasks rename to secret_name')
@@ -455,6 +455,7 @@ describe('beside the API', () => {
 
   test('pages that are only read refuse other methods by name', async () => {
     for (const path of [
+      '//healthz',
       '//readyz',
       '/openapi.json',
       '//problems/not_found',
@@ -467,9 +468,14 @@ describe('beside the API', () => {
     }
   })
 
-  test('/readyz tells that the database answers', async () => {
+  test('/readyz tells that the database answers, /healthz that the process lives', async () => {
     const { status, body } = await service.call('GET', '//readyz')
     assert.deepEqual([status, body], [200, { status: 'ready' }])
+    const origin = await stranded()
+    const statuses = await Promise.all(
+      ['healthz', 'readyz'].map(async (path) => (await fetch(`${origin}/${path}`)).status),
+    )
+    assert.deepEqual(statuses, [200, 503])
   })
 
   test('there is nothing at an unknown address, and no page for an unknown problem', async () => {
