@@ -1,4 +1,4 @@
-import type { ResourceName } from '@masthead/contract'
+import { longest, type ResourceName } from '@masthead/contract'
 import { shown } from '../../foreign-text.ts'
 import { foldedStatus } from '../../records/folding.ts'
 import { isUuid, newId } from '../../records/identifiers.ts'
@@ -97,6 +97,8 @@ export class RowStager {
   constructor(resource: ResourceName, now: string) {
     this.#resource = resource
     this.#columns = transferColumns[resource]
+    // Which columns a row gives is an integer of the database, a bit for each.
+    if (this.#columns.length > 31) throw new Error(`${resource} have more columns than bits to tell them by`)
     this.#checked = this.#columns.map(asReference)
     this.#fields = this.#columns.map(({ field }) => field)
     this.#keys = keysOf(resource)
@@ -214,7 +216,9 @@ const openness = new Map(
 
 /** A reference is checked as the business identifier it may be; an `id` is one of those that are shaped like it. */
 const asReference = (column: Column): Column =>
-  column.refersTo ? { ...column, kind: 'text', shortest: 1, longest: 64, isIdentifier: false } : column
+  column.refersTo
+    ? { ...column, kind: 'text', shortest: 1, longest: longest.businessIdentifier, isIdentifier: false }
+    : column
 
 const canonicalCell = (column: Column | undefined, value: string | null | undefined): string | null => {
   if (value == null || !column?.refersTo) return value ?? null
