@@ -53,6 +53,7 @@ describe('after kill -9 in the middle of writes and deliveries', { timeout: 240_
       while (!stopped && !over) {
         const created = await call('POST', '/contacts', { accountId, title: '0' }).catch(() => null)
         if (created?.status !== 201) {
+          // Only so as not to spin while nobody answers.
           await delay(10)
           continue
         }
