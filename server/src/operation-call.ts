@@ -2,10 +2,12 @@ import type { Input, Operation, Resource } from '@masthead/contract'
 import type { TenantDatabase } from './database/database.ts'
 import type { Principal } from './identity/principal.ts'
 import type { Page } from './records/list.ts'
+import type { Writer } from './records/write.ts'
 
 /** What an operation is called with, once token, scope and request have passed. */
 export type Call<O extends Operation> = Input<O> & {
   principal: Principal
+  writer: Writer
   tenant: TenantDatabase
   /** Refuses the call when the caller's `If-Match` names another version of this body. */
   requireCurrent: (body: string) => void

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type NamedOperation, operations, type ProblemCode } from '@masthead/contract'
+import { operator } from '../src/audit/author.ts'
 import { listTokens, revokeToken } from '../src/identity/access-tokens.ts'
 import { allScopes, type Role } from '../src/identity/roles.ts'
 import { newToken } from '../src/identity/token-format.ts'
@@ -71,13 +72,13 @@ const refused: Record<string, string> = {
   'a revoked token': await ended(
     (tenant) => tenant.serviceToken(),
     async (tenantId) => {
-      for (const { id } of await listTokens(query, tenantId)) await revokeToken(query, id)
+      for (const { id } of await listTokens(query, tenantId)) await revokeToken(query, operator, id)
     },
   ),
   'the token of a removed member': await ended(
     (tenant) => tenant.personalToken('admin'),
     async (tenantId) => {
-      for (const { email } of await listMembers(query, tenantId)) await removeMember(query, tenantId, email)
+      for (const { email } of await listMembers(query, tenantId)) await removeMember(query, operator, tenantId, email)
     },
   ),
 }
@@ -96,7 +97,7 @@ const member = await populatedTenant(service)
 const memberToken = await member.tenant.personalToken('editor')
 const becomes = async (role: Role) => {
   for (const { email } of await listMembers(query, member.tenant.id)) {
-    await setRole(query, member.tenant.id, email, role)
+    await setRole(query, operator, member.tenant.id, email, role)
   }
 }
 

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { basePath, type Scope, scopePrefix } from '@masthead/contract'
+import { operator } from '../src/audit/author.ts'
 import { type Application, type NewApplication, registerApplication } from '../src/identity/applications.ts'
 import type { Role } from '../src/identity/roles.ts'
 import type { Tenant } from '../src/identity/tenants.ts'
@@ -20,7 +21,7 @@ export const newPerson = async (
   const person = { email: `${randomUUID()}@example.com`, password: 'correct horse battery' }
   const members = []
   for (const [{ id: tenantId }, role] of memberships)
-    members.push(await createMember(database.query, { ...person, tenantId, role, name: 'Ada' }))
+    members.push(await createMember(database.query, operator, { ...person, tenantId, role, name: 'Ada' }))
   const [first] = members
   if (!first) throw new Error('a person needs a membership')
   return { ...person, id: first.id }
@@ -31,7 +32,7 @@ export const newApplication = (
   { database }: Pick<Service, 'database'>,
   given: Partial<NewApplication> = {},
 ): Promise<Application> =>
-  registerApplication(database.query, {
+  registerApplication(database.query, operator, {
     ...{ name: 'Test application', redirectUris: [callback], scopes: ['contacts:read', 'publications:read'] },
     ...{ isNative: false, mayRefresh: true },
     ...given,

@@ -7,6 +7,7 @@ import { basePath } from '@masthead/contract'
 import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
 import { buildApp, type Delegation } from '../src/app.ts'
+import { operator } from '../src/audit/author.ts'
 import { serviceRole } from '../src/database/connection.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
 import type { RateLimits } from '../src/http/rate-limit.ts'
@@ -142,15 +143,15 @@ const newTenant = async (database: Database, name = 'Test'): Promise<TestTenant>
     ...tenant,
     serviceToken: async (scopes = allScopes, { defaultAssignee, lifetime } = {}) => {
       const given = { tenantId: tenant.id, name: 'test', service: 'test', scopes: [...scopes], lifetime }
-      return (await createToken(database.query, { ...given, defaultAssignee: defaultAssignee ?? null })).token
+      return (await createToken(database.query, operator, { ...given, defaultAssignee: defaultAssignee ?? null })).token
     },
     personalToken: async (role, scopes = allScopes, { legacyUserId, lifetime } = {}) => {
-      const { id } = await createMember(database.query, {
+      const { id } = await createMember(database.query, operator, {
         ...{ tenantId: tenant.id, email: `${randomUUID()}@example.com`, name: 'Test', role, password: 'correct horse' },
         legacyUserId: legacyUserId ?? null,
       })
       const given = { tenantId: tenant.id, name: 'test', scopes: [...scopes], userId: id, lifetime }
-      return (await createToken(database.query, given)).token
+      return (await createToken(database.query, operator, given)).token
     },
     add: async (resource, records) => {
       const bodies = await database.forTenant(tenant.id).transaction((query) => insertRecords(query, resource, records))

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider'
+import type { Author } from '../audit/author.ts'
 import type { Query } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
 import { type Application, findApplication } from '../identity/applications.ts'
@@ -51,7 +52,7 @@ export class StateAdapter implements Adapter {
     })
     // Spent codes are asked for only by who presents them again, perhaps long after they were good.
     if (this.#model === 'AuthorizationCode' && found?.consumed && found.grantId)
-      await endGrant(this.#query, found.grantId)
+      await endGrant(this.#query, { kind: 'masthead' }, found.grantId)
     return found && { ...found, jti: id }
   }
 
@@ -77,7 +78,7 @@ export class StateAdapter implements Adapter {
       text: 'select grant_id from authorization_state where model = $1 and id_hash = $2',
       values: [this.#model, hash(id)],
     })
-    if (spent) await endGrant(this.#query, spent.grant_id)
+    if (spent) await endGrant(this.#query, { kind: 'masthead' }, spent.grant_id)
     throw new errors.InvalidGrant('already used')
   }
 
@@ -87,7 +88,7 @@ export class StateAdapter implements Adapter {
       values: [this.#model, hash(id)],
     })
     // Access tokens are not stored: they end with the consent that stands behind them.
-    if (this.#model === 'Grant') await withdrawConsent(this.#query, id)
+    if (this.#model === 'Grant') await withdrawConsent(this.#query, { kind: 'masthead' }, id)
   }
 
   async revokeByGrantId(grantId: string): Promise<void> {
@@ -112,8 +113,8 @@ export class StateAdapter implements Adapter {
 }
 
 /** Nothing that was given under it works any longer. */
-export const endGrant = async (query: Query, grantId: string): Promise<void> => {
-  await withdrawConsent(query, grantId)
+export const endGrant = async (query: Query, author: Author, grantId: string): Promise<void> => {
+  await withdrawConsent(query, author, grantId)
   await query({ text: 'delete from authorization_state where grant_id = $1', values: [grantId] })
   await query({
     text: `delete from authorization_state where model = 'Grant' and id_hash = $1`,

@@ -26,6 +26,7 @@ import {
 import { sendRaw } from '../../test/raw-connection.ts'
 import { samplePublication } from '../../test/sample-records.ts'
 import { baseUrl, startService } from '../../test/service.ts'
+import { operator } from '../audit/author.ts'
 import { type Application, setApplicationDisabled } from '../identity/applications.ts'
 
 const service = await startService()
@@ -279,11 +280,11 @@ describe('an authorization request is refused without a redirect', () => {
   test('for a disabled application, until it is enabled', async () => {
     const disabled = await newApplication(service)
     const ask = () => new Browser(origin).visit(authorizationRequest(disabled, newVerifier()))
-    await setApplicationDisabled(database.query, disabled.clientId, true)
+    await setApplicationDisabled(database.query, operator, disabled.clientId, true)
     const visit = await ask()
     assert.deepEqual([visit.status, visit.location], [400, ''])
     assert.match(visit.page, /\(invalid_client\)/)
-    await setApplicationDisabled(database.query, disabled.clientId, false)
+    await setApplicationDisabled(database.query, operator, disabled.clientId, false)
     assert.match((await ask()).location, /^\/oauth2\/interaction\//)
   })
 })

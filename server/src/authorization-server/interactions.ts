@@ -1,6 +1,7 @@
 import { type Scope, scopePrefix, scopes } from '@masthead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errors, type InteractionResults } from 'oidc-provider'
+import type { CalledFrom } from '../audit/author.ts'
 import type { Database } from '../database/database.ts'
 import { isUnavailable } from '../database/unavailable.ts'
 import { findApplication } from '../identity/applications.ts'
@@ -35,7 +36,7 @@ export const mountInteractions = async (app: FastifyInstance, surroundings: Surr
   app.post(`${root}/sign-in`, async (request, reply) => {
     const interaction = await find(surroundings, request, reply)
     const { email = '', password = '' } = formOf(request)
-    const outcome = await signIn(surroundings.database.query, email, password, request.ip)
+    const outcome = await signIn(surroundings.database.query, calledFrom(request), email, password)
     if ('user' in outcome)
       return finish(surroundings, request, reply, {
         login: { accountId: outcome.user.id, ts: Math.floor(Date.now() / 1_000) },
@@ -53,7 +54,7 @@ export const mountInteractions = async (app: FastifyInstance, surroundings: Surr
     const interaction = await find(surroundings, request, reply)
     const { decision, tenant = '' } = formOf(request)
     if (decision !== 'allow') return finish(surroundings, request, reply, denied)
-    const grantId = await grant(surroundings, interaction, tenant)
+    const grantId = await grant(surroundings, request, interaction, tenant)
     if (grantId === null) return send(reply, await currentPage(surroundings, interaction))
     return finish(surroundings, request, reply, { consent: { grantId } })
   })
@@ -82,6 +83,8 @@ const refuseOtherSites = ({ method, headers }: FastifyRequest): void => {
   if (method === 'POST' && site !== undefined && site !== 'same-origin')
     throw new errors.AccessDenied('another site sent this form')
 }
+
+const calledFrom = ({ ip, id }: FastifyRequest): CalledFrom => ({ address: ip, requestId: id })
 
 const formOf = (request: FastifyRequest): Form => (request.body ?? {}) as Form // parsed above, for every route here
 
@@ -153,6 +156,7 @@ const askedScopes = ({ params }: Interaction): Scope[] => {
 /** Null when nobody was asked, or the tenant is not one that this user can choose for this application. */
 const grant = async (
   surroundings: Surroundings,
+  request: FastifyRequest,
   interaction: Interaction,
   tenantId: string,
 ): Promise<string | null> => {
@@ -168,13 +172,9 @@ const grant = async (
   if (allowed.length > 0) given.addResourceScope(resource, allowed.map((scope) => scopePrefix + scope).join(' '))
   const grantId = await given.save()
   // Before anything is issued under the grant: without its consent no token of it is accepted, or even made.
-  await storeConsent(database.query, {
-    grantId,
-    applicationId: application.clientId,
-    tenantId,
-    userId,
-    scopes: allowed,
-  })
+  const consent = { grantId, applicationId: application.clientId, tenantId, userId, scopes: allowed }
+  const author = { kind: 'visitor', ...calledFrom(request) } as const
+  await database.transaction((query) => storeConsent(query, author, consent))
   return grantId
 }
 

@@ -4,6 +4,7 @@ import { allowAllOrigins } from '../http/cross-origin.ts'
 import { methodNotAllowed } from '../http/problems.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
 import { mountInteractions } from './interactions.ts'
+import { rememberVisitor } from './visitors.ts'
 
 const metadata = '/.well-known/openid-configuration'
 
@@ -54,6 +55,7 @@ export const mountAuthorizationServer = async (
     })
     for (const [name, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) reply.raw.setHeader(name, value)
+    rememberVisitor(raw, request.ip, request.id)
     reply.hijack()
     server.handle(raw, reply.raw)
   }

@@ -1,13 +1,14 @@
 import { scopes as apiScopes, scopePrefix } from '@masthead/contract'
 import { type Configuration, errors, type KoaContextWithOIDC, Provider } from 'oidc-provider'
 import type { Database } from '../database/database.ts'
-import { findDelegation } from '../identity/consents.ts'
+import { findDelegation, noteIssue } from '../identity/consents.ts'
 import { deriveKey } from '../identity/sealing.ts'
 import type { SigningKey } from '../identity/signing-keys.ts'
 import { findUser } from '../identity/users.ts'
 import { StateAdapter } from './adapter.ts'
 import { errorPage, type Page, signedOutPage, signOutPage } from './pages.ts'
 import { revokeAccessTokens } from './revocation.ts'
+import { visitorOf } from './visitors.ts'
 
 export type ProviderOptions = {
   database: Database
@@ -112,10 +113,11 @@ const configuration = ({ database, issuer, resource, secret, keys }: ProviderOpt
   expiresWithSession: async () => false,
   issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
   rotateRefreshToken: true,
-  extraTokenClaims: async (_ctx, token) => {
+  extraTokenClaims: async (ctx, token) => {
     if (token.kind !== 'AccessToken' || !token.grantId) return undefined
     const delegation = await findDelegation(database.query, token.grantId)
     if (!delegation) throw new errors.InvalidGrant('the consent, the membership or the application has ended')
+    await noteIssue(database.query, visitorOf(ctx.req), token.grantId, delegation)
     return { [tenantClaim]: delegation.tenantId, [grantClaim]: token.grantId }
   },
   findAccount: async (_ctx, id, token) => {

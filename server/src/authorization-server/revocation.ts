@@ -3,6 +3,7 @@ import type { KoaContextWithOIDC } from 'oidc-provider'
 import type { Database } from '../database/database.ts'
 import type { SigningKey } from '../identity/signing-keys.ts'
 import { endGrant } from './adapter.ts'
+import { visitorOf } from './visitors.ts'
 
 type Options = { database: Database; issuer: string; resource: string; keys: SigningKey[] }
 
@@ -15,7 +16,9 @@ export const revokeAccessTokens = ({ database, issuer, resource, keys }: Options
     if (ctx.oidc?.route !== 'revocation' || !isLeftToUs(ctx.body)) return
     const { client, params } = ctx.oidc
     const { payload } = await jwtVerify(String(params?.token), key, expected).catch(() => ({ payload: null }))
-    if (payload && payload.client_id === client?.clientId) await endGrant(database.query, String(payload.grant))
+    if (payload && payload.client_id === client?.clientId) {
+      await endGrant(database.query, visitorOf(ctx.req), String(payload.grant))
+    }
     // RFC 7009 §2.2: "invalid tokens do not cause an error response"
     ctx.status = 200
     ctx.body = ''

@@ -11,6 +11,7 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { startBrowser } from '../../test/browser.ts'
 import { samplePublication } from '../../test/sample-records.ts'
 import { freeAddress, startService } from '../../test/service.ts'
+import { operator } from '../audit/author.ts'
 import { type NewApplication, registerApplication, setApplicationDisabled } from '../identity/applications.ts'
 import { allScopes, type Role } from '../identity/roles.ts'
 import { createMember } from '../identity/users.ts'
@@ -44,7 +45,7 @@ const gazette = await newTenant('Gazette & Sons', 'GAZETTE')
 const newPerson = async (name: string, roles: readonly (readonly [{ id: string }, Role])[]) => {
   const email = `${name.toLowerCase().replace(' ', '.')}@example.com`
   for (const [tenant, role] of roles) {
-    await createMember(query, { tenantId: tenant.id, email, name, role, password })
+    await createMember(query, operator, { tenantId: tenant.id, email, name, role, password })
   }
   return email
 }
@@ -55,7 +56,7 @@ const ada = await newPerson('Ada Lovelace', [
 const grace = await newPerson('Grace Hopper', [[gazette, 'editor']])
 
 const newApplication = (given: Partial<NewApplication> = {}) =>
-  registerApplication(query, {
+  registerApplication(query, operator, {
     ...{ name: 'Ledger Sync', redirectUris: [callback], scopes: allScopes, isNative: false, mayRefresh: false },
     ...given,
   })
@@ -370,7 +371,7 @@ describe('when something is wrong', () => {
 
   person('a disabled application gets nobody to sign in', async (page) => {
     const { clientId } = await newApplication({ name: 'Retired' })
-    await setApplicationDisabled(query, clientId, true)
+    await setApplicationDisabled(query, operator, clientId, true)
     const answer = await page.goto((await newRequest(clientId)).url)
     assert.equal(answer?.status(), 400)
     await requireError(page, /has shared nothing.*\n.*client is invalid/s)
@@ -381,7 +382,7 @@ describe('when something is wrong', () => {
     await page.goto((await newRequest(clientId)).url)
     await signIn(page, grace)
     await heading(page, asked).waitFor()
-    await setApplicationDisabled(query, clientId, true)
+    await setApplicationDisabled(query, operator, clientId, true)
     await button(page, 'Allow').click()
     await heading(page, 'This did not work').waitFor()
     await requireError(page, /not registered, or disabled/)

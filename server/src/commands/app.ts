@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { operator } from '../audit/author.ts'
 import {
   type Application,
   listApplications,
@@ -34,12 +35,14 @@ export const app = (): Command => {
     .option('--json', 'answer one JSON document')
     .action(async (options: RegisterOptions) => {
       const scopes = readScopes(options.scopes)
-      const registered = await withDatabase(({ query }) =>
-        registerApplication(query, {
-          ...{ name: options.name, scopes, redirectUris: options.redirectUri ?? [] },
-          ...{ isNative: options.native ?? false, mayRefresh: options.refresh ?? false },
-          ...(options.clientId !== undefined && { clientId: options.clientId }),
-        }),
+      const registered = await withDatabase((database) =>
+        database.transaction((query) =>
+          registerApplication(query, operator, {
+            ...{ name: options.name, scopes, redirectUris: options.redirectUri ?? [] },
+            ...{ isNative: options.native ?? false, mayRefresh: options.refresh ?? false },
+            ...(options.clientId !== undefined && { clientId: options.clientId }),
+          }),
+        ),
       )
       if (options.json) showJson(registered)
       else showLines(strong(registered.clientId), `${registered.name} is registered; this is its client_id.`)
@@ -69,7 +72,9 @@ export const app = (): Command => {
       .description(disabled ? 'refuse an application and its tokens from now on' : 'let an application work again')
       .option('--json', 'answer one JSON document')
       .action(async (id: string, options: { json?: true }) => {
-        const changed = await withDatabase(({ query }) => setApplicationDisabled(query, id, disabled))
+        const changed = await withDatabase((database) =>
+          database.transaction((query) => setApplicationDisabled(query, operator, id, disabled)),
+        )
         if (options.json) showJson(changed)
         else showLines(`${strong(changed.name)} is ${name}d.`, faint(changed.clientId))
       })

@@ -12,6 +12,7 @@ import { crc32 } from 'node:zlib'
 import { operations, scopes } from '@masthead/contract'
 import type { Command } from 'commander'
 import { runMasthead, severalAtOnce, spawnMasthead, until } from '../../test/masthead-process.ts'
+import { sampleAccount, sampleContact } from '../../test/sample-records.ts'
 import { secret, startService } from '../../test/service.ts'
 import { isPassword } from '../identity/passwords.ts'
 import { buildProgram } from './program.ts'
@@ -102,6 +103,14 @@ describe('every command', { concurrency: 2 }, () => {
       'legacy status': () => json('legacy status --tenant beta'),
       'legacy retry': () => json('legacy retry --tenant beta'),
       'legacy detach': () => json('legacy detach --tenant beta --discard'),
+      'audit verify': () => json('audit verify'),
+      'audit export': () => json(`audit export --tenant acme --to ${join(folder, 'audit.ndjson')}`),
+      'contact erase': async () => {
+        const tenant = await service.newTenant()
+        await tenant.add('accounts', [sampleAccount('C-1')])
+        const [contact] = await tenant.add('contacts', [sampleContact('C-1')])
+        return json(`contact erase ${contact?.id}`)
+      },
       migrate: () => json('migrate'),
       openapi: () => json('openapi'),
     }
@@ -128,6 +137,8 @@ describe('every command', { concurrency: 2 }, () => {
     assert.deepEqual(keysOf('legacy status'), ['attached', 'url', 'attachedAt', ...kept])
     assert.deepEqual(shown['legacy retry'], { retried: 0, hastened: 0 })
     assert.deepEqual(shown['legacy detach'], { discarded: 0 })
+    assert.deepEqual(keysOf('audit export'), ['entries', 'to'])
+    assert.deepEqual(keysOf('contact erase'), ['id', 'tenant', 'images', 'answers', 'deliveries'])
     assert.doesNotMatch(JSON.stringify(shown), /hunter22|eHh4/)
   })
 
@@ -140,7 +151,7 @@ describe('every command', { concurrency: 2 }, () => {
       ],
       [
         'app list',
-        /^clientId +name +scopes +redirectUris +state\n(.*\n)*app_.* com\.example\.report:\/back +enabled\n$/,
+        /^clientId +name +scopes +redirectUris +state\n(.*\n)*app_.* com\.example\.report:\/back +enabled\n/,
       ],
       ['keys rotate', /signs from now on\.\n/],
       ['tenant list', /^slug +name +defaultAssignee +createdAt\n(.*\n)*words +Words +- +\d{4}-.*\n$/],

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { operator } from '../audit/author.ts'
 import { type Role, roles } from '../identity/roles.ts'
 import { findTenant } from '../identity/tenants.ts'
 import { removeMember, setRole } from '../identity/users.ts'
@@ -19,8 +20,10 @@ export const member = (): Command => {
     .addOption(choice('--role <role>', 'what the member may do', roles).makeOptionMandatory())
     .option('--json', 'answer one JSON document')
     .action(async (options: MemberOptions & { role: Role }) => {
-      const changed = await withDatabase(async ({ query }) =>
-        setRole(query, (await findTenant(query, options.tenant)).id, options.email, options.role),
+      const changed = await withDatabase((database) =>
+        database.transaction(async (query) =>
+          setRole(query, operator, (await findTenant(query, options.tenant)).id, options.email, options.role),
+        ),
       )
       if (options.json) showJson(changed)
       else showLines(`${strong(changed.email)} is now ${changed.role} of ${options.tenant}.`)
@@ -33,8 +36,10 @@ export const member = (): Command => {
     .requiredOption('--email <email>', 'e-mail address of the member')
     .option('--json', 'answer one JSON document')
     .action(async (options: MemberOptions) => {
-      const removed = await withDatabase(async ({ query }) =>
-        removeMember(query, (await findTenant(query, options.tenant)).id, options.email),
+      const removed = await withDatabase((database) =>
+        database.transaction(async (query) =>
+          removeMember(query, operator, (await findTenant(query, options.tenant)).id, options.email),
+        ),
       )
       if (options.json) showJson(removed)
       else showLines(`${strong(removed.email)} is no longer a member of ${options.tenant}.`)

@@ -1,5 +1,7 @@
 import { Command } from 'commander'
 import { app } from './app.ts'
+import { audit } from './audit.ts'
+import { contact } from './contact.ts'
 import { demo } from './demo.ts'
 import { exporting } from './export.ts'
 import { importing } from './import.ts'
@@ -22,7 +24,7 @@ export const buildProgram = (): Command => {
     // An option belongs to the command it follows: `import` and `import list` both have --tenant.
     .enablePositionalOptions()
   const identity = [tenant, user, member, token, app, keys]
-  const records = [importing, exporting, demo, legacy]
+  const records = [importing, exporting, demo, legacy, contact, audit]
   for (const command of [serve, work, ...identity, ...records, migrate, openapi]) program.addCommand(command())
   failInOneLine(program, program.name())
   return program

@@ -21,7 +21,7 @@ export const serve = (): Command =>
       'where the embedded PostgreSQL keeps its data (default: MASTHEAD_DATA_DIR, else .masthead)',
     )
     .option('--demo', 'make a tenant with demo data, once, and a token for it')
-    .option('--no-work', 'leave deliveries to legacy systems to `masthead work`')
+    .option('--no-work', 'leave deliveries to legacy systems and housekeeping to `masthead work`')
     .option('--json', 'print the addresses as one JSON document once it serves')
     .action((options: ServeOptions) => run(options))
 

@@ -13,7 +13,9 @@ export const tenant = (): Command => {
     .option('--default-assignee <userId>', 'legacy user who gets tasks that name nobody')
     .option('--json', 'answer one JSON document')
     .action(async (slug: string, options: { name: string; defaultAssignee?: string; json?: true }) => {
-      const created = await withDatabase(({ query }) => createTenant(query, { slug, ...options }))
+      const created = await withDatabase((database) =>
+        database.transaction((query) => createTenant(query, { slug, ...options })),
+      )
       if (options.json) showJson(created)
       else showLines(`Tenant ${strong(created.slug)} created.`)
     })

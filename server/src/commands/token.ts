@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { operator } from '../audit/author.ts'
 import type { Query } from '../database/connection.ts'
 import {
   type AccessToken,
@@ -44,7 +45,9 @@ export const token = (): Command => {
     .option('--default-assignee <userId>', 'legacy user who gets tasks that name nobody (service tokens)')
     .option('--json', 'answer one JSON document')
     .action(async (options: CreateOptions) => {
-      const created = await withDatabase(async ({ query }) => createToken(query, await readNewToken(query, options)))
+      const created = await withDatabase((database) =>
+        database.transaction(async (query) => createToken(query, operator, await readNewToken(query, options))),
+      )
       if (options.json) showJson(created)
       else showToken(created)
     })
@@ -72,7 +75,9 @@ export const token = (): Command => {
     .description('end a token at once')
     .option('--json', 'answer one JSON document')
     .action(async (id: string, options: { json?: true }) => {
-      const revoked = await withDatabase((database) => database.transaction((query) => revokeToken(query, id)))
+      const revoked = await withDatabase((database) =>
+        database.transaction((query) => revokeToken(query, operator, id)),
+      )
       if (options.json) showJson(revoked)
       else showLines(`Token ${strong(revoked.name)} is revoked.`)
     })
@@ -84,7 +89,9 @@ export const token = (): Command => {
     .option('--json', 'answer one JSON document')
     .action(async (id: string, options: { overlap: string; json?: true }) => {
       const overlap = readDuration(options.overlap)
-      const rotated = await withDatabase((database) => database.transaction((query) => rotateToken(query, id, overlap)))
+      const rotated = await withDatabase((database) =>
+        database.transaction((query) => rotateToken(query, operator, id, overlap)),
+      )
       if (options.json) return showJson(rotated)
       showToken(rotated)
       showLines(faint(`The old token works until ${rotated.replaces.expiresAt.toISOString()}.`))

@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { Command } from 'commander'
+import { operator } from '../audit/author.ts'
 import { type Role, roles } from '../identity/roles.ts'
 import { findTenant } from '../identity/tenants.ts'
 import { createMember, listMembers, setPassword, setSubject } from '../identity/users.ts'
@@ -37,7 +38,7 @@ export const user = (): Command => {
       const member = await withDatabase((database) =>
         database.transaction(async (query) => {
           const { id: tenantId } = await findTenant(query, options.tenant)
-          return createMember(query, { ...options, tenantId, password })
+          return createMember(query, operator, { ...options, tenantId, password })
         }),
       )
       if (options.json) showJson(member)

@@ -1,14 +1,14 @@
 import { Command } from 'commander'
 import { type Config, readConfig } from '../config.ts'
 import { keptSecret } from '../identity/installation-secret.ts'
-import type { LegacyWorker } from '../legacy/legacy-worker.ts'
+import { Housekeeping } from '../jobs/housekeeping.ts'
 import { faint, showJson, showLines, strong } from './output.ts'
 import { stopSignal, whenAborted } from './stop-signal.ts'
 import { type OpenedDatabase, openConfigured } from './with-database.ts'
 
 export const work = (): Command =>
   new Command('work')
-    .description('hand deliveries to legacy systems over, beside servers that run with --no-work')
+    .description('hand deliveries to legacy systems over and keep house, beside servers that run with --no-work')
     .option('--json', 'print one JSON document once it works')
     .action((options: { json?: true }) => run(options))
 
@@ -35,11 +35,17 @@ export const startWorker = async (
   config: Config,
   { connection }: OpenedDatabase,
   onError: (message: string) => void,
-): Promise<LegacyWorker> => {
+): Promise<{ stop: () => Promise<void> }> => {
   const secret = () => installationSecret(config)
   // Loaded here, so that the other commands start in less time.
   const { LegacyWorker } = await import('../legacy/legacy-worker.ts')
-  return LegacyWorker.start({ ...connection, secret, allowPrivate: config.legacyAllowPrivate, onError })
+  const deliveries = LegacyWorker.start({ ...connection, secret, allowPrivate: config.legacyAllowPrivate, onError })
+  const housekeeping = Housekeeping.start({ ...connection, onError })
+  return {
+    stop: async () => {
+      await Promise.all([deliveries.stop(), housekeeping.stop()])
+    },
+  }
 }
 
 export const installationSecret = async ({ secret, dataDirectory }: Config): Promise<string> =>

@@ -1,4 +1,5 @@
 import type { Query } from './connection.ts'
+import type { TenantDatabase } from './database.ts'
 
 /** An answer as it was sent. */
 export type SentAnswer = { status: number; headers: Record<string, string>; body: string }
@@ -30,6 +31,30 @@ export const findAnswer = async (
     values: [principal, key],
   })
   return row ?? null
+}
+
+/** All that name a record. It reads the answers of a day, which is quick enough for how rarely it happens. */
+export const forgetAnswersAbout = async (query: Query, id: string): Promise<number> =>
+  (
+    await query({
+      text: `delete from kept_answers where strpos(body, $1) > 0 or strpos(headers::text, $1) > 0 returning 1`,
+      values: [id],
+    })
+  ).length
+
+const forgottenByTheHour = 10_000
+
+/** Of principals that keep no new ones. */
+export const forgetOldAnswers = async ({ transaction }: TenantDatabase): Promise<void> => {
+  const forgetSome = () =>
+    transaction((query) =>
+      query({
+        text: `delete from kept_answers where (principal, key) in (
+          select principal, key from kept_answers where kept_at <= now() - ${lifetime}
+          order by kept_at limit ${forgottenByTheHour} for update skip locked) returning 1`,
+      }),
+    )
+  while ((await forgetSome()).length === forgottenByTheHour);
 }
 
 /** Commits with what the request wrote, so that a crash leaves both or neither. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { sampleAccount } from '../../test/sample-records.ts'
 import { type CallAnswer, startService, type TestTenant } from '../../test/service.ts'
+import { operator } from '../audit/author.ts'
 import { rotateToken } from '../identity/access-tokens.ts'
 
 const service = await startService()
@@ -103,7 +104,7 @@ describe('a POST with an Idempotency-Key', () => {
       'select id from access_tokens where tenant_id = $1 order by created_at',
       [tenant.id],
     )
-    const rotated = await service.database.transaction((query) => rotateToken(query, rows[0].id, 60_000))
+    const rotated = await service.database.transaction((query) => rotateToken(query, operator, rows[0].id, 60_000))
     assert.equal((await post('/contacts', 'mine', body, { token: rotated.token })).text, text)
     const other = await post('/contacts', 'mine', body, { token: await tenant.serviceToken() })
     const user = await post('/contacts', 'mine', body, { token: await tenant.personalToken('editor') })

@@ -1,5 +1,6 @@
 import { basePath, isTagged, type NamedOperation, operations, type Scope, scopePrefix } from '@masthead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { callerOf } from '../audit/author.ts'
 import type { Database, TenantDatabase } from '../database/database.ts'
 import type { SentAnswer } from '../database/kept-answers.ts'
 import { type Principal, type Principals, requireScope } from '../identity/principal.ts'
@@ -88,6 +89,10 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
         // The reader has checked it against the operation's own schema.
         body: readBody(request.headers['content-type'], rawBody) as undefined,
         principal,
+        writer: {
+          author: callerOf(principal, { address: request.ip, requestId: request.id }),
+          actingUser: principal.legacyUserId,
+        },
         tenant,
         requireCurrent: (body) => requireMatch(ifMatch, body),
       }

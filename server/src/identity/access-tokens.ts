@@ -1,4 +1,6 @@
 import type { Scope } from '@masthead/contract'
+import type { Author } from '../audit/author.ts'
+import { auditIn } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
 import { isUuid, newId } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
@@ -39,14 +41,14 @@ export type NewAccessToken = {
   lifetime?: number | undefined
 } & ({ userId: string; service?: undefined } | { userId?: undefined; service: string; defaultAssignee?: string | null })
 
-export const createToken = async (query: Query, given: NewAccessToken): Promise<ShownToken> => {
+export const createToken = async (query: Query, author: Author, given: NewAccessToken): Promise<ShownToken> => {
   const kind = given.userId === undefined ? 'service' : 'personal'
   const { usual, longest } = lifetimes[kind]
   const lifetime = given.lifetime ?? usual
   if (lifetime > longest) throw new Refusal(`a personal access token lives at most ${longest / day} days`)
   if (given.name.trim() === '' || given.service?.trim() === '') throw new Refusal('a token needs a name')
   const id = newId()
-  return insertToken(query, {
+  return insertToken(query, author, {
     ...{ id, lineageId: id, kind, tenantId: given.tenantId, name: given.name, scopes: given.scopes },
     userId: given.userId ?? null,
     service: given.service ?? null,
@@ -59,7 +61,7 @@ type Ownership = { tenantId: string; lineageId: string }
 type FoundToken = AccessToken & Ownership & { lifetime: number }
 type TokenValues = Omit<AccessToken, 'createdAt' | 'revokedAt' | 'lastUsedAt'> & Ownership
 
-const insertToken = async (query: Query, values: TokenValues): Promise<ShownToken> => {
+const insertToken = async (query: Query, author: Author, values: TokenValues): Promise<ShownToken> => {
   const token = newToken(values.kind)
   const { id, tenantId, kind, userId, service, lineageId, name, scopes, defaultAssignee, expiresAt } = values
   const [row] = await query<AccessToken>({
@@ -81,8 +83,11 @@ const insertToken = async (query: Query, values: TokenValues): Promise<ShownToke
     ],
   })
   if (!row) throw new Error('the token was not stored')
+  await auditIn(query, tenantId, author, [{ ...about(id), action: 'created', after: JSON.stringify(row) }])
   return { ...row, token }
 }
+
+const about = (id: string) => ({ resource: 'tokens', recordId: id })
 
 export const listTokens = (query: Query, tenantId: string): Promise<ListedToken[]> =>
   query<ListedToken>({
@@ -108,19 +113,24 @@ const findToken = async (query: Query, id: string): Promise<FoundToken> => {
   return token
 }
 
-export const revokeToken = async (query: Query, id: string): Promise<AccessToken> => {
-  await findToken(query, id)
+export const revokeToken = async (query: Query, author: Author, id: string): Promise<AccessToken> => {
+  const { tenantId, lineageId: _chain, lifetime: _whole, ...before } = await findToken(query, id)
   const [token] = await query<AccessToken>({
     text: `update access_tokens set revoked_at = coalesce(revoked_at, now()) where id = $1 returning ${columns}`,
     values: [id],
   })
   if (!token) throw new Error('the token vanished')
+  if (before.revokedAt === null) {
+    const values = { before: JSON.stringify(before), after: JSON.stringify(token) }
+    await auditIn(query, tenantId, author, [{ ...about(id), action: 'revoked', ...values }])
+  }
   return token
 }
 
 /** A successor with the same name, scopes and lifetime; the old one lives on for the overlap, so nobody is cut off. */
 export const rotateToken = async (
   query: Query,
+  author: Author,
   id: string,
   overlap: number,
 ): Promise<ShownToken & { replaces: { id: string; expiresAt: Date } }> => {
@@ -129,12 +139,17 @@ export const rotateToken = async (
   if (old.revokedAt || old.expiresAt.getTime() <= Date.now()) {
     throw new Refusal('this token has ended; make a new one with `masthead token create`')
   }
-  const successor = await insertToken(query, {
+  const successor = await insertToken(query, author, {
     ...old,
     id: newId(),
     expiresAt: new Date(Date.now() + old.lifetime),
   })
   const expiresAt = new Date(Math.min(old.expiresAt.getTime(), Date.now() + overlap))
   await query({ text: 'update access_tokens set expires_at = $2 where id = $1', values: [id, expiresAt] })
+  const values = {
+    before: JSON.stringify({ expiresAt: old.expiresAt }),
+    after: JSON.stringify({ expiresAt, successor: successor.id }),
+  }
+  await auditIn(query, old.tenantId, author, [{ ...about(id), action: 'rotated', ...values }])
   return { ...successor, replaces: { id, expiresAt } }
 }

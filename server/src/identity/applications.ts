@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { Scope } from '@masthead/contract'
+import type { Author } from '../audit/author.ts'
+import { auditIn, installation } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
 import { Refusal } from '../refusal.ts'
 
@@ -25,7 +27,11 @@ export type NewApplication = Pick<Application, 'name' | 'redirectUris' | 'scopes
   tenantId?: string | null
 }
 
-export const registerApplication = async (query: Query, given: NewApplication): Promise<Application> => {
+export const registerApplication = async (
+  query: Query,
+  author: Author,
+  given: NewApplication,
+): Promise<Application> => {
   // One that an outside issuer knows has its redirect URIs there.
   if (given.redirectUris.length === 0 && given.clientId === undefined) {
     throw new Refusal('an application needs at least one redirect URI')
@@ -40,8 +46,14 @@ export const registerApplication = async (query: Query, given: NewApplication): 
     values: [clientId, name, redirectUris, scopes, isNative, mayRefresh, tenantId],
   })
   if (!application) throw new Refusal(`there is already an application "${clientId}"`)
+  await note(query, author, application, 'registered')
   return application
 }
+
+const note = (query: Query, author: Author, application: Application, action: string): Promise<void> =>
+  auditIn(query, application.tenantId ?? installation, author, [
+    { action, resource: 'applications', recordId: application.clientId, after: JSON.stringify(application) },
+  ])
 
 const newClientId = (): string =>
   `app_${Array.from({ length: 20 }, () => 'abcdefghijklmnopqrstuvwxyz0123456789'[randomInt(36)]).join('')}`
@@ -81,6 +93,7 @@ export const findApplication = async (query: Query, clientId: string): Promise<A
 /** A disabled application's tokens end with the next call; an enabled one's that have not expired work again. */
 export const setApplicationDisabled = async (
   query: Query,
+  author: Author,
   clientId: string,
   disabled: boolean,
 ): Promise<Application> => {
@@ -90,5 +103,6 @@ export const setApplicationDisabled = async (
     values: [clientId, disabled],
   })
   if (!application) throw new Refusal(`there is no application "${clientId}"; \`masthead app list\` shows them`)
+  await note(query, author, application, disabled ? 'disabled' : 'enabled')
   return application
 }

@@ -1,24 +1,35 @@
 import type { Scope } from '@masthead/contract'
+import type { Author } from '../audit/author.ts'
+import { auditIn, auditValues } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
 import type { Role } from './roles.ts'
 
 export type Consent = { grantId: string; applicationId: string; tenantId: string; userId: string; scopes: Scope[] }
 
-export const storeConsent = async (query: Query, consent: Consent): Promise<void> => {
+export const storeConsent = async (query: Query, author: Author, consent: Consent): Promise<void> => {
   const { grantId, applicationId, tenantId, userId, scopes } = consent
   await query({
     text: `insert into consents (grant_id, application_id, tenant_id, user_id, scopes) values ($1, $2, $3, $4, $5)`,
     values: [grantId, applicationId, tenantId, userId, scopes],
   })
+  const after = JSON.stringify({ applicationId, userId, scopes })
+  await auditIn(query, tenantId, author, [{ action: 'given', resource: 'consents', recordId: grantId, after }])
 }
 
 /** Ends everything that was given under the consent. */
-export const withdrawConsent = async (query: Query, grantId: string): Promise<void> => {
+export const withdrawConsent = async (query: Query, author: Author, grantId: string): Promise<void> => {
   await query({
-    text: 'update consents set withdrawn_at = coalesce(withdrawn_at, now()) where grant_id = $1',
-    values: [grantId],
+    text: `with withdrawn as (
+        update consents set withdrawn_at = now() where grant_id = $1 and withdrawn_at is null returning tenant_id
+      )
+      select append_to_audit(tenant_id, $2, $3) from withdrawn`,
+    values: [grantId, ...auditValues(author, [{ action: 'withdrawn', resource: 'consents', recordId: grantId }])],
   })
 }
+
+/** An application got a token by a consent. */
+export const noteIssue = (query: Query, author: Author, grantId: string, { tenantId }: Delegation): Promise<void> =>
+  auditIn(query, tenantId, author, [{ action: 'token_issued', resource: 'consents', recordId: grantId }])
 
 /** What stands behind a delegated token right now. */
 export type Delegation = {

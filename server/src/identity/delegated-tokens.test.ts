@@ -5,6 +5,7 @@ import { decodeJwt, decodeProtectedHeader, SignJWT, UnsecuredJWT } from 'jose'
 import { authorize, newApplication, newPerson, prefixed, refresh, type Tokens } from '../../test/oauth-browser.ts'
 import { sampleAccount } from '../../test/sample-records.ts'
 import { secret, startService } from '../../test/service.ts'
+import { operator } from '../audit/author.ts'
 import { setApplicationDisabled } from './applications.ts'
 import { withdrawConsent } from './consents.ts'
 import { loadSigningKeys } from './signing-keys.ts'
@@ -115,10 +116,10 @@ describe('a delegated token ends at the next call', () => {
     const unlucky = await newApplication(service)
     const tokens = await authorize(origin, { application: unlucky, person })
     await assertWorks(tokens)
-    await setApplicationDisabled(database.query, unlucky.clientId, true)
+    await setApplicationDisabled(database.query, operator, unlucky.clientId, true)
     await assertRefused(tokens.access_token)
     assert.equal((await refresh(origin, unlucky, tokens.refresh_token)).body.error, 'invalid_client')
-    await setApplicationDisabled(database.query, unlucky.clientId, false)
+    await setApplicationDisabled(database.query, operator, unlucky.clientId, false)
     await assertWorks(tokens)
   })
 
@@ -126,7 +127,7 @@ describe('a delegated token ends at the next call', () => {
     const leaver = await newPerson(service, [tenant, 'editor'])
     const tokens = await authorize(origin, { application, person: leaver })
     await assertWorks(tokens)
-    await removeMember(database.query, tenant.id, leaver.email)
+    await removeMember(database.query, operator, tenant.id, leaver.email)
     await assertRefused(tokens.access_token)
     assert.equal((await refresh(origin, application, tokens.refresh_token)).body.error, 'invalid_grant')
   })
@@ -136,7 +137,7 @@ describe('a delegated token ends at the next call', () => {
       await authorize(origin, { application, person }),
       await authorize(origin, { application, person }),
     ]
-    await withdrawConsent(database.query, String(decodeJwt(withdrawn.access_token).grant))
+    await withdrawConsent(database.query, operator, String(decodeJwt(withdrawn.access_token).grant))
     await assertRefused(withdrawn.access_token)
     assert.equal((await refresh(origin, application, withdrawn.refresh_token)).body.error, 'invalid_grant')
     await assertWorks(kept)
@@ -159,9 +160,9 @@ describe('a delegated token may do', async () => {
     await assertWorks(tokens)
     const refused = await create(tokens.access_token)
     assert.deepEqual([refused.status, refused.body.code], [403, 'insufficient_role'])
-    await setRole(database.query, tenant.id, member.email, 'editor')
+    await setRole(database.query, operator, tenant.id, member.email, 'editor')
     assert.equal((await create(tokens.access_token)).status, 201)
-    await setRole(database.query, tenant.id, member.email, 'viewer')
+    await setRole(database.query, operator, tenant.id, member.email, 'viewer')
     assert.equal((await create(tokens.access_token)).status, 403)
   })
 

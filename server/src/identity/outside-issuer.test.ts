@@ -17,6 +17,7 @@ import {
 import { type Environment, runMasthead, startServing, until } from '../../test/masthead-process.ts'
 import { samplePublication } from '../../test/sample-records.ts'
 import { cloneTemplate, type Service, startService } from '../../test/service.ts'
+import { operator } from '../audit/author.ts'
 import { registerApplication, setApplicationDisabled } from './applications.ts'
 import type { OutsideIssuer } from './outside-issuer.ts'
 import { allScopes, type Role } from './roles.ts'
@@ -34,7 +35,7 @@ const accepting = (issuer: string, more: Partial<OutsideIssuer> = {}) =>
 const furnish = async (service: Service) => {
   const { query } = service.database
   const register = (clientId: string, more: { scopes?: Scope[]; tenantId?: string } = {}) =>
-    registerApplication(query, {
+    registerApplication(query, operator, {
       ...{ clientId, name: clientId, scopes: allScopes, redirectUris: [], isNative: false, mayRefresh: false },
       ...more,
     })
@@ -49,7 +50,7 @@ const furnish = async (service: Service) => {
   ) => {
     const subject = randomUUID()
     for (const { id: tenantId } of tenants)
-      await createMember(query, { tenantId, email, name: 'Ada', role, subject, password: 'correct horse' })
+      await createMember(query, operator, { tenantId, email, name: 'Ada', role, subject, password: 'correct horse' })
     return { subject, email }
   }
   const see = async (token: string): Promise<string> => {
@@ -97,7 +98,7 @@ describe('a real OpenID provider outside', async () => {
       await register('retired')
       const token = await tokenFor(ada.subject, 'retired')
       assert.equal(await see(token), 'HERALD')
-      await setApplicationDisabled(query, 'retired', true)
+      await setApplicationDisabled(query, operator, 'retired', true)
       assert.equal(await see(token), unknown)
     })
 
@@ -105,7 +106,7 @@ describe('a real OpenID provider outside', async () => {
       const leaving = await newMember([herald])
       const token = await tokenFor(leaving.subject)
       assert.equal(await see(token), 'HERALD')
-      await removeMember(query, herald.id, leaving.email)
+      await removeMember(query, operator, herald.id, leaving.email)
       assert.equal(await see(token), unknown)
     })
 
@@ -145,7 +146,7 @@ describe('a real OpenID provider outside', async () => {
       const member = await newMember([herald], 'editor')
       const token = await tokenFor(member.subject)
       assert.equal((await write(token)).body.code, 'invalid_body')
-      await setRole(query, herald.id, member.email, 'viewer')
+      await setRole(query, operator, herald.id, member.email, 'viewer')
       assert.equal((await write(token)).body.code, 'insufficient_role')
       assert.equal(await see(token), 'HERALD')
     })

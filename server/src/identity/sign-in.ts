@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import type { CalledFrom } from '../audit/author.ts'
+import { auditIn, auditUser, installation } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
 import { hashPassword, isPassword } from './passwords.ts'
 import { emailKey, findUserByEmail, type User } from './users.ts'
@@ -13,13 +15,17 @@ const windowSeconds = 15 * 60
 const limits = { accountFromAddress: 5, address: 50 }
 
 /** The same answer, after the same work, for an unknown user and a wrong password. */
-export const signIn = async (query: Query, email: string, password: string, address: string): Promise<SignIn> => {
-  const network = networkOf(address)
+export const signIn = async (query: Query, from: CalledFrom, email: string, password: string): Promise<SignIn> => {
+  const network = networkOf(from.address)
   const account = hash(`account ${emailKey(email)} from ${network}`)
   const everyAccount = hash(`address ${network}`)
   // Counted before the password is looked at, so that guesses sent all at once are counted too.
   const onAccount = await countTry(query, account)
-  if (onAccount.tries > limits.accountFromAddress) return throttled(onAccount)
+  if (onAccount.tries > limits.accountFromAddress) {
+    // One entry a window: whoever is refused must not fill the log.
+    if (onAccount.tries === limits.accountFromAddress + 1) await note(query, from, email, null, 'throttled')
+    return throttled(onAccount)
+  }
   const onAddress = await countTry(query, everyAccount)
   if (onAddress.tries > limits.address) {
     await takeBack(query, account)
@@ -27,10 +33,26 @@ export const signIn = async (query: Query, email: string, password: string, addr
   }
   const user = await findUserByEmail(query, email)
   const matches = await isPassword(password, user?.passwordHash ?? (await nobodysHash()))
-  if (!user || !matches) return { refused: 'wrong' }
+  if (!user || !matches) {
+    await note(query, from, email, user, 'failed')
+    return { refused: 'wrong' }
+  }
   await query({ text: 'delete from sign_in_failures where key_hash = $1', values: [account] })
   await takeBack(query, everyAccount)
+  await note(query, from, email, user, 'succeeded')
   return { user }
+}
+
+/** In the tenants of the user, when there is one of this address. */
+const note = (query: Query, from: CalledFrom, email: string, user: User | null, action: string): Promise<void> => {
+  const author = { kind: 'visitor', ...from } as const
+  const happening = {
+    action,
+    resource: 'sign_ins',
+    after: JSON.stringify({ email: email.replaceAll('\0', '').slice(0, 254) }),
+  }
+  if (user) return auditUser(query, user.id, author, happening)
+  return auditIn(query, installation, author, [{ ...happening, recordId: 'unknown' }])
 }
 
 /** Who has one IPv6 address has its whole /64. */

@@ -1,6 +1,8 @@
 import { generateKeyPair } from 'node:crypto'
 import { promisify } from 'node:util'
 import { calculateJwkThumbprint, exportJWK, type JWK } from 'jose'
+import { type Author, operator } from '../audit/author.ts'
+import { auditIn, installation } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
 import { Refusal } from '../refusal.ts'
 import { deriveKey, seal, unseal } from './sealing.ts'
@@ -60,18 +62,18 @@ export const ensureSigningKey = async (query: Query, secret: string): Promise<vo
     text: 'select created_at from signing_keys where retired_at is null order by created_at desc limit 1',
   })
   if (current && Date.now() - current.created_at.getTime() < longestUseMilliseconds) return
-  await addKey(query, secret)
+  await addKey(query, { kind: 'masthead' }, secret)
 }
 
 /** A new key signs from now on; the one before stays published while its tokens live. */
 export const rotateSigningKey = async (query: Query, secret: string): Promise<string> => {
   await lockKeys(query)
-  return addKey(query, secret)
+  return addKey(query, operator, secret)
 }
 
 const lockKeys = (query: Query) => query({ text: `select pg_advisory_xact_lock(hashtext('masthead signing keys'))` })
 
-const addKey = async (query: Query, secret: string): Promise<string> => {
+const addKey = async (query: Query, author: Author, secret: string): Promise<string> => {
   // Refuses another secret before anything changes: it would lock out everybody who has the right one.
   await loadSigningKeys(query, secret)
   const { privateKey, publicKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 })
@@ -88,5 +90,6 @@ const addKey = async (query: Query, secret: string): Promise<string> => {
     text: 'insert into signing_keys (id, encrypted_key, public_key) values ($1, $2, $3)',
     values: [id, sealed, JSON.stringify({ ...publicJwk, ...common })],
   })
+  await auditIn(query, installation, author, [{ action: 'created', resource: 'signing_keys', recordId: id }])
   return id
 }

@@ -1,3 +1,5 @@
+import { operator } from '../audit/author.ts'
+import { auditIn } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
 import { newId } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
@@ -22,6 +24,8 @@ export const createTenant = async (
     values: [id, slug, name, defaultAssignee],
   })
   if (!tenant) throw new Refusal(`there is already a tenant "${slug}"`)
+  const after = JSON.stringify(tenant)
+  await auditIn(query, tenant.id, operator, [{ action: 'created', resource: 'tenants', recordId: tenant.id, after }])
   return tenant
 }
 

@@ -1,3 +1,5 @@
+import { type Author, operator } from '../audit/author.ts'
+import { auditIn, auditUser } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
 import { isUuid, newId } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
@@ -32,7 +34,7 @@ export type NewMember = {
 }
 
 /** Makes the user and the membership; a user who is already known from another tenant keeps name and password. */
-export const createMember = async (query: Query, member: NewMember): Promise<Member> => {
+export const createMember = async (query: Query, author: Author, member: NewMember): Promise<Member> => {
   if (!/^[^\s@]+@[^\s@]+$/.test(member.email)) throw new Refusal(`"${member.email}" is not an e-mail address`)
   if (member.name.trim() === '') throw new Refusal('a user needs a name')
   if (member.subject) await refuseTaken(query, member.subject, member.email)
@@ -50,8 +52,12 @@ export const createMember = async (query: Query, member: NewMember): Promise<Mem
     values: [member.tenantId, user?.id, member.role, member.legacyUserId ?? null],
   })
   if (added.length === 0) throw new Refusal(`${member.email} is already a member of this tenant`)
-  return findMember(query, member.tenantId, member.email)
+  const made = await findMember(query, member.tenantId, member.email)
+  await auditIn(query, member.tenantId, author, [{ ...about(made), action: 'added', after: JSON.stringify(made) }])
+  return made
 }
+
+const about = ({ id }: Member) => ({ resource: 'members', recordId: id })
 
 export const listMembers = (query: Query, tenantId: string): Promise<Member[]> =>
   query<Member>({
@@ -70,22 +76,32 @@ export const findMember = async (query: Query, tenantId: string, email: string):
   return member
 }
 
-export const setRole = async (query: Query, tenantId: string, email: string, role: Role): Promise<Member> => {
-  const { id } = await findMember(query, tenantId, email)
+export const setRole = async (
+  query: Query,
+  author: Author,
+  tenantId: string,
+  email: string,
+  role: Role,
+): Promise<Member> => {
+  const before = await findMember(query, tenantId, email)
   await query({
     text: 'update memberships set role = $3 where tenant_id = $1 and user_id = $2',
-    values: [tenantId, id, role],
+    values: [tenantId, before.id, role],
   })
-  return findMember(query, tenantId, email)
+  const after = await findMember(query, tenantId, email)
+  const values = { before: JSON.stringify(before), after: JSON.stringify(after) }
+  await auditIn(query, tenantId, author, [{ ...about(after), action: 'role_changed', ...values }])
+  return after
 }
 
 /** Ends the membership and, with it, every personal access token of it. */
-export const removeMember = async (query: Query, tenantId: string, email: string): Promise<Member> => {
+export const removeMember = async (query: Query, author: Author, tenantId: string, email: string): Promise<Member> => {
   const member = await findMember(query, tenantId, email)
   await query({
     text: 'delete from memberships where tenant_id = $1 and user_id = $2',
     values: [tenantId, member.id],
   })
+  await auditIn(query, tenantId, author, [{ ...about(member), action: 'removed', before: JSON.stringify(member) }])
   return member
 }
 
@@ -119,16 +135,19 @@ export const setPassword = async (query: Query, email: string, password: string)
     text: `delete from authorization_state where model = 'Session' and payload like $1`,
     values: [`%"accountId":"${changed.id}"%`],
   })
+  await auditUser(query, changed.id, operator, { action: 'password_changed', resource: 'users' })
 }
 
 /** The name of a user at the outside issuer, which the operator alone may say. */
 export const setSubject = async (query: Query, email: string, subject: string): Promise<void> => {
   await refuseTaken(query, subject, email)
-  const changed = await query({
+  const [changed] = await query<{ id: string }>({
     text: 'update users set subject = $2 where email_key = $1 returning id',
     values: [emailKey(email), subject],
   })
-  if (changed.length === 0) throw new Refusal(`there is no user ${email}`)
+  if (!changed) throw new Refusal(`there is no user ${email}`)
+  const after = JSON.stringify({ subject })
+  await auditUser(query, changed.id, operator, { action: 'subject_changed', resource: 'users', after })
 }
 
 const refuseTaken = async (query: Query, subject: string, email: string): Promise<void> => {

@@ -9,6 +9,7 @@ import {
   findSystem,
   type LegacySystem,
   lockSystem,
+  noteOf,
   retryDeliveries,
 } from './queries.ts'
 import { sealSigningSecret } from './secret.ts'
@@ -32,7 +33,9 @@ export const detach = (tenant: TenantDatabase, discard: boolean): Promise<{ disc
         `${waiting} deliveries wait and ${failed} have failed: see \`masthead legacy status\`, or give --discard to delete them`,
       )
     }
-    return { discarded: await deleteSystem(query) }
+    const discarded = await deleteSystem(query)
+    await noteOf(query, tenant, 'detached', { discarded })
+    return { discarded }
   })
 
 export type Status = Partial<LegacySystem> & DeliveryCounts & { attached: boolean }

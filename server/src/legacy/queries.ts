@@ -1,5 +1,8 @@
+import { operator } from '../audit/author.ts'
+import { audit } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
 import type { Database, TenantDatabase } from '../database/database.ts'
+import { shownUrl } from './addresses.ts'
 
 /** Whoever reads this keeps a legacy system from being detached until the transaction ends. */
 export const isAttached = async (query: Query): Promise<boolean> =>
@@ -35,9 +38,14 @@ export const attachSystem = (tenant: TenantDatabase, url: string, sealedSecret: 
       values: [url, sealedSecret],
     })
     if (!attached) throw new Error('the legacy system was not stored')
+    await noteOf(query, tenant, 'attached', { url: shownUrl(url) })
     await query({ text: `select wake_legacy_worker('later', now())` })
     return attached
   })
+
+/** For the audit log: what an operator did about the legacy system. */
+export const noteOf = (query: Query, { tenantId }: TenantDatabase, action: string, after: object): Promise<void> =>
+  audit(query, operator, [{ action, resource: 'legacy_systems', recordId: tenantId, after: JSON.stringify(after) }])
 
 /** Once no write is under way that could still add to what waits. */
 export const lockSystem = (query: Query): Promise<LegacySystem[]> =>
@@ -49,6 +57,15 @@ export const deleteSystem = async (query: Query): Promise<number> => {
   await query({ text: 'delete from legacy_systems' })
   return deleted.length
 }
+
+/** Of a record that is erased. */
+export const forgetDeliveries = async (query: Query, resource: string, id: string): Promise<number> =>
+  (
+    await query({
+      text: 'delete from legacy_deliveries where resource = $1 and record_id = $2 returning 1',
+      values: [resource, id],
+    })
+  ).length
 
 export type DeliveryCounts = {
   waiting: number
@@ -99,6 +116,7 @@ export const retryDeliveries = async (tenant: TenantDatabase): Promise<{ retried
   await tenant.transaction(async (query) => {
     await query({ text: 'update legacy_systems set silences = 0, resumes_at = null' })
     await query({ text: `select wake_legacy_worker('later', now())` })
+    await noteOf(query, tenant, 'retried', sum)
   })
   return sum
 }

@@ -1,4 +1,6 @@
 import type { ResourceName } from '@masthead/contract'
+import type { Author } from '../audit/author.ts'
+import { audit, type Happening } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
 import { fold, foldedStatus } from './folding.ts'
 import { columnOf, type Table, tables } from './tables.ts'
@@ -9,6 +11,9 @@ export type Fields = Readonly<Record<string, unknown>>
 /** Tallies are kept in blocks of 2^level positions; the last level is one block, the total: see the migrations. */
 export const tallyLevels = [10, 16, 22, 62] as const
 
+/** Who writes, and by which name the tenant's legacy system knows the user. */
+export type Writer = { author: Author; actingUser: string | null }
+
 /** Every write of a resource holds this lock until it commits; who takes several takes them in the order of the alphabet. */
 export const lockHead = (query: Query, resource: ResourceName): Promise<unknown> =>
   query({
@@ -16,6 +21,22 @@ export const lockHead = (query: Query, resource: ResourceName): Promise<unknown>
       on conflict (tenant_id, resource) do update set last = heads.last`,
     values: [resource],
   })
+
+/** Adds a record and notes who did; answers its body. */
+export const createRecord = async (
+  query: Query,
+  { author }: Writer,
+  resource: ResourceName,
+  record: Fields & { id: string },
+): Promise<string> => {
+  const after = JSON.stringify(record)
+  const [[body]] = await Promise.all([
+    insertRecords(query, resource, [record]),
+    audit(query, author, [{ action: 'created', resource, recordId: record.id, after }]),
+  ])
+  if (body === undefined) throw new Error(`${resource} ${record.id} was not stored`)
+  return body
+}
 
 /** Adds records, all with the same fields, at the end of the list; answers their bodies in the same order. */
 export const insertRecords = async (
@@ -62,23 +83,39 @@ export const insertion = (table: Table, columns: readonly string[], given: strin
   ), counted as (${count(table, 'changed')})`
 
 /**
- * Replaces fields of a record, all of which `before` holds, while its head is locked; answers its new body. Every column
- * is written, whatever changed: texts by the fields that changed would be too many to keep prepared.
+ * Replaces fields of a record, all of which `before` holds, while its head is locked, and notes who did; answers its new
+ * body. Every column is written, whatever changed: texts by the fields that changed would be too many to keep prepared.
  */
 export const updateRecord = async (
   query: Query,
+  { author }: Writer,
   resource: ResourceName,
   before: Fields & { id: string },
   changes: Fields,
 ): Promise<string> => {
+  const changed = { ...before, ...changes }
   // Whoever wrote it last, no import did.
-  const after = { ...before, importId: null, ...changes }
-  const [body] = await update(query, resource, 'json_populate_record', columnsOf(after), [{ before, after }])
+  const after = { ...changed, importId: null }
+  const [[body]] = await Promise.all([
+    update(query, resource, 'json_populate_record', columnsOf(after), [{ before, after }]),
+    audit(query, author, [happened(resource, { before, after: changed })]),
+  ])
   if (body === undefined) throw new Error(`${resource} ${before.id} vanished under its lock`)
   return body
 }
 
 export type Change = { before: Fields; after: Fields & { id: string } }
+
+/** What an update does to a record, whatever else it changes. */
+export const actionOf = (before: Fields, changes: Fields): 'updated' | 'deleted' | 'restored' => {
+  if (before.deletedAt === null && typeof changes.deletedAt === 'string') return 'deleted'
+  return typeof before.deletedAt === 'string' && changes.deletedAt === null ? 'restored' : 'updated'
+}
+
+export const happened = (resource: ResourceName, { before, after }: Change): Happening => ({
+  ...{ action: actionOf(before, after), resource, recordId: after.id },
+  ...{ before: JSON.stringify(before), after: JSON.stringify(after) },
+})
 
 /** The same for many records, all with the same fields. */
 export const updateRecords = async (

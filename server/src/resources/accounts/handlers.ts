@@ -8,9 +8,9 @@ import { firstContact, newAccount } from './rules.ts'
 export const handlers: Handlers<Resources['accounts']> = {
   GetAccounts: ({ tenant, query }) => listRecords(tenant, 'accounts', query),
 
-  CreateAccountRecord: async ({ tenant, principal, body }) => {
+  CreateAccountRecord: async ({ tenant, principal, writer, body }) => {
     const contact = firstContact(body, principal.userId)
-    const { accountId, route } = await createAccount(tenant, newAccount(body), contact, principal.legacyUserId)
+    const { accountId, route } = await createAccount(tenant, writer, newAccount(body), contact)
     return {
       body: JSON.stringify({ accountId, company: body.company, route }),
       location: `/accounts/${accountId}`,

@@ -2,15 +2,15 @@ import type { Query } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { type Event, handOver, type Route, routeOf } from '../../legacy/hand-over.ts'
 import { requireReference } from '../../records/identifiers.ts'
-import { type Fields, insertRecords, lockHead } from '../../records/write.ts'
+import { createRecord, type Fields, lockHead, type Writer } from '../../records/write.ts'
 import type { NewAccount } from './rules.ts'
 
 /** Stores the account under a new business identifier, with its first contact, or nothing of it. */
 export const createAccount = (
   tenant: TenantDatabase,
+  writer: Writer,
   account: NewAccount,
-  contact: Fields | null,
-  actingUser: string | null,
+  contact: (Fields & { id: string }) | null,
 ): Promise<{ accountId: string; route: Route }> =>
   tenant.transaction(async (query) => {
     const given = account.primaryPublicationId
@@ -20,11 +20,11 @@ export const createAccount = (
     ])
     await lockHead(query, 'accounts')
     const accountId = await nextAccountId(query)
-    const [body = ''] = await insertRecords(query, 'accounts', [{ ...account, primaryPublicationId, accountId }])
+    const body = await createRecord(query, writer, 'accounts', { ...account, primaryPublicationId, accountId })
     const events: Event[] = [{ type: 'account.created', body, userId: account.userId }]
     if (contact) {
-      const [body = ''] = await insertRecords(query, 'contacts', [{ ...contact, accountId }])
-      events.push({ type: 'contact.created', body, userId: actingUser })
+      const body = await createRecord(query, writer, 'contacts', { ...contact, accountId })
+      events.push({ type: 'contact.created', body, userId: writer.actingUser })
     }
     await handOver(query, route, events)
     return { accountId, route }

@@ -4,7 +4,7 @@ import type { Fields } from '../../records/write.ts'
 import { joinedName } from '../../values.ts'
 
 export type AccountInput = Input<Resources['accounts']['operations']['CreateAccountRecord']>['body']
-export type NewAccount = Fields & { userId: string | null; primaryPublicationId: string | null }
+export type NewAccount = Fields & { id: string; userId: string | null; primaryPublicationId: string | null }
 
 export const newAccount = (input: AccountInput): NewAccount => {
   const now = new Date().toISOString()
@@ -28,7 +28,7 @@ export const newAccount = (input: AccountInput): NewAccount => {
 }
 
 /** A person that is given with the account becomes its first contact. */
-export const firstContact = (input: AccountInput, ownerId: string | null): Fields | null => {
+export const firstContact = (input: AccountInput, ownerId: string | null): (Fields & { id: string }) | null => {
   const { firstName = null, lastName = null, title = null, phone = null, email = null } = input
   if ([firstName, lastName, title, phone, email].every((value) => value === null)) return null
   const now = new Date().toISOString()

@@ -8,31 +8,31 @@ import { changesOf, newContact, requireLive } from './rules.ts'
 export const handlers: Handlers<Resources['contacts']> = {
   GetContacts: ({ tenant, query }) => listRecords(tenant, 'contacts', query),
 
-  CreateContactRecord: async ({ tenant, principal, body }) => {
+  CreateContactRecord: async ({ tenant, principal, writer, body }) => {
     const contact = newContact(newId(), body, principal.userId)
-    return { body: await insertContact(tenant, contact, principal.legacyUserId), location: `/contacts/${contact.id}` }
+    return { body: await insertContact(tenant, writer, contact), location: `/contacts/${contact.id}` }
   },
 
   GetContactById: ({ tenant, params: { contactId } }) => getRecord(tenant.read, 'contacts', contactId),
 
-  UpdateContactRecord: async ({ tenant, principal, params: { contactId }, body, requireCurrent }) => {
+  UpdateContactRecord: async ({ tenant, writer, params: { contactId }, body, requireCurrent }) => {
     const changes = changesOf(body)
     const { accountId } = body
-    return updateContact(tenant, principal.legacyUserId, { contactId, accountId }, (contact, accountId) => {
+    return updateContact(tenant, writer, { contactId, accountId }, (contact, accountId) => {
       requireCurrent(contact.body)
       if (body.deletedAt === undefined) requireLive(contact.record)
       return { ...changes, accountId }
     })
   },
 
-  DeleteContactRecord: ({ tenant, principal, params: { contactId }, requireCurrent }) =>
-    updateContact(tenant, principal.legacyUserId, { contactId }, (contact) => {
+  DeleteContactRecord: ({ tenant, writer, params: { contactId }, requireCurrent }) =>
+    updateContact(tenant, writer, { contactId }, (contact) => {
       requireCurrent(contact.body)
       return contact.record.deletedAt === null ? { deletedAt: new Date().toISOString() } : {}
     }),
 
-  RestoreContactRecord: ({ tenant, principal, params: { contactId }, requireCurrent }) =>
-    updateContact(tenant, principal.legacyUserId, { contactId }, (contact) => {
+  RestoreContactRecord: ({ tenant, writer, params: { contactId }, requireCurrent }) =>
+    updateContact(tenant, writer, { contactId }, (contact) => {
       requireCurrent(contact.body)
       return { deletedAt: null }
     }),

@@ -1,29 +1,30 @@
+import { isAudited } from '../../audit/queries.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { handOver, routeOf } from '../../legacy/hand-over.ts'
 import type { Answer } from '../../operation-call.ts'
 import { getRecord, requireReference } from '../../records/identifiers.ts'
-import { type Fields, insertRecords, lockHead, updateRecord } from '../../records/write.ts'
-import { type Contact, changeOf } from './rules.ts'
+import { actionOf, createRecord, type Fields, lockHead, updateRecord, type Writer } from '../../records/write.ts'
+import type { Contact } from './rules.ts'
 
 export const insertContact = (
   tenant: TenantDatabase,
-  contact: Fields & { accountId: string },
-  actingUser: string | null,
+  writer: Writer,
+  contact: Fields & { id: string; accountId: string },
 ): Promise<string> =>
   tenant.transaction(async (query) => {
     const [accountId, route] = await Promise.all([
       requireReference(query, 'accounts', contact.accountId, 'accountId'),
       routeOf(query),
     ])
-    const [body = ''] = await insertRecords(query, 'contacts', [{ ...contact, accountId }])
-    await handOver(query, route, [{ type: 'contact.created', body, userId: actingUser }])
+    const body = await createRecord(query, writer, 'contacts', { ...contact, accountId })
+    await handOver(query, route, [{ type: 'contact.created', body, userId: writer.actingUser }])
     return body
   })
 
 /** Decides on the contact as it is while nobody else can change it; writes only what differs. */
 export const updateContact = (
   tenant: TenantDatabase,
-  actingUser: string | null,
+  writer: Writer,
   named: { contactId: string; accountId?: string },
   decide: (contact: { body: string; record: Contact }, accountId: string) => Fields,
 ): Promise<Answer> =>
@@ -38,9 +39,16 @@ export const updateContact = (
     const changes = differing(record, decide({ body: before, record }, accountId ?? record.accountId))
     if (Object.keys(changes).length === 0) return { body: before }
     const updatedAt = new Date().toISOString()
-    const body = await updateRecord(query, 'contacts', record, { ...changes, updatedAt })
-    await handOver(query, route, [{ type: changeOf(record, changes), body, userId: actingUser }])
+    const body = await updateRecord(query, writer, 'contacts', record, { ...changes, updatedAt })
+    await handOver(query, route, [{ type: `contact.${actionOf(record, changes)}`, body, userId: writer.actingUser }])
     return { body }
+  })
+
+/** Also a contact that an undo has removed since is known, as long as something of it can be read. */
+export const isKnownContact = (tenant: TenantDatabase, id: string): Promise<boolean> =>
+  tenant.transaction(async (query) => {
+    const rows = await query({ text: 'select 1 from contacts where id = $1', values: [id] })
+    return rows.length > 0 || isAudited(query, 'contacts', id)
   })
 
 const differing = (record: Contact, decided: Fields): Fields =>

@@ -1,5 +1,4 @@
 import type { Input, Output, Resources } from '@masthead/contract'
-import type { EventType } from '../../legacy/hand-over.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
 import type { Fields } from '../../records/write.ts'
 import { joinedName, parseInstant } from '../../values.ts'
@@ -52,12 +51,6 @@ export const changesOf = (input: ContactInput): Fields => {
     throw invalidProperty('deletedAt', 'in_the_future', '`deletedAt` must not lie in the future.')
   }
   return { ...input, deletedAt }
-}
-
-/** What a legacy system is told of an update, whatever else it changes. */
-export const changeOf = ({ deletedAt }: Contact, changes: Fields): EventType => {
-  if (deletedAt === null && typeof changes.deletedAt === 'string') return 'contact.deleted'
-  return deletedAt !== null && changes.deletedAt === null ? 'contact.restored' : 'contact.updated'
 }
 
 export const requireLive = ({ id, deletedAt }: Contact): void => {

@@ -1,15 +1,19 @@
 import type { TenantDatabase } from '../../database/database.ts'
 import { handOver, routeOf } from '../../legacy/hand-over.ts'
 import { requireReference } from '../../records/identifiers.ts'
-import { type Fields, insertRecords } from '../../records/write.ts'
+import { createRecord, type Fields, type Writer } from '../../records/write.ts'
 
-export const insertTask = (tenant: TenantDatabase, task: Fields & { accountId: string }): Promise<string> =>
+export const insertTask = (
+  tenant: TenantDatabase,
+  writer: Writer,
+  task: Fields & { id: string; accountId: string },
+): Promise<string> =>
   tenant.transaction(async (query) => {
     const [accountId, route] = await Promise.all([
       requireReference(query, 'accounts', task.accountId, 'accountId'),
       routeOf(query),
     ])
-    const [body = ''] = await insertRecords(query, 'tasks', [{ ...task, accountId, route }])
+    const body = await createRecord(query, writer, 'tasks', { ...task, accountId, route })
     // The task names its user itself.
     await handOver(query, route, [{ type: 'task.created', body }])
     return body

@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { operator } from '../../audit/author.ts'
 import type { Query } from '../../database/connection.ts'
 import type { Database } from '../../database/database.ts'
 import { createToken } from '../../identity/access-tokens.ts'
@@ -109,7 +110,7 @@ const keptToken = async (database: Database, tenant: Tenant, dataDirectory: stri
   const kept = await readFile(file, 'utf8').catch(() => '')
   const holder = await new Principals(database, null).authenticate(kept).catch(() => null)
   if (holder?.tenantId === tenant.id) return kept
-  const { token } = await createToken(database.query, {
+  const { token } = await createToken(database.query, operator, {
     tenantId: tenant.id,
     name: 'demo',
     service: 'demo',

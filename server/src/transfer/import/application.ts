@@ -1,8 +1,10 @@
 import type { ResourceName } from '@masthead/contract'
 import type pg from 'pg'
+import { importer } from '../../audit/author.ts'
+import { audit, type Happening } from '../../audit/queries.ts'
 import { type Query, unpreparedOn } from '../../database/connection.ts'
 import { tables } from '../../records/tables.ts'
-import { type Change, insertion, lockHead, updateRecords } from '../../records/write.ts'
+import { type Change, happened, insertion, lockHead, updateRecords } from '../../records/write.ts'
 import { transferColumns } from '../columns.ts'
 import { type Image, noteChanges, noteCreations } from './journal.ts'
 import { type Action, judgementTable, lateTable } from './judgement.ts'
@@ -26,7 +28,10 @@ export const applyCreations = async (client: pg.Client, resource: ResourceName, 
       text: statement,
       values: [wanted, first, batch.importId],
     })
-    if (made?.first) await noteCreations(query, batch.importId, resource, made.first, made.last)
+    if (made?.first) {
+      await noteCreations(query, batch.importId, resource, made.first, made.last)
+      await audit(query, importer(batch.importId), [created(batch.importId, resource, made.count)])
+    }
     overtaken += wanted - (made?.count ?? 0)
   })
   if (overtaken > 0) await client.query(turnIntoChanges(resource), [batch.importId])
@@ -51,6 +56,12 @@ const creation = (resource: ResourceName): string => {
   )}
   select min(position) as first, max(position) as last, count(*) as count from changed`
 }
+
+/** One entry a batch: what the records were at first is told by what is noted when one changes, or else by the record. */
+const created = (importId: string, resource: ResourceName, count: number): Happening => ({
+  ...{ action: 'created', resource: 'imports', recordId: importId },
+  after: JSON.stringify({ resource, count }),
+})
 
 const isThere = (resource: ResourceName): string =>
   `exists (select from ${resource} as record where record.${keyColumn(resource)} = staged.${keyColumn(resource)})`
@@ -133,6 +144,11 @@ const write = async (
     changes.map(({ before }) => before),
   )
   await updateRecords(query, resource, changes)
+  await audit(
+    query,
+    importer(importId),
+    changes.map((change) => happened(resource, change)),
+  )
 }
 
 const countOf = (resource: ResourceName, action: Action): string =>

@@ -41,10 +41,14 @@ describe('an import that is interrupted', () => {
     test(`${when} is completed by the same command, with no duplicate`, async () => {
       const { tenant, folder, child, ended, counts, masthead } = await begin('Ada')
       if (reached === 0) await until('it has begun to stage', () => isStaging(service.owner))
-      else await until(`${reached} contacts are there`, async () => (await rowsOf(tenant)) >= reached)
       // Its next batch waits for this lock, so that it cannot end before it is interrupted.
-      await service.owner.query('begin')
-      await service.owner.query('select from heads where tenant_id = $1 for update', [tenant.id])
+      await until(`${reached} contacts are there`, async () => {
+        await service.owner.query('begin')
+        await service.owner.query('select from heads where tenant_id = $1 for update', [tenant.id])
+        if ((await rowsOf(tenant)) >= reached) return true
+        await service.owner.query('commit')
+        return false
+      })
       child.kill(signal)
       const { code, stderr } = await ended
       await service.owner.query('commit')

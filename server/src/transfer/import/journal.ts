@@ -1,5 +1,8 @@
 import type { ResourceName } from '@masthead/contract'
-import type { Query } from '../../database/connection.ts'
+import { operator } from '../../audit/author.ts'
+import { auditValues } from '../../audit/queries.ts'
+import { type Query, unpreparedOn } from '../../database/connection.ts'
+import type { TenantDatabase } from '../../database/database.ts'
 
 /** What an import did to the files it was given. */
 export type FileSummary = {
@@ -24,23 +27,46 @@ const columns = `id, started_at as "startedAt", ended_at as "endedAt", undone_at
 /** How long an import can be undone. */
 export const undoDays = 30
 
+const tooOld = `import_id in (select id from imports where started_at < now() - interval '${undoDays} days')`
+
 /** Former values are personal data, and are kept no longer than they can be of use. */
 export const forgetOld = async (query: Query): Promise<void> => {
-  const tooOld = `import_id in (select id from imports where started_at < now() - interval '${undoDays} days')`
   await query({ text: `delete from import_changes where ${tooOld}` })
   await query({ text: `delete from import_creations where ${tooOld}` })
 }
 
+/** The same, for whoever does not know whether there are any; there may be so many that it takes long. */
+export const forgetOldImages = async (tenant: TenantDatabase): Promise<void> => {
+  const found = await tenant.read({ text: `select 1 from import_changes where ${tooOld} limit 1` })
+  if (found.length > 0) await tenant.inBulk((client) => forgetOld(unpreparedOn(client)))
+}
+
+/** Of a record that is erased. */
+export const forgetImages = async (query: Query, resource: ResourceName, id: string): Promise<number> =>
+  (
+    await query({
+      text: 'delete from import_changes where resource = $1 and record_id = $2 returning 1',
+      values: [resource, id],
+    })
+  ).length
+
 /** `files` says what is planned. */
 export const beginImport = async (query: Query, id: string, files: readonly FileSummary[]): Promise<void> => {
   await forgetOld(query)
-  await query({ text: 'insert into imports (id, files) values ($1, $2)', values: [id, JSON.stringify(files)] })
+  const after = JSON.stringify(files)
+  await query({
+    text: `with begun as (insert into imports (id, files) values ($1, $2) returning id)
+      select append_to_audit(current_tenant(), $3, $4) from begun`,
+    values: [id, after, ...auditValues(operator, [{ action: 'begun', resource: 'imports', recordId: id, after }])],
+  })
 }
 
 export const endImport = async (query: Query, id: string, files: readonly FileSummary[]): Promise<void> => {
+  const after = JSON.stringify(files)
   await query({
-    text: 'update imports set ended_at = now(), files = $2 where id = $1',
-    values: [id, JSON.stringify(files)],
+    text: `with ended as (update imports set ended_at = now(), files = $2 where id = $1 returning id)
+      select append_to_audit(current_tenant(), $3, $4) from ended`,
+    values: [id, after, ...auditValues(operator, [{ action: 'ended', resource: 'imports', recordId: id, after }])],
   })
 }
 

@@ -1,10 +1,12 @@
 import type { ResourceName } from '@masthead/contract'
 import pg from 'pg'
+import { operator } from '../../audit/author.ts'
+import { audit, auditValues } from '../../audit/queries.ts'
 import { type Query, unpreparedOn } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { isUuid } from '../../records/identifiers.ts'
 import { columnOf, tables } from '../../records/tables.ts'
-import { lockHead, removeRecords, updateRecords } from '../../records/write.ts'
+import { happened, lockHead, removeRecords, updateRecords } from '../../records/write.ts'
 import { Refusal } from '../../refusal.ts'
 import { identifiersOf, transferColumns, transferOrder } from '../columns.ts'
 import { findImport, type Image, undoDays } from './journal.ts'
@@ -117,7 +119,11 @@ class Undo {
     const query = unpreparedOn(this.#client)
     await query({ text: 'delete from import_changes where import_id = $1', values: [this.#id] })
     await query({ text: 'delete from import_creations where import_id = $1', values: [this.#id] })
-    await query({ text: 'update imports set undone_at = now() where id = $1', values: [this.#id] })
+    await query({
+      text: `with undone as (update imports set undone_at = now() where id = $1 returning id)
+        select append_to_audit(current_tenant(), $2, $3) from undone`,
+      values: [this.#id, ...auditValues(operator, [{ action: 'undone', resource: 'imports', recordId: this.#id }])],
+    })
     return this.#undone
   }
 
@@ -166,6 +172,11 @@ const restoreBatch = async (
     current && isUntouched && !obstacle ? [{ before: current, after: before }] : [],
   )
   await updateRecords(query, resource, changes)
+  await audit(
+    query,
+    operator,
+    changes.map((change) => happened(resource, change)),
+  )
   await query({
     text: 'delete from import_changes where import_id = $1 and resource = $2 and record_id = any ($3::uuid[])',
     values: [importId, resource, changes.map(({ after }) => after.id)],
@@ -193,6 +204,12 @@ const removeChunk = async (
   })
   const free = rows.filter(({ isUntouched, isFree }) => isUntouched && isFree).map(({ image }) => image.id)
   const removed = await removeRecords(query, resource, free)
+  const gone = new Map(rows.map(({ image }) => [image.id, JSON.stringify(image)]))
+  await audit(
+    query,
+    operator,
+    removed.map(({ id }) => ({ action: 'removed', resource, recordId: id, before: gone.get(id) ?? null })),
+  )
   const kept = rows
     .filter(({ isUntouched, isFree }) => !isUntouched || !isFree)
     .map(({ image, isUntouched }) => keptRecord(resource, image, isUntouched ? 'others refer to it' : 'changed since'))

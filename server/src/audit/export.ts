@@ -1,0 +1,51 @@
+import { link, open, rm } from 'node:fs/promises'
+import { unpreparedOn } from '../database/connection.ts'
+import type { TenantDatabase } from '../database/database.ts'
+import { Refusal } from '../refusal.ts'
+import { type Entry, entriesAfter } from './queries.ts'
+
+const entriesAtOnce = 1_000
+
+/** Writes every entry as a line of JSON, in order, all of one moment; answers how many. The file appears when it is whole. */
+export const exportAudit = async (
+  tenant: TenantDatabase,
+  path: string,
+  { signal, onEntries }: { signal: AbortSignal; onEntries: (count: number) => void },
+): Promise<number> => {
+  const unfinished = `${path}.${process.pid}.unfinished`
+  // What is noted of people is for its owner alone.
+  const file = await open(unfinished, 'wx', 0o600).catch((error) => {
+    throw new Refusal(`cannot write ${path}: ${error.message}`)
+  })
+  try {
+    const count = await tenant.inBulk(async (client) => {
+      const query = unpreparedOn(client)
+      await query({ text: 'begin isolation level repeatable read read only' })
+      let written = 0
+      for (let after: number | null = 0; after !== null; ) {
+        signal.throwIfAborted()
+        const entries: Entry[] = await entriesAfter(query, after, entriesAtOnce)
+        await file.appendFile(entries.map((entry) => `${lineOf(entry)}\n`).join(''))
+        written += entries.length
+        onEntries(written)
+        after = entries.at(-1)?.number ?? null
+      }
+      return written
+    })
+    await file.sync()
+    // Unlike a rename, it replaces nothing.
+    await link(unfinished, path).catch((error) => {
+      throw error.code === 'EEXIST' ? new Refusal(`${path} exists: choose another name`) : error
+    })
+    return count
+  } finally {
+    await file.close()
+    await rm(unfinished, { force: true })
+  }
+}
+
+const lineOf = ({ values, isErased, at, ...entry }: Entry): string => {
+  const told = values ?? '{"before":null,"after":null}'
+  const head = JSON.stringify({ ...entry, at, ...(isErased && { erased: true }) })
+  return `${head.slice(0, -1)},${told.slice(1)}`
+}

@@ -1,0 +1,174 @@
+import type { Query } from '../database/connection.ts'
+import type { Database } from '../database/database.ts'
+import type { Author } from './author.ts'
+
+/** What happened to one thing; `before` and `after` are JSON, absent where there are no values. */
+export type Happening = {
+  action: string
+  resource: string
+  recordId: string
+  before?: string | null
+  after?: string | null
+}
+
+/** What belongs to no tenant is kept under this one. */
+export const installation = '00000000-0000-0000-0000-000000000000'
+
+/** Commits with what it tells of, in the tenant of the transaction. */
+export const audit = async (query: Query, author: Author, happenings: readonly Happening[]): Promise<void> => {
+  await query({
+    text: 'select append_to_audit(current_tenant(), $1, $2)',
+    values: auditValues(author, happenings),
+  })
+}
+
+/** The same where the transaction is of no tenant. */
+export const auditIn = async (
+  query: Query,
+  tenantId: string,
+  author: Author,
+  happenings: readonly Happening[],
+): Promise<void> => {
+  await query({
+    text: 'select append_to_audit($1, $2, $3)',
+    values: [tenantId, ...auditValues(author, happenings)],
+  })
+}
+
+/** What concerns a user concerns every tenant of which the user is a member. */
+export const auditUser = async (
+  query: Query,
+  userId: string,
+  author: Author,
+  happening: Omit<Happening, 'recordId'>,
+): Promise<void> => {
+  await query({
+    text: `select append_to_audit(tenant_id, $2, $3) from memberships where user_id = $1
+      union all
+      select append_to_audit('${installation}', $2, $3) where not exists (select from memberships where user_id = $1)`,
+    values: [userId, ...auditValues(author, [{ ...happening, recordId: userId }])],
+  })
+}
+
+/** The last two parameters of `append_to_audit`, for a statement that does and tells in one. */
+export const auditValues = (author: Author, happenings: readonly Happening[]): [string, string] => [
+  JSON.stringify(author),
+  `[${happenings.map(written).join(',')}]`,
+]
+
+/** Values are JSON already, and stay as they are to the letter. */
+const written = ({ action, resource, recordId, before, after }: Happening): string => {
+  const about = JSON.stringify({ action, resource, record_id: recordId })
+  return `${about.slice(0, -1)},"before":${before ?? 'null'},"after":${after ?? 'null'}}`
+}
+
+/** From now on nobody can read what was noted of the record. */
+export const destroyKey = async (query: Query, resource: string, recordId: string): Promise<boolean> =>
+  (
+    await query({
+      text: 'delete from audit_keys where resource = $1 and record_id = $2 returning 1',
+      values: [resource, recordId],
+    })
+  ).length > 0
+
+/** Whether something that was noted of the record can still be read. */
+export const isAudited = async (query: Query, resource: string, recordId: string): Promise<boolean> =>
+  (
+    await query({
+      text: 'select 1 from audit_keys where resource = $1 and record_id = $2',
+      values: [resource, recordId],
+    })
+  ).length > 0
+
+const chainedAtOnce = 2_000
+
+/** Puts what waits into the chains; answers how many entries that were. */
+export const chainWaiting = async (database: Database): Promise<number> => {
+  const [row] = await database.query<{ chained: number }>({
+    text: 'select chain_audit($1) as chained',
+    values: [chainedAtOnce],
+  })
+  return row?.chained ?? 0
+}
+
+export type Verdict = {
+  entries: number
+  /** Not in the chain yet. */
+  waiting: number
+  /** The end of the chain; null when it is empty. */
+  last: { sequence: number; hash: string } | null
+  /** The first place at which the chain does not hold; null when it does. */
+  broken: { number: number | null; sequence: number | null; at: Date | null; reason: string } | null
+}
+
+export const verifyChain = async (query: Query): Promise<Verdict> => {
+  const [counts] = await query<Omit<Verdict, 'last' | 'broken'>>({
+    text: `select (select count(*) from audit_entries) as entries,
+      (select count(*) from audit_waiting where tenant_id = current_tenant()) as waiting`,
+  })
+  const [last] = await query<{ sequence: number; hash: string }>({
+    text: `select sequence, encode(hash, 'hex') as hash from audit_links order by sequence desc limit 1`,
+  })
+  const [broken] = await query<NonNullable<Verdict['broken']>>({ text: firstBroken })
+  return { entries: counts?.entries ?? 0, waiting: counts?.waiting ?? 0, last: last ?? null, broken: broken ?? null }
+}
+
+const firstBroken = `
+  select * from (
+    select link.number, link.sequence, entry.at, case
+      when link.sequence <> link.place then 'a link of the chain before this one is missing'
+      when entry.number is null then 'the entry is missing'
+      when link.hash <> sha256(coalesce(link.before, audit_beginning(current_tenant())) || audit_digest(entry))
+        then 'the entry or its link was changed'
+    end as reason
+    from (
+      select number, sequence, hash, lag(hash) over chain as before, row_number() over chain as place
+      from audit_links window chain as (order by sequence)
+    ) as link
+    left join audit_entries as entry on entry.number = link.number
+    union all
+    select number, null, at, 'the entry is not in the chain'
+    from audit_entries as entry
+    where not exists (select from audit_links where audit_links.number = entry.number)
+      and not exists (select from audit_waiting where tenant_id = current_tenant() and audit_waiting.number = entry.number)
+  ) as places
+  where reason is not null
+  order by number, sequence limit 1`
+
+/** Whether a hash that was noted before is still in the chain. */
+export const isInChain = async (query: Query, hash: string): Promise<boolean> =>
+  (
+    await query({
+      text: `select 1 from audit_links where hash = decode($1, 'hex')`,
+      values: [hash],
+    })
+  ).length > 0
+
+export type Entry = {
+  number: number
+  /** Its place in the chain; null while it waits for one. */
+  sequence: number | null
+  hash: string | null
+  at: Date
+  author: Author
+  action: string
+  resource: string
+  recordId: string
+  /** JSON of what was before and after; null where there was nothing to tell, or it was erased. */
+  values: string | null
+  isErased: boolean
+}
+
+export const entriesAfter = (query: Query, after: number, most: number): Promise<Entry[]> =>
+  query<Entry>({
+    text: `
+      select entry.number, link.sequence, encode(link.hash, 'hex') as hash, entry.at, entry.author, entry.action,
+        entry.resource, entry.record_id as "recordId", opened.plain as "values",
+        entry.sealed is not null and opened.plain is null as "isErased"
+      from (select * from audit_entries where number > $1 order by number limit $2) as entry
+      left join audit_links as link on link.number = entry.number
+      left join audit_keys as held on held.resource = entry.resource and held.record_id = entry.record_id
+      left join lateral (select audit_open(entry.sealed, held.key) as plain) as opened on true
+      order by entry.number`,
+    values: [after, most],
+  })

@@ -1,0 +1,11 @@
+import type { IncomingMessage } from 'node:http'
+import type { Author } from '../audit/author.ts'
+
+const visitors = new WeakMap<IncomingMessage, Author>()
+
+/** The provider sees bare requests: from where they came, proxies considered, is remembered beside. */
+export const rememberVisitor = (request: IncomingMessage, address: string, requestId: string): void => {
+  visitors.set(request, { kind: 'visitor', address, requestId })
+}
+
+export const visitorOf = (request: IncomingMessage): Author => visitors.get(request) ?? { kind: 'masthead' }

@@ -1,0 +1,46 @@
+import { Command } from 'commander'
+import { operator } from '../audit/author.ts'
+import type { Database } from '../database/database.ts'
+import { findTenant, listTenants, type Tenant } from '../identity/tenants.ts'
+import { isUuid } from '../records/identifiers.ts'
+import { Refusal } from '../refusal.ts'
+import { eraseContact } from '../resources/contacts/erasure.ts'
+import { isKnownContact } from '../resources/contacts/queries.ts'
+import { faint, showJson, showLines, strong } from './output.ts'
+import { withDatabase } from './with-database.ts'
+
+export const contact = (): Command => {
+  const command = new Command('contact').description('what the law may ask for')
+
+  command
+    .command('erase <id>')
+    .description('remove a contact and all that is kept of it, for good')
+    .option('--tenant <slug>', 'the tenant, when several have a contact of this id')
+    .option('--json', 'answer one JSON document')
+    .action(async (id: string, options: { tenant?: string; json?: true }) => {
+      const erased = await withDatabase(async (database) => {
+        const tenant = await tenantOf(database, id, options.tenant)
+        return { id, tenant: tenant.slug, ...(await eraseContact(database.forTenant(tenant.id), operator, id)) }
+      })
+      if (options.json) return showJson(erased)
+      const { images, answers, deliveries } = erased
+      showLines(
+        `Contact ${strong(id)} of ${erased.tenant} is erased, with ${images} undo images, ${answers} kept answers and ${deliveries} deliveries.`,
+        faint('Backups, exported files and a legacy system may still hold it.'),
+      )
+    })
+
+  return command
+}
+
+const tenantOf = async (database: Database, id: string, slug: string | undefined): Promise<Tenant> => {
+  if (!isUuid(id)) throw new Refusal(`"${id}" is not the id of a contact`)
+  const tenants = slug === undefined ? await listTenants(database.query) : [await findTenant(database.query, slug)]
+  const holders: Tenant[] = []
+  for (const tenant of tenants) if (await isKnownContact(database.forTenant(tenant.id), id)) holders.push(tenant)
+  const [holder, another] = holders
+  if (!holder) throw new Refusal(`nothing is known of a contact ${id}${slug === undefined ? '' : ` in ${slug}`}`)
+  if (another)
+    throw new Refusal(`${holders.map((one) => one.slug).join(', ')} have such a contact: say --tenant <slug>`)
+  return holder
+}

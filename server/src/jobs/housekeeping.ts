@@ -1,0 +1,73 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { chainWaiting } from '../audit/queries.ts'
+import { type Database, openDatabase } from '../database/database.ts'
+import { forgetOldAnswers } from '../database/kept-answers.ts'
+import { listTenants } from '../identity/tenants.ts'
+import { forgetOldImages } from '../transfer/import/journal.ts'
+
+export type HousekeepingOptions = {
+  connectionString: string
+  role: string | null
+  onError: (message: string) => void
+}
+
+/** A connection of its own: callers of the API never wait for it. */
+const connections = { reading: 1, searching: 1, writing: 1 }
+
+const chainEveryMilliseconds = 1_000
+const forgetEveryMilliseconds = 3_600_000
+
+/** What is done again and again and nobody asks for. Any number of processes may do it at once. */
+export class Housekeeping {
+  readonly #database: Database
+  readonly #onError: (message: string) => void
+  readonly #stopping = new AbortController()
+  readonly #ended: Promise<unknown>
+
+  private constructor({ connectionString, role, onError }: HousekeepingOptions) {
+    this.#database = openDatabase(connectionString, role, connections)
+    this.#onError = onError
+    this.#ended = Promise.all([
+      this.#every(chainEveryMilliseconds, 'the audit log could not be chained', () => this.#chain()),
+      this.#every(forgetEveryMilliseconds, 'old values could not be forgotten', () => this.#forget()),
+    ])
+  }
+
+  static start(options: HousekeepingOptions): Housekeeping {
+    return new Housekeeping(options)
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#ended
+    await this.#database.close()
+  }
+
+  /** Says once that it fails, not each time. */
+  async #every(milliseconds: number, failure: string, work: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stopping
+    for (let isFailing = false; !signal.aborted; ) {
+      try {
+        await work()
+        isFailing = false
+      } catch (error) {
+        if (!isFailing) this.#onError(`${failure}: ${error instanceof Error ? error.message : error}`)
+        isFailing = true
+      }
+      await delay(milliseconds, null, { signal }).catch(() => {})
+    }
+  }
+
+  async #chain(): Promise<void> {
+    while (!this.#stopping.signal.aborted && (await chainWaiting(this.#database)) > 0);
+  }
+
+  async #forget(): Promise<void> {
+    for (const { id } of await listTenants(this.#database.query)) {
+      if (this.#stopping.signal.aborted) return
+      const tenant = this.#database.forTenant(id)
+      await forgetOldAnswers(tenant)
+      await forgetOldImages(tenant)
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import type { Author } from '../../audit/author.ts'
+import { audit, destroyKey } from '../../audit/queries.ts'
+import type { TenantDatabase } from '../../database/database.ts'
+import { forgetAnswersAbout } from '../../database/kept-answers.ts'
+import { forgetDeliveries } from '../../legacy/queries.ts'
+import { lockHead, removeRecords } from '../../records/write.ts'
+import { forgetImages } from '../../transfer/import/journal.ts'
+
+export type Erased = { images: number; answers: number; deliveries: number }
+
+/** Nothing stays but that there was a contact of this id, and who did what when. */
+export const eraseContact = (tenant: TenantDatabase, author: Author, id: string): Promise<Erased> =>
+  tenant.transaction(async (query) => {
+    await lockHead(query, 'contacts')
+    await removeRecords(query, 'contacts', [id])
+    const images = await forgetImages(query, 'contacts', id)
+    const answers = await forgetAnswersAbout(query, id)
+    const deliveries = await forgetDeliveries(query, 'contacts', id)
+    await destroyKey(query, 'contacts', id)
+    await audit(query, author, [{ action: 'erased', resource: 'contacts', recordId: id }])
+    return { images, answers, deliveries }
+  })
