@@ -14,6 +14,7 @@ import { UnreadableRequests } from './http/unreadable-requests.ts'
 import { DelegatedTokens } from './identity/delegated-tokens.ts'
 import { type OutsideIssuer, OutsideTokens } from './identity/outside-issuer.ts'
 import { type Authenticator, Principals } from './identity/principal.ts'
+import { type Log, openLog } from './log.ts'
 import { Problem } from './problem.ts'
 
 /** Whose delegated tokens are accepted: those of our own authorization server, or of one outside. */
@@ -26,7 +27,7 @@ export type AppOptions = {
   trustedProxies?: string[]
   /** Null where nothing is limited. */
   rateLimits: RateLimits | null
-  logLevel?: 'silent' | 'warn'
+  log?: Log
 }
 
 /** How long a request may take to arrive, and a stop may wait for one. */
@@ -35,7 +36,7 @@ const graceMilliseconds = 8_000
 
 /** The service as it runs in production and in tests. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
-  const { database, baseUrl, delegation, rateLimits, trustedProxies = [], logLevel = 'warn' } = options
+  const { database, baseUrl, delegation, rateLimits, trustedProxies = [] } = options
   const unreadable = new UnreadableRequests(baseUrl)
   const app = Fastify({
     bodyLimit: largest.bodyBytes,
@@ -47,7 +48,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     requestIdHeader: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
     logController: new LogController({ disableRequestLogging: true }),
-    logger: { level: logLevel, serializers: { err: withoutValues }, stream: process.stderr },
+    loggerInstance: options.log ?? openLog({ level: 'warn' }),
     clientErrorHandler: unreadable.refuse,
     // No hook sees what the router refuses, so a page of another origin is let to read it here.
     frameworkErrors: (error, request, reply) =>
@@ -119,11 +120,3 @@ const loadHandlers = async (): Promise<Map<string, Handler>> => {
 
 const requestId = (given: string | string[] | undefined): string =>
   typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : randomUUID()
-
-/** Details of a database error can hold what a caller sent. */
-const withoutValues = (error: Error) => ({
-  type: error.name,
-  code: 'code' in error ? String(error.code) : undefined,
-  message: error.message,
-  stack: error.stack ?? '',
-})

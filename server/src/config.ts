@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { availableParallelism } from 'node:os'
 
 /**
  * The only reader of the environment. Each comment below is the documentation of its variable.
@@ -8,6 +9,8 @@ export type Config = {
   port: number
   /** `HOST`: the address to listen on. Default `localhost`, so that only this machine can connect. */
   host: string
+  /** `WORKERS`: how many threads serve: a number, or `auto` for one per core. Default 1. */
+  workers: number
   /** `BASE_URL`: the address under which callers reach the service, without a trailing slash. Default `http://localhost:PORT`. */
   baseUrl: string | null
   /** `DATABASE_URL`: a PostgreSQL 15 or newer to use instead of the embedded one, as `postgres://user:password@host/database`. */
@@ -41,6 +44,7 @@ export type OutsideIssuerConfig = {
 export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config => ({
   port: readPort(environment.PORT || '8080', 'PORT'),
   host: environment.HOST || 'localhost',
+  workers: readWorkers(environment.WORKERS || '1'),
   baseUrl: environment.BASE_URL ? readOrigin(environment.BASE_URL, 'BASE_URL') : null,
   databaseUrl: environment.DATABASE_URL ? readDatabaseUrl(environment.DATABASE_URL) : null,
   dataDirectory: environment.MASTHEAD_DATA_DIR || '.masthead',
@@ -51,6 +55,12 @@ export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config
   authUrl: environment.AUTH_URL ? readOrigin(environment.AUTH_URL, 'AUTH_URL') : null,
   outsideIssuer: environment.AUTH_ISSUER ? readOutsideIssuer(environment.AUTH_ISSUER, environment) : null,
 })
+
+const readWorkers = (text: string): number => {
+  if (text === 'auto') return availableParallelism()
+  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text)
+  throw new Error(`WORKERS must be a number from 1 to 999 or auto, not "${text}"`)
+}
 
 const readRateLimits = (environment: NodeJS.ProcessEnv): Config['rateLimits'] => {
   const { RATE_LIMIT: limit = '' } = environment

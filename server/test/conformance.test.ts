@@ -5,6 +5,7 @@ import { basePath, type NamedOperation, openapi, operations, type ProblemCode, p
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { buildApp } from '../src/app.ts'
 import { openDatabase } from '../src/database/database.ts'
+import { openLog } from '../src/log.ts'
 import { attachTo } from './legacy-receiver.ts'
 import { populatedTenant } from './populated-tenant.ts'
 import { sendRaw } from './raw-connection.ts'
@@ -60,7 +61,7 @@ const stranded = async () => {
     baseUrl: 'http://masthead.test',
     delegation: outside,
     rateLimits: null,
-    logLevel: 'silent',
+    log: openLog({ level: 'silent' }),
   })
   after(async () => {
     await app.close()

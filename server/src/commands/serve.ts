@@ -3,10 +3,14 @@ import { basePath } from '@masthead/contract'
 import { Command } from 'commander'
 import type { Delegation } from '../app.ts'
 import { type Config, readConfig, readPort } from '../config.ts'
+import { connectionLimit } from '../database/connection-limit.ts'
+import { type Connections, connectionsOfEach, type Database } from '../database/database.ts'
+import { type Log, openLog } from '../log.ts'
 import type { Demo } from '../transfer/demo/demo.ts'
+import type { Served } from '../workers/served-app.ts'
 import { faint, say, showJson, showLines, strong } from './output.ts'
 import { stopSignal, whenAborted } from './stop-signal.ts'
-import { openConfigured } from './with-database.ts'
+import { type OpenedDatabase, openConfigured } from './with-database.ts'
 import { installationSecret, startWorker } from './work.ts'
 
 type ServeOptions = { port?: string; host?: string; dataDir?: string; demo?: true; work: boolean; json?: true }
@@ -27,24 +31,24 @@ export const serve = (): Command =>
 
 const run = async (options: ServeOptions): Promise<void> => {
   const config = configure(readConfig(), options)
-  const { host } = config
   // From the very start, so that a stop while PostgreSQL starts or the demo is made leaves no PostgreSQL behind.
   const stopping = stopSignal()
   const opened = await openConfigured(config)
   if (stopping.aborted) return opened.close()
   try {
     // Loaded here, so that the other commands start in half the time.
-    const [{ buildApp }, { prepareDemo }] = await Promise.all([import('../app.ts'), import('../transfer/demo/demo.ts')])
+    const { prepareDemo } = await import('../transfer/demo/demo.ts')
     const demo = options.demo ? await prepareDemo(opened.database, config.dataDirectory, say) : null
-    const port = config.port === 0 ? await freePort(host).catch((error) => refuseToListen(error, host, 0)) : config.port
+    const log = openLog({ level: 'warn' })
+    const port = await portOf(config).catch((error) => refuseToListen(error, config))
     const baseUrl = config.baseUrl ?? `http://localhost:${port}`
     const delegation = await delegationOf(config, baseUrl)
-    const { trustedProxies, rateLimits } = config
-    const app = await buildApp({ database: opened.database, baseUrl, delegation, trustedProxies, rateLimits })
-    await app.listen({ port, host }).catch((error) => refuseToListen(error, host, port))
-    const worker = options.work ? await startWorker(config, opened, (message) => app.log.warn(message)) : null
+    const { host, trustedProxies, rateLimits } = config
+    const served: Served = { host, port, baseUrl, delegation, trustedProxies, rateLimits }
+    const serving = await start(config.workers, served, opened, log).catch((error) => refuseToListen(error, served))
+    const worker = options.work ? await startWorker(config, opened, (message) => log.warn(message)) : null
     whenAborted(stopping, async () => {
-      await Promise.all([app.close(), worker?.stop()])
+      await Promise.all([serving.stop(), worker?.stop()])
       await opened.close()
     })
     if (stopping.aborted) return
@@ -70,23 +74,59 @@ const delegationOf = async (config: Config, baseUrl: string): Promise<Delegation
   return { ...outside, audience: outside.audience === 'none' ? null : (outside.audience ?? baseUrl + basePath) }
 }
 
-/** Links in answers name the port, so it must be known before the service listens. */
-const freePort = (host: string): Promise<number> =>
+type Serving = { stop: () => Promise<void> }
+
+/** In this thread when there is one worker; otherwise this one serves nothing and looks after the others. */
+const start = async (workers: number, served: Served, opened: OpenedDatabase, log: Log): Promise<Serving> => {
+  if (workers === 1) {
+    const { serveApp } = await import('../workers/served-app.ts')
+    const app = await serveApp(served, { database: opened.database, log, reusePort: false })
+    return { stop: () => app.close() }
+  }
+  const { WorkerThreads } = await import('../workers/worker-threads.ts')
+  const { connection, database } = opened
+  const connections = connectionsOfEach(workers)
+  await warnOfTooFewConnections(workers, connections, database, log)
+  return WorkerThreads.start(workers, { served, connection, connections }, log)
+}
+
+/** Those of the hand-over to legacy systems, and of this thread. */
+const connectionsBesides = 12
+
+const warnOfTooFewConnections = async (workers: number, each: Connections, { query }: Database, log: Log) => {
+  const most = workers * (each.reading + each.searching + each.writing) + connectionsBesides
+  const limit = await connectionLimit(query)
+  if (most > limit)
+    log.warn(
+      `WORKERS=${workers} may open ${most} connections, and the database takes ${limit}: raise its max_connections`,
+    )
+}
+
+/**
+ * Links in answers name the port, so it must be known before the service listens. Workers share theirs with whoever
+ * listens as they do, another service of the same user too, so it must be free when they come.
+ */
+const portOf = async ({ port, host, workers }: Config): Promise<number> =>
+  port === 0 || workers > 1 ? freePort(host, port) : port
+
+const freePort = (host: string, port: number): Promise<number> =>
   new Promise((resolve, reject) => {
     const probe = createServer().once('error', reject)
-    probe.listen(0, host, () => {
+    probe.listen(port, host, () => {
       const address = probe.address()
       probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
     })
   })
 
-const refuseToListen = (error: NodeJS.ErrnoException, host: string, port: number): never => {
-  throw new Error(
-    error.code === 'EADDRINUSE'
-      ? `port ${port} is in use; choose another with --port`
-      : `cannot listen on ${host}, port ${port}: ${error.message}; choose others with --host and --port`,
-    { cause: error },
-  )
+const refuseToListen = (error: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): never => {
+  if (error.syscall !== 'listen') throw error
+  throw new Error(reasonNotToListen(error, host, port), { cause: error })
+}
+
+const reasonNotToListen = ({ code, message }: NodeJS.ErrnoException, host: string, port: number): string => {
+  if (code === 'EADDRINUSE') return `port ${port} is in use; choose another with --port`
+  if (code === 'ENOTSUP') return 'workers cannot share a port on this system; set WORKERS=1'
+  return `cannot listen on ${host}, port ${port}: ${message}; choose others with --host and --port`
 }
 
 type Addresses = { url: string; api: string; docs: string }

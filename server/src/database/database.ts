@@ -38,14 +38,22 @@ export type Database = {
 
 export type Connections = { reading: number; searching: number; writing: number }
 
-const connectionsOfService: Connections = { reading: 4, searching: 3, writing: 10 }
+const connectionsAlone: Connections = { reading: 4, searching: 3, writing: 10 }
+
+/** Of each of several workers: together twice those of one alone, so that many do not exhaust the server. */
+export const connectionsOfEach = (workers: number): Connections => {
+  const share = (alone: number, least: number) => Math.max(least, Math.min(alone, Math.ceil((2 * alone) / workers)))
+  const { reading, searching, writing } = connectionsAlone
+  return { reading: share(reading, 1), searching: share(searching, 1), writing: share(writing, 2) }
+}
+
 /** How many of them one tenant can take, so that the others go on. */
-const shareOf = (size: number): number => Math.ceil(size * 0.6)
+const shareOf = (size: number): number => Math.max(1, Math.min(size - 1, Math.ceil(size * 0.6)))
 
 export const openDatabase = (
   connectionString: string,
   role: string | null,
-  connections: Connections = connectionsOfService,
+  connections: Connections = connectionsAlone,
 ): Database => {
   const options = clientOptions(connectionString)
   const reading = new SharedConnections(connections.reading, options, role)

@@ -1,0 +1,20 @@
+import { once } from 'node:events'
+import { parentPort, workerData } from 'node:worker_threads'
+import { openDatabase } from '../database/database.ts'
+import { openLog } from '../log.ts'
+import { serveApp } from './served-app.ts'
+import type { ThreadData } from './worker-threads.ts'
+
+/** One of several threads that serve: with connections of its own, until it is told to stop. Whatever fails here ends it. */
+if (!parentPort) throw new Error('this file is run by worker-threads.ts')
+const toldToStop = once(parentPort, 'message')
+const { worker, served, connection, connections } = workerData as ThreadData // given where the thread is made
+const log = openLog({ level: 'warn', worker })
+const database = openDatabase(connection.connectionString, connection.role, connections)
+const app = await serveApp(served, { database, log, reusePort: true })
+parentPort.postMessage('listening')
+await toldToStop
+await app.close()
+await database.close()
+// Ends the thread, whoever still holds a connection.
+process.exit()

@@ -1,0 +1,93 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import type { Connections } from '../database/database.ts'
+import type { Log } from '../log.ts'
+import type { Served } from './served-app.ts'
+
+/** What a thread is given. */
+export type ThreadData = {
+  worker: number
+  served: Served
+  connection: { connectionString: string; role: string | null }
+  connections: Connections
+}
+
+type Thread = { worker: Worker; listening: Promise<void>; ended: Promise<Error | null> }
+
+const leastMillisecondsBetweenStarts = 1_000
+/** Longer than the app takes to give up callers that stall. */
+const longestStopMilliseconds = 9_500
+
+/**
+ * The threads that serve. Each listens on the same port and shares nothing but memory that it is given, so one that
+ * fails takes only its own callers with it; another takes its place.
+ */
+export class WorkerThreads {
+  readonly #data: Omit<ThreadData, 'worker'>
+  readonly #log: Log
+  readonly #threads = new Map<number, Thread>()
+  readonly #stopping = new AbortController()
+
+  private constructor(data: Omit<ThreadData, 'worker'>, log: Log) {
+    this.#data = data
+    this.#log = log
+  }
+
+  /** Fails as the first thread that cannot serve. */
+  static async start(count: number, data: Omit<ThreadData, 'worker'>, log: Log): Promise<WorkerThreads> {
+    const threads = new WorkerThreads(data, log)
+    const numbers = Array.from({ length: count }, (_none, index) => index + 1)
+    try {
+      await Promise.all(numbers.map((number) => threads.#begin(number).listening))
+    } catch (error) {
+      await threads.stop()
+      throw error
+    }
+    for (const number of numbers) void threads.#keep(number)
+    return threads
+  }
+
+  /** Each answers what it took; one that does not come to an end is ended. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    const running = [...this.#threads.values()]
+    for (const { worker } of running) worker.postMessage('stop')
+    const tooLong = setTimeout(() => running.map(({ worker }) => worker.terminate()), longestStopMilliseconds)
+    await Promise.all(running.map(({ ended }) => ended))
+    clearTimeout(tooLong)
+  }
+
+  #begin(number: number): Thread {
+    const worker = new Worker(new URL('./worker-thread.ts', import.meta.url), {
+      name: `masthead ${number}`,
+      workerData: { ...this.#data, worker: number } satisfies ThreadData,
+    })
+    let reason: Error | null = null
+    worker.on('error', (error) => {
+      reason = error
+    })
+    const ended = new Promise<Error | null>((resolve) => worker.once('exit', () => resolve(reason)))
+    const listening = new Promise<void>((resolve, reject) => {
+      worker.once('message', resolve)
+      ended.then((error) => reject(error ?? new Error(`worker ${number} ended`)))
+    })
+    // Who starts us hears of it; later it is logged.
+    listening.catch(() => {})
+    const thread = { worker, listening, ended }
+    this.#threads.set(number, thread)
+    return thread
+  }
+
+  /** Replaces the thread in this place whenever it ends. */
+  async #keep(number: number): Promise<void> {
+    const { signal } = this.#stopping
+    for (let begunAt = Date.now(); ; begunAt = Date.now()) {
+      const error = await this.#threads.get(number)?.ended
+      if (signal.aborted) return
+      this.#log.error({ err: error, worker: number }, 'a worker ended; another takes its place')
+      await delay(begunAt + leastMillisecondsBetweenStarts - Date.now(), null, { signal }).catch(() => {})
+      if (signal.aborted) return
+      this.#begin(number)
+    }
+  }
+}

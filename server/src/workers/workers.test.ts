@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { Agent, request } from 'node:http'
+import { after, describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { runMasthead, type Serving, spawnMasthead, startServing, until } from '../../test/masthead-process.ts'
+import { sampleAccount } from '../../test/sample-records.ts'
+import { secret, startService } from '../../test/service.ts'
+import { connectionsOfEach } from '../database/database.ts'
+
+const service = await startService()
+const tenant = await service.newTenant()
+const token = await tenant.serviceToken()
+await tenant.add('accounts', [sampleAccount('A')])
+const environment = { DATABASE_URL: service.connectionString, MASTHEAD_SECRET: secret }
+
+const fileIn = (name: string) => new URL(`../../test/${name}`, import.meta.url).href
+
+type Sent = { method?: string; body?: string; agent?: Agent }
+
+/** The status of the answer; a connection of its own unless an agent keeps one. Null when the connection broke. */
+const send = (port: number, path: string, { method = 'GET', body, agent }: Sent = {}): Promise<number | null> =>
+  new Promise((resolve) => {
+    const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) }
+    const sent = request({ host: 'localhost', port, path, method, headers, agent: agent ?? false }, (response) => {
+      response.resume().once('close', () => resolve(response.statusCode ?? null))
+    })
+    sent.once('error', () => resolve(null)).end(body)
+  })
+
+/** The workers of which the log says that they ended, in order. */
+const endedWorkers = ({ said }: Serving): { worker: number; message: string }[] =>
+  said.stderr
+    .split('\n')
+    .filter((line) => line.includes('a worker ended'))
+    .map((line) => {
+      const { worker, err } = JSON.parse(line)
+      return { worker, message: err.message }
+    })
+
+describe('two workers', { timeout: 60_000 }, async () => {
+  const serving = await startServing(['--port', '0'], {
+    ...environment,
+    ...{ WORKERS: '2', NODE_OPTIONS: `--import=${fileIn('mortal-threads.ts')} --max-old-space-size=150` },
+  })
+  after(() => serving.kill())
+  const port = Number(new URL(serving.announced.url).port)
+
+  test('serve on one port', async () => {
+    assert.deepEqual(await Promise.all(Array.from({ length: 20 }, () => send(port, '/readyz'))), Array(20).fill(200))
+  })
+
+  test('of which one fails: it is replaced, and who is connected to the other notices nothing', async () => {
+    const agents = Array.from({ length: 24 }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
+    const broken = new Set<Agent>()
+    let isOver = false
+    const callers = agents.map(async (agent) => {
+      for (; !isOver; await delay(5)) if ((await send(port, '/readyz', { agent })) !== 200) broken.add(agent)
+    })
+    await send(port, '/throw')
+    await until('its end is logged', () => endedWorkers(serving).length === 1)
+    isOver = true
+    await Promise.all(callers)
+    for (const agent of agents) agent.destroy()
+    assert.equal(endedWorkers(serving)[0]?.message, 'thrown where nobody catches it')
+    assert.ok(broken.size < agents.length, 'every connection broke')
+  })
+
+  test('of which one has no memory left: it is replaced as well', async () => {
+    await until('both have ended in turn', async () => {
+      if (new Set(endedWorkers(serving).map(({ worker }) => worker)).size === 2) return true
+      await send(port, '/exhaust')
+      return false
+    })
+    assert.match(endedWorkers(serving).at(-1)?.message ?? '', /out of memory/)
+    // Were they not replaced, nobody would be left.
+    await until('new callers are answered', async () => (await send(port, '/readyz')) === 200)
+  })
+
+  test('refuse a port on which others listen as they do', async () => {
+    const { child, ended } = spawnMasthead(['serve', '--port', `${port}`], { ...environment, WORKERS: '2' })
+    after(() => child.kill('SIGKILL'))
+    const second = await ended
+    const refusal = `masthead: port ${port} is in use; choose another with --port\n`
+    assert.deepEqual([second.code, second.stderr], [1, refusal])
+  })
+
+  test('answer what they took before they end', async () => {
+    const create = () =>
+      send(port, '/customer-api/v1/contacts', { method: 'POST', body: JSON.stringify({ accountId: 'A' }) })
+    assert.equal(await create(), 201)
+    await service.owner.query('begin')
+    await service.owner.query('select from heads where tenant_id = $1 for update', [tenant.id])
+    const answers = Array.from({ length: 6 }, create)
+    await until('they wait for the lock', async () => {
+      const { rows } = await service.owner.query(`select from pg_locks where not granted`)
+      return rows.length >= answers.length
+    })
+    const stopped = serving.stop()
+    await until('nobody is let in any more', async () => (await send(port, '/healthz')) === null)
+    await service.owner.query('commit')
+    assert.deepEqual(await Promise.all(answers), Array(answers.length).fill(201))
+    assert.equal((await stopped).code, 0)
+  })
+})
+
+test('where ports cannot be shared, it is said what to do, and how many connections are too few', async () => {
+  await service.owner.query(
+    `do $$ begin execute format('alter database %I connection limit 20', current_database()); end $$`,
+  )
+  const { code, stderr } = await runMasthead(['serve', '--port', '0'], {
+    ...environment,
+    ...{ WORKERS: '2', NODE_OPTIONS: `--import=${fileIn('unshared-ports.ts')}` },
+  })
+  const [warning = '', ...rest] = stderr.split('\n')
+  assert.equal(
+    JSON.parse(warning).msg,
+    'WORKERS=2 may open 46 connections, and the database takes 20: raise its max_connections',
+  )
+  assert.deepEqual([code, rest], [1, ['masthead: workers cannot share a port on this system; set WORKERS=1', '']])
+})
+
+test('WORKERS is a number or auto', async () => {
+  const { code, stderr } = await runMasthead(['serve'], { ...environment, WORKERS: 'many' })
+  assert.deepEqual([code, stderr], [1, 'masthead: WORKERS must be a number from 1 to 999 or auto, not "many"\n'])
+})
+
+test('sixteen workers leave room on a PostgreSQL that takes a hundred connections', () => {
+  const { reading, searching, writing } = connectionsOfEach(16)
+  assert.ok(16 * (reading + searching + writing) <= 70)
+})

@@ -1,0 +1,22 @@
+import { subscribe } from 'node:diagnostics_channel'
+import type { IncomingMessage } from 'node:http'
+import { isMainThread } from 'node:worker_threads'
+
+/** Loaded into a service by `--import`: these requests end the thread that takes them. */
+const deaths: Record<string, () => void> = {
+  '/throw': () => {
+    throw new Error('thrown where nobody catches it')
+  },
+  '/exhaust': () => {
+    const kept: object[] = []
+    for (;;) kept.push({ size: kept.length })
+  },
+}
+
+if (!isMainThread) {
+  subscribe('http.server.request.start', (message) => {
+    const { request } = message as { request: IncomingMessage } // what Node publishes on this channel
+    const die = deaths[request.url ?? '']
+    if (die) setImmediate(die)
+  })
+}
