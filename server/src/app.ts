@@ -6,6 +6,7 @@ import { mountAuthorizationServer } from './authorization-server/mount.ts'
 import type { Database } from './database/database.ts'
 import { openToAllOrigins } from './http/cross-origin.ts'
 import { describeApi } from './http/description.ts'
+import { drainAtTheEnd } from './http/drain.ts'
 import { getOnly } from './http/get-only.ts'
 import { type Handler, mountOperations } from './http/mount-operations.ts'
 import { asProblem, sendProblem, urlTooLong } from './http/problems.ts'
@@ -30,9 +31,8 @@ export type AppOptions = {
   log?: Log
 }
 
-/** How long a request may take to arrive, and a stop may wait for one. */
+/** How long a request may take to arrive. */
 const requestTimeoutMilliseconds = 30_000
-const graceMilliseconds = 8_000
 
 /** The service as it runs in production and in tests. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
@@ -43,6 +43,8 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     // Room for a URL that is too long to be refused with 414, not cut off with 431.
     http: { maxHeaderSize: largest.headBytes },
     requestTimeout: requestTimeoutMilliseconds,
+    // Who comes while it closes is refused by a problem like all others.
+    return503OnClosing: false,
     routerOptions: { maxParamLength: largest.urlBytes },
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     requestIdHeader: false,
@@ -59,7 +61,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     if (request.url.length > largest.urlBytes) throw urlTooLong()
   })
   app.server.on('request', unreadable.noteAnswer)
-  closeConnectionsAtTheEnd(app)
+  drainAtTheEnd(app)
   app.setErrorHandler((error, request, reply) => sendProblem(reply, asProblem(error, request), baseUrl))
   app.setNotFoundHandler((request) => {
     throw new Problem('not_found', `There is nothing at ${request.url.split('?', 1)[0]?.slice(0, 200)}.`)
@@ -97,18 +99,6 @@ const mountOwnServer = async (
   app.addHook('onClose', () => server.stop())
   await app.register((pages) => mountAuthorizationServer(pages, { server, database, issuer, resource }))
   return new DelegatedTokens(database, { issuer, audience: resource, key: server.key })
-}
-
-/** A stop waits for answers under way, but neither for callers that keep their connection nor for uploads that stall. */
-const closeConnectionsAtTheEnd = (app: FastifyInstance): void => {
-  let closing = false
-  app.addHook('preClose', async () => {
-    closing = true
-    setTimeout(() => app.server.closeAllConnections(), graceMilliseconds).unref()
-  })
-  app.addHook('onSend', async (_request, reply) => {
-    if (closing) reply.header('connection', 'close')
-  })
 }
 
 /** Each resource of the contract has a folder of its name; nothing else needs to be registered. */

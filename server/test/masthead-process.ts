@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
@@ -114,6 +115,19 @@ export const isAlive = (pid: number): boolean => {
     return false
   }
 }
+
+export const accepts = (host: string, port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: 2_000 })
+    const answer = (accepted: boolean) => {
+      socket.destroy()
+      resolve(accepted)
+    }
+    socket
+      .once('connect', () => answer(true))
+      .once('error', () => answer(false))
+      .once('timeout', () => answer(false))
+  })
 
 export const until = async (what: string, condition: () => boolean | Promise<boolean>, patience = 20_000) => {
   for (const deadline = Date.now() + patience; !(await condition()); await delay(20)) {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import pg from 'pg'
 import {
+  accepts,
   isAlive,
   postmasterOf,
   runMasthead,
@@ -189,49 +189,7 @@ describe('masthead serve, on a PostgreSQL of the operator', { timeout: 60_000 },
     assert.deepEqual(await json('tenant list'), [])
     assert.equal((await serving.stop()).code, 0)
   })
-
-  test('answers what it took before it ends', async () => {
-    await json('tenant create acme --name Acme')
-    const { token } = await json('token create --tenant acme --service x --scopes contacts:write,accounts:write')
-    const serving = await startServing(['--port', '0'], environment)
-    const { api, url } = serving.announced
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const post = (path: string, body: object) =>
-      fetch(api + path, { method: 'POST', headers, body: JSON.stringify(body) })
-    const { accountId } = JSON.parse(await (await post('/accounts', { company: 'Slow Ltd' })).text())
-    const blocker = new pg.Client(connectionString)
-    await blocker.connect()
-    try {
-      await blocker.query('begin')
-      await blocker.query('lock table contacts in access exclusive mode')
-      const answer = post('/contacts', { accountId })
-      await until('the write waits for the lock', async () => {
-        const waiting = `select 1 from pg_locks where relation = 'contacts'::regclass and not granted`
-        return (await blocker.query(waiting)).rows.length > 0
-      })
-      const stopped = serving.stop()
-      await until('nobody is let in any more', async () => !(await accepts('localhost', Number(new URL(url).port))))
-      await blocker.query('rollback')
-      assert.equal((await answer).status, 201)
-      assert.equal((await stopped).code, 0)
-    } finally {
-      await blocker.end()
-    }
-  })
 })
-
-const accepts = (host: string, port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: 2_000 })
-    const answer = (accepted: boolean) => {
-      socket.destroy()
-      resolve(accepted)
-    }
-    socket
-      .once('connect', () => answer(true))
-      .once('error', () => answer(false))
-      .once('timeout', () => answer(false))
-  })
 
 /** In a process group of its own, as a terminal does it: Ctrl-C reaches all of it. */
 const spawnInCheckout = (file: string, args: string[], environment: Record<string, string>): ChildProcess => {

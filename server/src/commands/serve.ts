@@ -9,7 +9,7 @@ import { type Log, openLog } from '../log.ts'
 import type { Demo } from '../transfer/demo/demo.ts'
 import type { Served } from '../workers/served-app.ts'
 import { faint, say, showJson, showLines, strong } from './output.ts'
-import { stopSignal, whenAborted } from './stop-signal.ts'
+import { stopSignal, unlessStopped, whenAborted } from './stop-signal.ts'
 import { type OpenedDatabase, openConfigured } from './with-database.ts'
 import { installationSecret, startWorker } from './work.ts'
 
@@ -33,8 +33,8 @@ const run = async (options: ServeOptions): Promise<void> => {
   const config = configure(readConfig(), options)
   // From the very start, so that a stop while PostgreSQL starts or the demo is made leaves no PostgreSQL behind.
   const stopping = stopSignal()
-  const opened = await openConfigured(config)
-  if (stopping.aborted) return opened.close()
+  const opened = await openConfigured(config, stopping).catch((error) => unlessStopped(stopping, error))
+  if (!opened || stopping.aborted) return opened?.close()
   try {
     // Loaded here, so that the other commands start in half the time.
     const { prepareDemo } = await import('../transfer/demo/demo.ts')

@@ -3,12 +3,23 @@ import { complain, messageOf } from './output.ts'
 /** Aborts when the process is asked to stop, which then ends in its own way; asked again, it ends at once. */
 export const stopSignal = (): AbortSignal => {
   const stopping = new AbortController()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort())
+  const stop = () => {
+    for (const signal of signals) process.off(signal, stop)
+    stopping.abort()
+  }
+  for (const signal of signals) process.on(signal, stop)
   return stopping.signal
 }
 
+const signals = ['SIGTERM', 'SIGINT'] as const
+
+/** Whoever stops a process kills it after ten seconds. */
+const longestStopMilliseconds = 9_000
+
 export const whenAborted = (signal: AbortSignal, stop: () => Promise<void>): void => {
   const stopOnce = () => {
+    // Whatever still hangs then, a statement or a name server, has nobody left to answer.
+    setTimeout(() => process.exit(), longestStopMilliseconds).unref()
     stop().catch((error) => {
       complain(`stopping failed: ${messageOf(error)}`)
       process.exitCode = 1
@@ -16,4 +27,10 @@ export const whenAborted = (signal: AbortSignal, stop: () => Promise<void>): voi
   }
   if (signal.aborted) stopOnce()
   else signal.addEventListener('abort', stopOnce, { once: true })
+}
+
+/** For what fails because it was asked to stop: that is no failure. */
+export const unlessStopped = (signal: AbortSignal, error: unknown): null => {
+  if (signal.aborted) return null
+  throw error
 }

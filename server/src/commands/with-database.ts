@@ -1,8 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Config, readConfig } from '../config.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { openEmbedded } from '../database/embedded.ts'
 import { type Migrated, migrate } from '../database/migrate.ts'
-import { messageOf, say } from './output.ts'
+import { say } from './output.ts'
+import { onceItAnswers, whyUnusable } from './outside-server.ts'
 
 export type OpenedDatabase = {
   database: Database
@@ -12,12 +14,19 @@ export type OpenedDatabase = {
   close: () => Promise<void>
 }
 
-/** The database of the configuration, embedded or not, brought up to date; shared with whoever else uses it. */
-export const openConfigured = async (config: Config): Promise<OpenedDatabase> => {
+/** After that, what is still under way has nobody who waits for it. */
+const longestCloseMilliseconds = 1_000
+
+/**
+ * The database of the configuration, embedded or not, brought up to date; shared with whoever else uses it. Who says what
+ * stops it waits for a server of the operator that is not there yet.
+ */
+export const openConfigured = async (config: Config, stopping?: AbortSignal): Promise<OpenedDatabase> => {
   const embedded = config.databaseUrl === null ? await openEmbedded(config.dataDirectory, say) : null
   const connectionString = embedded?.connectionString ?? config.databaseUrl ?? ''
   try {
-    const migrated = await migrate(connectionString, embedded ? { servicePassword: embedded.password } : {})
+    const bringUp = () => migrate(connectionString, embedded ? { servicePassword: embedded.password } : {})
+    const migrated = embedded || !stopping ? await bringUp() : await onceItAnswers(bringUp, stopping)
     const connection =
       embedded && migrated.role
         ? { connectionString: embedded.connectionStringAs(migrated.role), role: null }
@@ -28,14 +37,14 @@ export const openConfigured = async (config: Config): Promise<OpenedDatabase> =>
       migrated,
       connection,
       close: async () => {
-        await database.close()
+        // The embedded server ends what hangs when it stops.
+        await Promise.race([database.close(), delay(longestCloseMilliseconds, undefined, { ref: false })])
         await embedded?.close()
       },
     }
   } catch (error) {
     await embedded?.close()
-    if (embedded) throw error
-    throw new Error(`the database of DATABASE_URL cannot be used: ${messageOf(error)}`, { cause: error })
+    throw embedded ? error : whyUnusable(error)
   }
 }
 

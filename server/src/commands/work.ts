@@ -3,7 +3,7 @@ import { type Config, readConfig } from '../config.ts'
 import { keptSecret } from '../identity/installation-secret.ts'
 import { Housekeeping } from '../jobs/housekeeping.ts'
 import { faint, showJson, showLines, strong } from './output.ts'
-import { stopSignal, whenAborted } from './stop-signal.ts'
+import { stopSignal, unlessStopped, whenAborted } from './stop-signal.ts'
 import { type OpenedDatabase, openConfigured } from './with-database.ts'
 
 export const work = (): Command =>
@@ -15,7 +15,8 @@ export const work = (): Command =>
 const run = async (options: { json?: true }): Promise<void> => {
   const config = readConfig()
   const stopping = stopSignal()
-  const opened = await openConfigured(config)
+  const opened = await openConfigured(config, stopping).catch((error) => unlessStopped(stopping, error))
+  if (!opened) return
   try {
     const worker = await startWorker(config, opened, logLine)
     whenAborted(stopping, async () => {

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { after, describe, type TestContext, test } from 'node:test'
+import pg from 'pg'
+import { accepts, runMasthead, spawnMasthead, startServing, until } from '../../test/masthead-process.ts'
+import { cloneTemplate, freeAddress } from '../../test/service.ts'
+
+const connectionString = await cloneTemplate()
+const environment = { DATABASE_URL: connectionString, RATE_LIMIT: 'off' }
+const [owner, onlooker] = [new pg.Client(connectionString), new pg.Client(connectionString)]
+await Promise.all([owner.connect(), onlooker.connect()])
+after(() => Promise.all([owner.end(), onlooker.end()]))
+
+const json = async (command: string): Promise<Record<string, string>> => {
+  const { code, stdout, stderr } = await runMasthead([...command.split(' '), '--json'], environment)
+  assert.equal(code, 0, stderr)
+  return JSON.parse(stdout)
+}
+await json('tenant create acme --name Acme')
+const { token } = await json('token create --tenant acme --service x --scopes contacts:write,accounts:write')
+const portOf = (url: string): number => Number(new URL(url).port)
+const post = async (api: string, path: string, body: object): Promise<Response> =>
+  fetch(api + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+const serve = async (context: TestContext, given: Record<string, string> = environment) => {
+  const serving = await startServing(['--port', '0'], given)
+  context.after(() => serving.kill())
+  const { api } = serving.announced
+  const { accountId } = JSON.parse(await (await post(api, '/accounts', { company: 'Slow Ltd', email: 'a@b' })).text())
+  return { ...serving, ...serving.announced, accountId }
+}
+
+/** A connection that is kept, and everything that came over it. */
+const keptConnection = async (url: string) => {
+  // The one for which Fastify opens a second server, where there are two.
+  const address = (await lookup('localhost', { all: true })).at(-1)?.address
+  const socket = connect(portOf(url), address)
+  let received = ''
+  socket.on('error', () => {}).on('data', (data) => (received += data))
+  await once(socket, 'connect')
+  after(() => socket.destroy())
+  const ended = new Promise((resolve) => socket.once('close', resolve))
+  return { send: (text: string) => socket.write(text), received: () => received, ended }
+}
+const request = (line: string, headers: string[] = [], body = ''): string =>
+  [`${line} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${token}`, ...headers, '', body].join('\r\n')
+const creation = (accountId: string): string => {
+  const body = JSON.stringify({ accountId })
+  const headers = ['Content-Type: application/json', `Content-Length: ${body.length}`]
+  return request('POST /customer-api/v1/contacts', headers, body)
+}
+
+/** A way to the database that can be closed, opened and blocked. */
+const wayToDatabase = () => {
+  const { host = '', port } = new pg.Client(connectionString)
+  const target = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port }
+  const pairs = new Set<[Socket, Socket]>()
+  const server = createServer((near) => {
+    const far = connect(target)
+    const pair: [Socket, Socket] = [near, far]
+    pairs.add(pair)
+    for (const [from, to] of [pair, pair.toReversed()] as [Socket, Socket][]) {
+      from.on('error', () => {}).once('close', () => to.destroy())
+      from.pipe(to)
+    }
+  })
+  after(() => {
+    server.close()
+    for (const socket of [...pairs].flat()) socket.destroy()
+  })
+  return {
+    open: (url: string) => once(server.listen(portOf(url), '127.0.0.1'), 'listening'),
+    /** Nothing gets through any more, in either direction, and nobody is told. */
+    block: () => {
+      for (const socket of [...pairs].flat()) socket.unpipe().pause()
+    },
+  }
+}
+const through = (address: string): string => {
+  const url = new URL(connectionString)
+  url.searchParams.delete('host')
+  url.searchParams.delete('port')
+  return Object.assign(url, { hostname: '127.0.0.1', port: new URL(address).port }).href
+}
+
+describe('a stop', { timeout: 60_000 }, () => {
+  test('answers what was taken, and refuses what still comes', async (context) => {
+    const { api, url, accountId, stop } = await serve(context)
+    const [busy, late, idle] = [await keptConnection(url), await keptConnection(url), await keptConnection(url)]
+    idle.send(request('GET /readyz'))
+    await until('an answer has come', () => idle.received().endsWith('{"status":"ready"}'))
+    await owner.query('begin')
+    await owner.query(`update heads set last = last where resource = 'contacts'`)
+    late.send('GET /readyz HTTP/1.1\r\n')
+    busy.send(creation(accountId))
+    const answer = post(api, '/contacts', { accountId })
+    await until('both writes wait for the head of the list', async () => {
+      const { rows } = await onlooker.query(`select 1 from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`)
+      return rows.length === 2
+    })
+    const stopped = stop()
+    await idle.ended
+    assert.equal(await accepts('localhost', portOf(url)), false)
+    late.send('Host: localhost\r\n\r\n')
+    await late.ended
+    assert.match(late.received(), /^HTTP\/1\.1 503 /)
+    assert.match(late.received(), /\r\nretry-after: 1\r\n/)
+    assert.match(late.received(), /\r\ncontent-type: application\/problem\+json.*"code":"unavailable"/s)
+    await owner.query('rollback')
+    assert.equal((await answer).status, 201)
+    await busy.ended
+    assert.match(busy.received(), /^HTTP\/1\.1 201 /)
+    assert.match(busy.received(), /\r\nconnection: close\r\n/)
+    const outcome = await stopped
+    assert.deepEqual([outcome.code, outcome.stderr], [0, ''])
+  })
+
+  test('ends within 10 s when a database, an upload and the head of a request all hang', async (context) => {
+    const address = await freeAddress()
+    const database = wayToDatabase()
+    await database.open(address)
+    const { url, accountId, stop } = await serve(context, { ...environment, DATABASE_URL: through(address) })
+    const [upload, head, write] = [await keptConnection(url), await keptConnection(url), await keptConnection(url)]
+    upload.send(creation(accountId).slice(0, -5))
+    head.send('POST /customer-api/v1/contacts HTTP/1.1\r\nHost: loc')
+    database.block()
+    write.send(creation(accountId))
+    const begun = Date.now()
+    const outcome = await stop()
+    const took = Date.now() - begun
+    assert.equal(outcome.code, 0, outcome.stderr)
+    assert.ok(took < 10_000, `it took ${took} ms`)
+    await Promise.all([upload.ended, head.ended, write.ended])
+  })
+
+  test('asked for again, by any signal, ends at once', async (context) => {
+    const { url, pid, accountId, ended } = await serve(context)
+    const stalled = await keptConnection(url)
+    stalled.send(creation(accountId).slice(0, -5))
+    process.kill(pid, 'SIGTERM')
+    await until('nobody is let in', async () => !(await accepts('localhost', portOf(url))))
+    const begun = Date.now()
+    process.kill(pid, 'SIGINT')
+    assert.equal((await ended).code, null)
+    assert.ok(Date.now() - begun < 2_000)
+  })
+})
+
+describe('a start', { timeout: 60_000 }, () => {
+  test('waits for a database that comes up later, and lets nobody in meanwhile', async () => {
+    const [databaseAddress, url] = [await freeAddress(), await freeAddress('localhost')]
+    const late = { ...environment, DATABASE_URL: through(databaseAddress) }
+    const { child, said, ended } = spawnMasthead(['serve', '--json', '--port', `${portOf(url)}`], late)
+    await until('it says what it waits for', () => /^Waiting up to 30 s .*ECONNREFUSED.*\n$/.test(said.stderr))
+    assert.equal(await accepts('localhost', portOf(url)), false)
+    await wayToDatabase().open(databaseAddress)
+    await until('it serves', () => said.stdout.endsWith('}\n'))
+    assert.equal((await fetch(`${url}/readyz`)).status, 200)
+    child.kill('SIGTERM')
+    assert.equal((await ended).code, 0)
+  })
+
+  test('that waits for its database is stopped at once', async () => {
+    const nowhere = { ...environment, DATABASE_URL: through(await freeAddress()) }
+    for (const command of ['serve', 'work']) {
+      const { child, said, ended } = spawnMasthead([command], nowhere)
+      await until('it waits', () => said.stderr.includes('Waiting'))
+      child.kill('SIGTERM')
+      const { code, stdout, stderr } = await ended
+      assert.deepEqual([code, stdout, stderr.split('\n').length], [0, '', 2], stderr)
+    }
+  })
+
+  test('fails at once, and says what to do, where waiting would not help', async () => {
+    const [noDatabase, wrongPassword] = [new URL(connectionString), new URL(connectionString)]
+    noDatabase.pathname = '/nothing'
+    wrongPassword.password = 'hunter22'
+    const cases: [url: URL, complaint: RegExp][] = [
+      [noDatabase, /^masthead: .*database "nothing" does not exist; create it: create database .*\n$/],
+      [
+        wrongPassword,
+        /^masthead: .*password authentication failed.*; check the user and the password in DATABASE_URL\n$/,
+      ],
+    ]
+    for (const [url, complaint] of cases) {
+      const { code, stderr } = await runMasthead(['serve', '--port', '0'], { ...environment, DATABASE_URL: url.href })
+      assert.equal(code, 1)
+      assert.match(stderr, complaint)
+      assert.ok(!stderr.includes('hunter22'))
+    }
+  })
+})

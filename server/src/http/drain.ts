@@ -1,0 +1,48 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import { Problem } from '../problem.ts'
+
+/** How long a stop waits for answers. Whoever stops a process kills it after ten seconds, and the database is closed after this. */
+const graceMilliseconds = 7_000
+
+/**
+ * A stop answers what was taken and refuses what still comes. It waits neither for callers that keep their connection nor
+ * for uploads that stall. Counted by answers, because Fastify opens a second server for the other address of `localhost`,
+ * for whose connections it does not wait.
+ */
+export const drainAtTheEnd = (app: FastifyInstance): void => {
+  const answering = new Set<ServerResponse>()
+  const drained = Promise.withResolvers<void>()
+  let closing = false
+  const checkDrained = () => {
+    if (closing && answering.size === 0) drained.resolve()
+  }
+  app.addHook('onRequest', async (_request, { raw }) => {
+    if (closing) throw stopping()
+    answering.add(raw)
+    raw.once('close', () => {
+      answering.delete(raw)
+      checkDrained()
+    })
+  })
+  app.addHook('onSend', async (_request, reply) => {
+    if (closing) reply.header('connection', 'close')
+  })
+  app.addHook('preClose', async () => {
+    closing = true
+    setTimeout(() => {
+      for (const response of answering) response.destroy()
+      app.server.closeAllConnections()
+      drained.resolve()
+    }, graceMilliseconds).unref()
+    // Nobody is let in while we wait. Fastify closes it once more, which does no harm; at this event, the second server too.
+    if (app.server.listening) app.server.close().emit('unref')
+    checkDrained()
+    await drained.promise
+  })
+}
+
+const stopping = (): Problem =>
+  new Problem('unavailable', 'This server is being stopped: send the request again, on a new connection.', {
+    headers: { 'retry-after': '1' },
+  })
