@@ -91,6 +91,10 @@ export const chainWaiting = async (database: Database): Promise<number> => {
   return row?.chained ?? 0
 }
 
+/** Until the transaction ends nobody else puts entries into chains. */
+export const holdChains = (query: Query): Promise<unknown> =>
+  query({ text: `select pg_advisory_xact_lock(hashtextextended('masthead audit', 0))` })
+
 export type Verdict = {
   entries: number
   /** Not in the chain yet. */

@@ -11,6 +11,7 @@ import { member } from './member.ts'
 import { migrate } from './migrate.ts'
 import { openapi } from './openapi.ts'
 import { complain } from './output.ts'
+import { probe } from './probe.ts'
 import { serve } from './serve.ts'
 import { tenant } from './tenant.ts'
 import { token } from './token.ts'
@@ -25,7 +26,7 @@ export const buildProgram = (): Command => {
     .enablePositionalOptions()
   const identity = [tenant, user, member, token, app, keys]
   const records = [importing, exporting, demo, legacy, contact, audit]
-  for (const command of [serve, work, ...identity, ...records, migrate, openapi]) program.addCommand(command())
+  for (const command of [serve, work, ...identity, ...records, probe, migrate, openapi]) program.addCommand(command())
   failInOneLine(program, program.name())
   return program
 }

@@ -15,6 +15,8 @@ export type Step = {
   /** Null when nobody knows. */
   of: number | null
   rows: number
+  /** What is counted, when it is no rows. */
+  unit?: string
 }
 
 type Terminal = { isTTY?: boolean; columns?: number; write: (text: string) => unknown }
@@ -52,11 +54,11 @@ export const startProgress = (terminal: Terminal = process.stderr, now = () => p
 }
 
 const describe = (step: Step, milliseconds: number): string => {
-  const { what, done, of, rows } = step
+  const { what, done, of, rows, unit = 'rows' } = step
   const share = of === null ? null : of > 0 ? Math.min(done / of, 1) : 1
   const parts = [printable(what).padEnd(longestName)]
   if (share !== null) parts.push(`${barOf(share)} ${String(Math.floor(share * 100)).padStart(3)} %`)
-  parts.push(`${numberOf(rows)} rows`)
+  parts.push(`${numberOf(rows)} ${unit}`)
   if (milliseconds >= firstRateMilliseconds) {
     parts.push(`${numberOf((rows / milliseconds) * 1_000)}/s`)
     if (share) parts.push(`${durationOf((milliseconds * (1 - share)) / share)} left`)

@@ -12,7 +12,7 @@ grant select (tenant_id, resource, position, class), insert, update, delete on s
 grant select, insert, update, delete on legacy_systems, legacy_deliveries to masthead_service;
 -- Entries of the audit log are added by functions alone. Row-level security says what may be deleted.
 grant select, delete on audit_keys, audit_entries, audit_links to masthead_service;
-grant select on audit_waiting to masthead_service;
+grant select, delete on audit_waiting to masthead_service;
 
 -- Jobs name a tenant and nothing else of it, and a worker takes those of all tenants.
 grant usage on schema graphile_worker, masthead_silence to masthead_service;

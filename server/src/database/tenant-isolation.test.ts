@@ -21,12 +21,14 @@ import { allScopes } from '../identity/roles.ts'
 import { createTenant } from '../identity/tenants.ts'
 import { attach } from '../legacy/administration.ts'
 import { LegacyWorker } from '../legacy/legacy-worker.ts'
+import { probeTables } from '../probe/queries.ts'
 import { newId } from '../records/identifiers.ts'
 import { insertRecords } from '../records/write.ts'
 import { beginImport, noteChanges, noteCreations } from '../transfer/import/journal.ts'
 import { serviceRole } from './connection.ts'
 import { openDatabase } from './database.ts'
 import { migrate } from './migrate.ts'
+import { readByItsOwner, withoutPolicy } from './tenant-tables.ts'
 
 const service = await startService()
 /** The tables of a tenant's records and of what is kept about them. */
@@ -37,8 +39,6 @@ const tables = [
 ]
 /** What the role can read and not write, but by the functions that add to the log. */
 const auditTables = ['audit_keys', 'audit_entries', 'audit_links']
-/** Read before the tenant of a call is known. */
-const identityTables = ['memberships', 'access_tokens', 'applications', 'consents', 'audit_waiting']
 
 const fill = async (tenant: TestTenant): Promise<void> => {
   const [publication] = await tenant.add('publications', [samplePublication(`P-${tenant.id.slice(-4)}`)])
@@ -164,8 +164,8 @@ describe('under the role that serves', () => {
       from pg_class join pg_attribute on attrelid = pg_class.oid and attname = 'tenant_id'
       where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace`)
     const expected = rows.map(({ name }) => ({
-      ...{ name, enabled: !identityTables.includes(name) },
-      forced: !identityTables.includes(name) && name !== 'search_texts',
+      ...{ name, enabled: !withoutPolicy.includes(name) },
+      forced: !withoutPolicy.includes(name) && name !== readByItsOwner,
     }))
     assert.deepEqual(rows, expected)
     const held = rows.filter(({ enabled }) => enabled).map(({ name }) => name)
@@ -290,6 +290,10 @@ describe('served by the plain owner of the database', () => {
     assert.deepEqual(await names('/contacts?search=renamed', blue.token), [0, []])
     assert.deepEqual(await names('/contacts?search=blue', blue.token), [1, ['Of blue']])
     await assert.rejects(database.query({ text: 'select * from contacts' }), /masthead\.tenant|uuid/)
+
+    const { tables: probed, ...found } = await probeTables(database, red.id, blue.id)
+    assert.deepEqual(found, { leaks: [], notProbed: [] })
+    assert.deepEqual(probed.toSorted(), tables.filter((table) => table !== readByItsOwner).sort())
 
     const receiver = await startReceiver()
     const secret = receiver.secret.replace('whsec_', '')

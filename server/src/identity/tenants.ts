@@ -1,6 +1,7 @@
 import { operator } from '../audit/author.ts'
-import { auditIn } from '../audit/queries.ts'
+import { auditIn, holdChains } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
+import { findTenantTables } from '../database/tenant-tables.ts'
 import { newId } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
 
@@ -36,4 +37,18 @@ export const findTenant = async (query: Query, slug: string): Promise<Tenant> =>
   const [tenant] = await query<Tenant>({ text: `select ${columns} from tenants where slug = $1`, values: [slug] })
   if (!tenant) throw new Refusal(`there is no tenant "${slug}"; \`masthead tenant list\` shows them`)
   return tenant
+}
+
+/**
+ * Deletes a tenant and all that is its own, within a transaction of that very tenant. Every statement names it, beside
+ * the policies that hold the transaction to it; they keep the audit log of a real tenant. In one go, so for small tenants.
+ */
+export const eraseTenant = async (query: Query): Promise<void> => {
+  // Waits for writes that refer to the tenant, and keeps others from beginning.
+  await query({ text: 'select id from tenants where id = current_tenant() for update' })
+  await holdChains(query)
+  for (const { name } of (await findTenantTables(query)).reverse()) {
+    await query({ text: `delete from ${name} where tenant_id = current_tenant()` })
+  }
+  await query({ text: 'delete from tenants where id = current_tenant()' })
 }

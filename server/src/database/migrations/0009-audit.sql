@@ -48,7 +48,8 @@ alter table audit_keys enable row level security;
 alter table audit_keys force row level security;
 create policy tenant on audit_keys using (tenant_id = (select current_tenant()));
 
--- No policy lets anybody change an entry or a link, or delete one of another tenant than those that a probe makes.
+-- No policy lets anybody change an entry or a link, or delete one of another tenant than those that a probe makes, whose
+-- slug follows from the id: nobody chooses it.
 do $$
 declare
   name text;
@@ -60,7 +61,8 @@ begin
     execute format('create policy append on %I for insert with check (tenant_id = (select current_tenant()))', name);
     execute format(
       'create policy canary on %I for delete using (tenant_id = (select current_tenant())
-        and exists (select from tenants where id = (select current_tenant()) and slug like ''canary-%%''))', name);
+        and exists (select from tenants where id = (select current_tenant())
+          and slug = ''canary-'' || left(encode(sha256(convert_to(id::text, ''UTF8'')), ''hex''), 32)))', name);
     execute format('revoke update, truncate on %I from current_user', name);
   end loop;
 end $$;

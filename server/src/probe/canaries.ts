@@ -1,0 +1,122 @@
+import { createHash, randomBytes, randomInt } from 'node:crypto'
+import { type ResourceName, resources } from '@masthead/contract'
+import type { Query } from '../database/connection.ts'
+import type { Database } from '../database/database.ts'
+import { createTenant, eraseTenant, listTenants, type Tenant } from '../identity/tenants.ts'
+import { listMembers } from '../identity/users.ts'
+import { newId } from '../records/identifiers.ts'
+import { tables } from '../records/tables.ts'
+import { type Fields, insertRecords } from '../records/write.ts'
+import { type Column, transferColumns, transferOrder } from '../transfer/columns.ts'
+import { deleteUsers } from './queries.ts'
+
+/** A tenant that exists for the time of a probe, full of texts that nobody else has. */
+export type Canary = {
+  id: string
+  /** Begins every text in this tenant, and no other. */
+  mark: string
+  /** What only this tenant has, by the names of the contract. */
+  records: Readonly<Record<ResourceName, readonly Fields[]>>
+  /** Identifiers that only this tenant has. */
+  ids: Set<string>
+}
+
+/** The record of each resource that both canaries have under the same `id` and the same business identifier. */
+export type Twins = Readonly<Record<ResourceName, { id: string; businessIdentifier: string | null }>>
+
+export const newMark = (): string => `cn${Array.from({ length: 10 }, () => randomInt(36).toString(36)).join('')}`
+
+export const newTwins = (): Twins =>
+  byResource((resource) => {
+    const businessIdentifier = 'businessIdentifier' in resources[resource] ? `twin-${newMark()}` : null
+    return { id: newId(), businessIdentifier }
+  })
+
+/** In the order in which records can be added. */
+const byResource = <T>(make: (resource: ResourceName) => T): Record<ResourceName, T> =>
+  Object.fromEntries(transferOrder.map((resource) => [resource, make(resource)])) as Record<ResourceName, T> // of every resource
+
+export const canaryDomain = 'canary.invalid'
+const canaryName = 'Canary of masthead probe'
+
+/** Follows from the id, so no tenant has it by accident or by its operator's wish; the policy of the audit log knows it too. */
+const slugOf = (id: string): string => `canary-${createHash('sha256').update(id).digest('hex').slice(0, 32)}`
+const isCanary = ({ id, slug, name }: Tenant): boolean => slug === slugOf(id) && name === canaryName
+
+/** A tenant with the twins, `count` further records of each resource, and one for each reason to leave it out of a list. */
+export const makeCanary = async (database: Database, twins: Twins, count: number): Promise<Canary> => {
+  const id = newId()
+  const mark = newMark()
+  const records: Partial<Record<ResourceName, Fields[]>> = {}
+  let texts = 0
+  const text = () => `${mark}-${++texts}`
+  const twin = (resource: ResourceName) => recordOf(resource, twins[resource], null, text, (other) => twins[other])
+  const add = (resource: ResourceName, leftOut: string | null) => {
+    const names = { id: newId(), businessIdentifier: text() }
+    return recordOf(resource, names, leftOut, text, (other) => namesOf(other, records[other]?.[0]))
+  }
+  await database.forTenant(id).transaction(async (query) => {
+    await createTenant(query, { id, slug: slugOf(id), name: canaryName, defaultAssignee: `${mark}-0` })
+    for (const resource of transferOrder) {
+      const kinds = [...Array.from({ length: count }, () => null), ...leftOutFields(resource)]
+      records[resource] = kinds.map((leftOut) => add(resource, leftOut))
+      await insertRecords(query, resource, [twin(resource), ...records[resource]])
+    }
+  })
+  const ids = transferOrder.flatMap((resource) => (records[resource] ?? []).map((record) => String(record.id)))
+  return { id, mark, records: byResource((resource) => records[resource] ?? []), ids: new Set([id, ...ids]) }
+}
+
+/** Records that have one of these are shown only on demand. */
+const leftOutFields = (resource: ResourceName): string[] => Object.values(tables[resource].listing.leftOutUnless)
+
+type Names = Twins[ResourceName]
+export const namesOf = (resource: ResourceName, record: Fields = {}): Names => {
+  const { businessIdentifier } = { businessIdentifier: '', ...resources[resource] }
+  return { id: String(record.id), businessIdentifier: businessIdentifier ? String(record[businessIdentifier]) : null }
+}
+
+/** A record with a value in every field. */
+const recordOf = (
+  resource: ResourceName,
+  { id, businessIdentifier }: Names,
+  leftOut: string | null,
+  text: () => string,
+  referred: (resource: ResourceName) => Names,
+): Fields => {
+  const isFlag = new Set(leftOutFields(resource))
+  const fieldOf = (column: Column): unknown => {
+    const { field, refersTo, kind } = column
+    if (field === 'id') return id
+    if (column.isIdentifier) return businessIdentifier
+    // Nothing is renewed here: the first record would have nothing to refer to.
+    if (refersTo === resource) return null
+    if (refersTo) return referred(refersTo)[refersTo === 'accounts' ? 'businessIdentifier' : 'id']
+    if (isFlag.has(field) && field !== leftOut) return kind === 'boolean' ? false : null
+    return kind === 'text' ? text() : samples[kind]
+  }
+  return Object.fromEntries(transferColumns[resource].map((column) => [column.field, fieldOf(column)]))
+}
+
+const samples = {
+  ...{ uuid: null, date: '2026-01-02', timestamp: '2026-01-02T03:04:05.678Z' },
+  ...{ money: '1290.00', integer: '3', number: 1, boolean: true },
+} as const satisfies Record<Exclude<Column['kind'], 'text'>, unknown>
+
+export const newCanaryEmail = (): string => `canary-${randomBytes(8).toString('hex')}@${canaryDomain}`
+
+/** Removes all canaries, also those of a probe that was killed, and nothing else. */
+export const removeCanaries = async (database: Database): Promise<number> => {
+  const canaries = (await listTenants(database.query)).filter(isCanary)
+  for (const { id } of canaries) {
+    await database.forTenant(id).transaction(async (query) => {
+      const users = await canaryUsers(query, id)
+      await eraseTenant(query)
+      await deleteUsers(query, users)
+    })
+  }
+  return canaries.length
+}
+
+const canaryUsers = async (query: Query, tenantId: string): Promise<string[]> =>
+  (await listMembers(query, tenantId)).filter(({ email }) => email.endsWith(`@${canaryDomain}`)).map(({ id }) => id)

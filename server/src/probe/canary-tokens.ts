@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto'
+import { type Scope, scopePrefix } from '@masthead/contract'
+import { importJWK, SignJWT } from 'jose'
+import { operator } from '../audit/author.ts'
+import type { Query } from '../database/connection.ts'
+import { createToken, revokeToken } from '../identity/access-tokens.ts'
+import { registerApplication, setApplicationDisabled } from '../identity/applications.ts'
+import { storeConsent, withdrawConsent } from '../identity/consents.ts'
+import { allows, allScopes, type Role, roles } from '../identity/roles.ts'
+import { loadSigningKeys } from '../identity/signing-keys.ts'
+import { createMember } from '../identity/users.ts'
+import { newId } from '../records/identifiers.ts'
+import { Refusal } from '../refusal.ts'
+import { type Canary, newCanaryEmail } from './canaries.ts'
+
+/** A token, and what it opens. */
+export type CanaryToken = {
+  kind: string
+  secret: string
+  /** Answered with 401 by every operation. */
+  isDead: boolean
+  opens: (scope: string) => boolean
+}
+
+/** How our own authorization server signs, and for whom. */
+export type Issuing = { issuer: string; audience: string; secret: string }
+
+const hour = 3_600_000
+const everything = () => true
+const nothing = () => false
+
+/** Tokens of every kind for each of the canaries, which work, and others that must not. */
+export const makeTokens = async (
+  query: Query,
+  canaries: readonly [Canary, Canary],
+  issuing: Issuing | null,
+): Promise<Map<Canary, CanaryToken[]>> => {
+  // A user of both tenants is who could most easily reach one by a token of the other.
+  const everywhere = newCanaryEmail()
+  const sign = issuing && (await signer(query, issuing))
+  const tokens = new Map<Canary, CanaryToken[]>()
+  for (const canary of canaries) {
+    const other = canaries.find((one) => one !== canary) ?? canary
+    const members = await makeMembers(query, canary, everywhere)
+    tokens.set(canary, [
+      ...(await personalTokens(query, canary, members)),
+      ...(await serviceTokens(query, canary)),
+      ...(sign ? await delegatedTokens(query, canary, other, members.admin, sign) : []),
+    ])
+  }
+  return tokens
+}
+
+type Members = Record<Role, string>
+
+const makeMembers = async (query: Query, canary: Canary, everywhere: string): Promise<Members> => {
+  const members: Partial<Members> = {}
+  for (const role of roles) {
+    const { id } = await createMember(query, operator, {
+      ...{ tenantId: canary.id, role, name: `${canary.mark}-0`, legacyUserId: `${canary.mark}-0` },
+      ...{ email: role === 'admin' ? everywhere : newCanaryEmail(), password: randomBytes(32).toString('hex') },
+    })
+    members[role] = id
+    if (role !== 'admin') canary.ids.add(id)
+  }
+  return members as Members // filled by the loop
+}
+
+const personalTokens = async (query: Query, canary: Canary, members: Members): Promise<CanaryToken[]> => {
+  const given = { tenantId: canary.id, name: `${canary.mark}-0`, scopes: allScopes, lifetime: hour }
+  const tokens: CanaryToken[] = []
+  for (const role of roles) {
+    const { token: secret } = await createToken(query, operator, { ...given, userId: members[role] })
+    tokens.push({ kind: role, secret, isDead: false, opens: (scope) => allows(role, scope as Scope) }) // asks only how it ends
+  }
+  const expired = await createToken(query, operator, { ...given, lifetime: -hour, userId: members.admin })
+  tokens.push({ kind: 'expired', secret: expired.token, isDead: true, opens: nothing })
+  return tokens
+}
+
+const serviceTokens = async (query: Query, canary: Canary): Promise<CanaryToken[]> => {
+  const create = (scopes: Scope[]) =>
+    createToken(query, operator, {
+      tenantId: canary.id,
+      name: `${canary.mark}-0`,
+      service: `${canary.mark}-0`,
+      scopes,
+      lifetime: hour,
+    })
+  const isRead = (scope: string) => scope.endsWith(':read')
+  const revoked = await create(allScopes)
+  await revokeToken(query, operator, revoked.id)
+  const [every, reading, writing] = [
+    await create(allScopes),
+    await create(allScopes.filter(isRead)),
+    await create(allScopes.filter((scope) => !isRead(scope))),
+  ]
+  return [
+    { kind: 'service', secret: every.token, isDead: false, opens: everything },
+    { kind: 'reading only', secret: reading.token, isDead: false, opens: isRead },
+    { kind: 'writing only', secret: writing.token, isDead: false, opens: (scope) => !isRead(scope) },
+    { kind: 'revoked', secret: revoked.token, isDead: true, opens: nothing },
+  ]
+}
+
+type Grant = { tenantId: string; userId: string; clientId: string; grantId: string }
+type Sign = (grant: Grant, lifetimeSeconds?: number) => Promise<string>
+
+const accessTokenSeconds = 600
+
+/** As the authorization server does it: RFC 9068, with the claims that it adds. */
+const signer = async (query: Query, { issuer, audience, secret }: Issuing): Promise<Sign> => {
+  const [key] = await loadSigningKeys(query, secret)
+  if (!key) throw new Refusal('there is no signing key yet: start the service once')
+  const privateKey = await importJWK(key.privateKey, 'RS256')
+  const scope = allScopes.map((name) => scopePrefix + name).join(' ')
+  return ({ tenantId, userId, clientId, grantId }, lifetimeSeconds = accessTokenSeconds) => {
+    const now = Math.floor(Date.now() / 1_000)
+    return new SignJWT({ client_id: clientId, scope, tenant: tenantId, grant: grantId, jti: newId() })
+      .setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', kid: key.id })
+      .setIssuer(issuer)
+      .setAudience(audience)
+      .setSubject(userId)
+      .setIssuedAt(now)
+      .setExpirationTime(now + lifetimeSeconds)
+      .sign(privateKey)
+  }
+}
+
+const delegatedTokens = async (
+  query: Query,
+  canary: Canary,
+  other: Canary,
+  userId: string,
+  sign: Sign,
+): Promise<CanaryToken[]> => {
+  const register = async () => {
+    const { clientId } = await registerApplication(query, operator, {
+      ...{ name: `${canary.mark}-0`, redirectUris: ['https://canary.invalid/'], scopes: allScopes },
+      ...{ isNative: false, mayRefresh: false, tenantId: canary.id },
+    })
+    return clientId
+  }
+  const consent = async (clientId: string): Promise<Grant> => {
+    const grantId = randomBytes(24).toString('base64url')
+    await storeConsent(query, operator, {
+      grantId,
+      applicationId: clientId,
+      tenantId: canary.id,
+      userId,
+      scopes: allScopes,
+    })
+    return { tenantId: canary.id, userId, clientId, grantId }
+  }
+  const [application, disabled] = [await register(), await register()]
+  const [granted, withdrawn, stopped] = [
+    await consent(application),
+    await consent(application),
+    await consent(disabled),
+  ]
+  await withdrawConsent(query, operator, withdrawn.grantId)
+  await setApplicationDisabled(query, operator, disabled, true)
+  const secret = await sign(granted)
+  const dead: Record<string, string> = {
+    'delegated, expired': await sign(granted, -accessTokenSeconds),
+    'delegated, withdrawn': await sign(withdrawn),
+    'delegated, disabled': await sign(stopped),
+    'delegated, of another tenant': await sign({ ...granted, tenantId: other.id }),
+    'delegated, altered': altered(secret, canary.id, other.id),
+  }
+  return [
+    { kind: 'delegated', secret, isDead: false, opens: everything },
+    ...Object.entries(dead).map(([kind, token]) => ({ kind, secret: token, isDead: true, opens: nothing })),
+  ]
+}
+
+/** With another tenant in it, under the signature of the first. */
+const altered = (token: string, tenantId: string, otherId: string): string => {
+  const [header, claims = '', signature] = token.split('.')
+  const changed = Buffer.from(claims, 'base64url').toString().replace(tenantId, otherId)
+  return [header, Buffer.from(changed).toString('base64url'), signature].join('.')
+}

@@ -1,0 +1,98 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { basePath } from '@masthead/contract'
+import { Refusal } from '../refusal.ts'
+import { documentPath, type LiveOperation, readDocument } from './live-document.ts'
+import { addressOf, type Filling } from './requests.ts'
+
+/** An answer, and what was sent for it. */
+export type Answer = {
+  requestId: string
+  /** All that the caller said, in which what is echoed is no news. */
+  sent: string
+  status: number
+  statusText: string
+  headers: ReadonlyMap<string, string>
+  text: string
+  /** Undefined where it is no JSON. */
+  body: unknown
+}
+
+const patienceMilliseconds = 30_000
+
+/** The running service, as a caller reaches it. */
+export class LiveService {
+  readonly url: string
+  readonly #signal: AbortSignal
+  #sent = 0
+
+  constructor(url: string, signal: AbortSignal) {
+    this.url = url
+    this.#signal = signal
+  }
+
+  async operations(): Promise<LiveOperation[]> {
+    return readDocument(await this.#get(documentPath))
+  }
+
+  /** Whose delegated tokens it takes, and for which resource. */
+  async resource(): Promise<{ issuer: string; audience: string }> {
+    const text = await this.#get(`/.well-known/oauth-protected-resource${basePath}`)
+    const { resource, authorization_servers: [issuer] = [] } = Object(JSON.parse(text))
+    return { issuer: String(issuer), audience: String(resource) }
+  }
+
+  /** Whoever has sent too much waits as long as the service says, and sends it again. */
+  async send(operation: LiveOperation, filling: Filling, token: string): Promise<Answer> {
+    const requestId = `probe-${process.pid}-${++this.#sent}`
+    const address = addressOf(operation, filling)
+    const body = filling.body === null ? null : JSON.stringify(filling.body)
+    const headers = {
+      ...{ authorization: `Bearer ${token}`, 'x-request-id': requestId, ...filling.headers },
+      ...(body !== null && { 'content-type': 'application/json' }),
+    }
+    const response = await this.#fetch(basePath + address, { method: operation.method, headers, body })
+    const text = await response.text()
+    if (response.status === 429) {
+      const seconds = Number(response.headers.get('retry-after')) || 1
+      await delay(seconds * 1_000, undefined, { signal: this.#signal })
+      return this.send(operation, filling, token)
+    }
+    return {
+      ...{ requestId, status: response.status, statusText: response.statusText },
+      ...{ headers: new Map(response.headers), text, body: parsed(text) },
+      sent: `${decodeURIComponent(address)} ${Object.values(filling.headers).join(' ')} ${body ?? ''}`,
+    }
+  }
+
+  async #get(path: string): Promise<string> {
+    const response = await this.#fetch(path, {})
+    if (response.ok) return response.text()
+    throw new Refusal(`${this.url}${path} answers ${response.status}: is this the address of a Masthead?`)
+  }
+
+  async #fetch(path: string, options: RequestInit): Promise<Response> {
+    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(patienceMilliseconds)])
+    try {
+      return await fetch(this.url + path, { ...options, redirect: 'manual', signal })
+    } catch (error) {
+      this.#signal.throwIfAborted()
+      throw new Refusal(
+        `no service answers at ${this.url} (${reasonOf(error)}): start it, or name its address with --url`,
+      )
+    }
+  }
+}
+
+/** `fetch` tells why in the cause alone. */
+const reasonOf = (error: unknown): string => {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  return cause instanceof Error ? ('code' in cause ? String(cause.code) : cause.message) : String(cause)
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

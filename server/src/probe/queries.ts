@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto'
+import pg from 'pg'
+import { holdChains } from '../audit/queries.ts'
+import type { Query, Statement } from '../database/connection.ts'
+import type { Database, TenantDatabase } from '../database/database.ts'
+import {
+  findTenantTables,
+  readByItsOwner,
+  type TenantColumn,
+  type TenantTable,
+  withoutPolicy,
+} from '../database/tenant-tables.ts'
+import { Refusal } from '../refusal.ts'
+
+/** Probes take turns, so that none removes the canaries of another; the lock goes with the connection. */
+export const whileAlone = async <T>(client: pg.Client, work: () => Promise<T>): Promise<T> => {
+  const { rows } = await client.query<{ taken: boolean }>(
+    `select pg_try_advisory_lock(hashtextextended('masthead probe', 0)) as taken`,
+  )
+  if (rows[0]?.taken) return work()
+  throw new Refusal('another probe is under way: wait until it has ended')
+}
+
+/** Of these users, those who belong to no tenant any more. */
+export const deleteUsers = async (query: Query, ids: readonly string[]): Promise<void> => {
+  await query({
+    text: `delete from users where id = any ($1::uuid[]) and not exists (
+      select from memberships where memberships.user_id = users.id)`,
+    values: [ids],
+  })
+}
+
+/** Made later of entries that were there before. */
+const chainedLater = 'audit_links'
+
+/** What changes with any row of the tenant, by table. */
+export const digestRows = async (tenant: TenantDatabase): Promise<Map<string, string>> => {
+  const digests = new Map<string, string>()
+  await tenant.transaction(async (query) => {
+    for (const { name, columns } of await findHeldTables(query)) {
+      if (name === chainedLater) continue
+      const readable = columns.filter(({ isReadable }) => isReadable).map((column) => column.name)
+      const rows = await query<{ row: string }>({
+        text: `select row (${readable.join(', ')})::text as row from ${name} where tenant_id = $1 order by 1`,
+        values: [tenant.tenantId],
+      })
+      digests.set(name, createHash('sha256').update(JSON.stringify(rows)).digest('hex'))
+    }
+  })
+  return digests
+}
+
+const findHeldTables = async (query: Query): Promise<TenantTable[]> =>
+  (await findTenantTables(query)).filter(({ name }) => !withoutPolicy.includes(name))
+
+export type TableFinding = { table: string; seen: string }
+export type TableReport = { tables: string[]; leaks: TableFinding[]; notProbed: TableFinding[] }
+
+/**
+ * Looks at every table with a tenant as the service does, with one tenant set and for rows of another. All in one
+ * transaction that is taken back: nobody else ever sees the rows that it adds where the other tenant has none.
+ */
+export const probeTables = async (database: Database, own: string, other: string): Promise<TableReport> => {
+  const report: TableReport = { tables: [], leaks: [], notProbed: [] }
+  const done = new Error('taken back')
+  await database
+    .forTenant(other)
+    .transaction(async (query) => {
+      await chainAudit(query, other)
+      const tables = (await findHeldTables(query)).filter(({ name, isOwned }) => name !== readByItsOwner || !isOwned)
+      for (const table of tables) {
+        const refused = await fill(query, table, other)
+        if (refused) report.notProbed.push({ table: table.name, seen: `a row for it could not be made: ${refused}` })
+      }
+      for (const table of tables) {
+        report.tables.push(table.name)
+        for (const look of looks(table.name, own, other)) {
+          await setTenant(query, look.tenant)
+          const outcome = await attempt(query, look.statement)
+          if (!look.isFine(outcome)) report.leaks.push({ table: table.name, seen: look.seen })
+        }
+      }
+      throw done
+    })
+    .catch((error) => {
+      if (error !== done) throw error
+    })
+  return report
+}
+
+const setTenant = (query: Query, tenantId: string) =>
+  query({ text: `select set_config('masthead.tenant', $1, true)`, values: [tenantId] })
+
+/** The links of the audit log are made once a second by whoever comes first, and by nobody but its function. */
+const chainAudit = async (query: Query, tenantId: string): Promise<void> => {
+  await holdChains(query)
+  await query({ text: 'select chain_audit(1)' })
+  await setTenant(query, tenantId)
+}
+
+type Outcome = { rows: number } | { refused: string; message: string }
+type Look = { tenant: string; statement: Statement; isFine: (outcome: Outcome) => boolean; seen: string }
+
+const policyViolation = '42501'
+const isRefused = (outcome: Outcome): boolean => 'refused' in outcome && outcome.refused === policyViolation
+const isWithoutEffect = (outcome: Outcome): boolean => isRefused(outcome) || ('rows' in outcome && outcome.rows === 0)
+
+const showsNothing = (outcome: Outcome): boolean => 'refused' in outcome || outcome.rows === 0
+
+const looks = (table: string, own: string, other: string): Look[] => [
+  {
+    ...{ tenant: own, isFine: isWithoutEffect, seen: 'shows rows of another tenant' },
+    statement: { text: `select tenant_id from ${table} where tenant_id = $1`, values: [other] },
+  },
+  {
+    ...{ tenant: own, isFine: isWithoutEffect, seen: 'lets rows of another tenant be changed' },
+    statement: {
+      text: `update ${table} set tenant_id = tenant_id where tenant_id = $1 returning tenant_id`,
+      values: [other],
+    },
+  },
+  {
+    ...{ tenant: own, isFine: isWithoutEffect, seen: 'lets rows of another tenant be deleted' },
+    statement: { text: `delete from ${table} where tenant_id = $1 returning tenant_id`, values: [other] },
+  },
+  {
+    ...{ tenant: own, isFine: isRefused, seen: 'takes a row that names another tenant' },
+    statement: { text: `insert into ${table} (tenant_id) values ($1)`, values: [other] },
+  },
+  {
+    ...{ tenant: own, isFine: isWithoutEffect, seen: 'lets a row be moved to another tenant' },
+    statement: {
+      text: `update ${table} set tenant_id = $1 where tenant_id = $2 returning tenant_id`,
+      values: [other, own],
+    },
+  },
+  {
+    ...{ tenant: '', isFine: showsNothing, seen: 'shows rows when no tenant is set' },
+    statement: { text: `select tenant_id from ${table}` },
+  },
+]
+
+const attempt = async (query: Query, statement: Statement): Promise<Outcome> => {
+  await query({ text: 'savepoint attempt' })
+  try {
+    return { rows: (await query(statement)).length }
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError)) throw error
+    return { refused: error.code ?? '', message: error.message }
+  } finally {
+    await query({ text: 'rollback to savepoint attempt' })
+  }
+}
+
+/** Adds a row, so that there is one to see. Says why it cannot where the tenant has none either. */
+const fill = async (query: Query, { name, columns }: TenantTable, tenantId: string): Promise<string | null> => {
+  const needed = columns.filter((column) => column.isNeeded && column.name !== 'tenant_id')
+  const given = ['tenant_id', ...needed.map((column) => column.name)]
+  const places = given.map((_, index) => `$${index + 1}`)
+  await query({ text: 'savepoint fill' })
+  try {
+    const values = [tenantId, ...needed.map(sampleOf)]
+    await query({ text: `insert into ${name} (${given.join(', ')}) values (${places.join(', ')})`, values })
+    return null
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError)) throw error
+    await query({ text: 'rollback to savepoint fill' })
+    const found = { text: `select tenant_id from ${name} where tenant_id = $1 limit 1`, values: [tenantId] }
+    return (await query(found)).length > 0 ? null : error.message
+  }
+}
+
+/** One value a type: a column that refers to another holds what that one holds. */
+const samples: Readonly<Record<string, unknown>> = {
+  uuid: '00000000-0000-7000-8000-000000000000',
+  text: 'canary',
+  ...{ smallint: 10, integer: 10, bigint: 10, numeric: 10, boolean: true, date: '2026-01-02' },
+  ...{ 'timestamp with time zone': '2026-01-02T03:04:05.678Z', json: '{}', jsonb: '{}', bytea: Buffer.alloc(32) },
+  'text[]': [],
+}
+const sampleOf = ({ type }: TenantColumn): unknown => samples[type] ?? null

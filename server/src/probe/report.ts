@@ -1,0 +1,91 @@
+import type { CanaryToken } from './canary-tokens.ts'
+import type { Answer } from './live-service.ts'
+import type { TableReport } from './queries.ts'
+import type { Plan } from './requests.ts'
+import { kinds } from './token-kinds.ts'
+
+/** Something of one tenant that shows in another, or a table that would let it. */
+export type Leak = {
+  operation: string | null
+  table: string | null
+  token: string | null
+  seen: string
+  /** The first request that showed it, by which the log can be searched. */
+  requestId: string | null
+  times: number
+}
+
+/** The tokens that must be refused, and those that lack a scope, in one column. */
+const refused = 'refused'
+export const columns: readonly string[] = [...kinds, refused]
+const columnOf = ({ kind }: CanaryToken): string => (columns.includes(kind) ? kind : refused)
+
+/** What a probe did and found. */
+export class Report {
+  readonly url: string
+  readonly leaks: Leak[] = []
+  /** What the probe could not look at, although it should. */
+  readonly notProbed: string[] = []
+  /** What it did not look at for a good reason. */
+  readonly notes: string[] = []
+  readonly tables: string[] = []
+  readonly #requests = new Map<string, Map<string, number>>()
+
+  constructor(url: string) {
+    this.url = url
+  }
+
+  get isClean(): boolean {
+    return this.leaks.length + this.notProbed.length === 0
+  }
+
+  get requests(): number {
+    return this.operations.reduce((sum, { requests }) => sum + requests, 0)
+  }
+
+  /** How many requests were sent for each operation, by kind of token. */
+  get operations(): { operation: string; requests: number; byToken: Record<string, number>; leaks: number }[] {
+    return [...this.#requests].map(([operation, counts]) => ({
+      operation,
+      requests: [...counts.values()].reduce((sum, count) => sum + count, 0),
+      byToken: Object.fromEntries(counts),
+      leaks: this.leaks.filter((leak) => leak.operation === operation).length,
+    }))
+  }
+
+  count({ operation }: Plan, token: CanaryToken): void {
+    const counts = this.#requests.get(operation.name) ?? new Map<string, number>()
+    counts.set(columnOf(token), (counts.get(columnOf(token)) ?? 0) + 1)
+    this.#requests.set(operation.name, counts)
+  }
+
+  addLeak({ operation }: Plan, { kind }: CanaryToken, { requestId }: Answer, seen: string): void {
+    this.#add({ operation: operation.name, token: kind, requestId, seen })
+  }
+
+  addChange(place: { operation: string } | { table: string }): void {
+    this.#add({ ...place, seen: 'changed by calls of the other tenant' })
+  }
+
+  addTables({ tables, leaks, notProbed }: TableReport): void {
+    this.tables.push(...tables)
+    for (const leak of leaks) this.#add(leak)
+    for (const { table, seen } of notProbed) this.notProbed.push(`the table ${table}: ${seen}`)
+  }
+
+  /** The same once, however often it was seen. */
+  #add(found: Partial<Leak> & { seen: string }): void {
+    const leak = { operation: null, table: null, token: null, requestId: null, times: 1, ...found }
+    const known = this.leaks.find(
+      ({ operation, table, token, seen }) =>
+        operation === leak.operation && table === leak.table && token === leak.token && seen === leak.seen,
+    )
+    if (known) known.times++
+    else this.leaks.push(leak)
+  }
+
+  addNotProbed({ operation }: Plan, why: string): void {
+    const line = `${operation.name}: ${why}`
+    if (!this.notProbed.includes(line)) this.notProbed.push(line)
+  }
+}

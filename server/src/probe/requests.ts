@@ -1,0 +1,175 @@
+import { randomBytes } from 'node:crypto'
+import { type ResourceName, resources } from '@masthead/contract'
+import { newId } from '../records/identifiers.ts'
+import { type Canary, namesOf, type Twins } from './canaries.ts'
+import type { LiveOperation, LiveParameter, LiveSchema } from './live-document.ts'
+
+/** What a request fills in, by the names of the document. */
+export type Filling = {
+  path: Readonly<Record<string, string>>
+  query: Readonly<Record<string, string>>
+  headers: Readonly<Record<string, string>>
+  body: Readonly<Record<string, unknown>> | null
+}
+
+/** Requests for things of the other tenant's, and the same for what exists nowhere: all must be answered alike. */
+export type Attempt = { theirs: Filling[]; nowhere: Filling }
+
+/** What the other tenant was told when it sent the plain request. */
+export type Told = { tag: string | null; cursor: string | null; key: string | null }
+
+/** Where a request names something. */
+type Place = { in: 'path' | 'query' | 'body'; name: string; theirs: (other: Canary) => string[] }
+
+/** How to call an operation, as far as the document and the names in it tell. */
+export type Plan = {
+  operation: LiveOperation
+  /** Names the twins, so that it is the same for both canaries and succeeds for each. */
+  plain: Filling
+  /** Further requests that show a caller nothing but its own. */
+  further: Filling[]
+  places: Place[]
+  headers: ReadonlySet<string>
+  hasCursor: boolean
+  /** What the probe does not know how to fill in. */
+  unknown: string[]
+}
+
+const knownHeaders: readonly string[] = ['If-None-Match', 'If-Match', 'Idempotency-Key']
+/** Names of people in a tenant's former system: texts, which name nothing that is kept here. */
+const namesOfNothing = new Set(['userId'])
+
+export const planOf = (operation: LiveOperation, twins: Twins, word: string): Plan => {
+  const parametersIn = (where: string) => operation.parameters.filter((parameter) => parameter.in === where)
+  const [inQuery, inHeaders] = [parametersIn('query'), parametersIn('header')]
+  const unknown = operation.parameters
+    .filter((parameter) => !isKnown(parameter, operation))
+    .map(({ name, in: where }) => `the ${where} parameter ${name}`)
+
+  const path: Record<string, string> = {}
+  const places: Place[] = []
+  const refer = (where: 'path' | 'body', name: string, resource: ResourceName) =>
+    places.push({ in: where, name, theirs: (other) => identifiersIn(other, resource) })
+  for (const [, name = ''] of operation.path.matchAll(/\{(\w+)\}/g)) {
+    const resource = referredBy(name)
+    if (resource) path[name] = twins[resource].id
+    if (resource) refer('path', name, resource)
+    else unknown.push(`the path parameter ${name}`)
+  }
+  for (const parameter of inQuery) {
+    const theirs = valuesOf(parameter, operation)
+    if (theirs) places.push({ in: 'query', name: parameter.name, theirs })
+  }
+  const body: Record<string, unknown> = {}
+  for (const [name, schema] of Object.entries(operation.body ?? {})) {
+    const resource = referredBy(name)
+    if (resource) refer('body', name, resource)
+    body[name] = resource ? (twins[resource].businessIdentifier ?? twins[resource].id) : sampleOf(name, schema, word)
+    if (body[name] === undefined) unknown.push(`the property ${name} of the body`)
+  }
+
+  const size = inQuery.find(({ name }) => name === 'pageSize')
+  const flags = inQuery.filter(({ schema }) => schema.type === 'boolean').map(({ name }) => [name, 'true'])
+  const query = { ...Object.fromEntries(flags), ...(size && { pageSize: String(size.schema.maximum ?? 1) }) }
+  const plain = { path, query, headers: {}, body: operation.body && body }
+  return {
+    ...{ operation, plain, places, unknown, headers: new Set(inHeaders.map(({ name }) => name)) },
+    further: size ? [{}, { pageSize: '1', page: '2' }].map((other) => ({ ...plain, query: other })) : [],
+    hasCursor: inQuery.some(({ name }) => name === 'cursor'),
+  }
+}
+
+/** Whatever is not, is told instead of left out. */
+const isKnown = (parameter: LiveParameter, operation: LiveOperation): boolean => {
+  const { name, in: where, schema } = parameter
+  // Those that the path itself names are looked at above.
+  if (where === 'path') return true
+  if (where === 'header') return knownHeaders.includes(name)
+  if (where !== 'query') return false
+  const isPaging = ['page', 'pageSize', 'cursor'].includes(name)
+  return isPaging || schema.type === 'boolean' || valuesOf(parameter, operation) !== null
+}
+
+/** `accountId`, `primaryPublicationId`: the name ends in that of a resource. */
+const referredBy = (name: string): ResourceName | null => {
+  if (!name.endsWith('Id')) return null
+  const referring = name.slice(0, -2).toLowerCase()
+  for (const { name: resource, singular } of Object.values(resources)) {
+    if (referring.endsWith(singular)) return resource
+  }
+  return null
+}
+
+const identifiersIn = ({ records }: Canary, resource: ResourceName): string[] =>
+  records[resource].flatMap((record) => {
+    const { id, businessIdentifier } = namesOf(resource, record)
+    return businessIdentifier === null ? [id] : [id, businessIdentifier]
+  })
+
+/** What a text in the query can be that finds something of the other tenant's. */
+const valuesOf = ({ name, schema }: LiveParameter, operation: LiveOperation): Place['theirs'] | null => {
+  if (schema.type !== 'string') return null
+  const referred = referredBy(name)
+  if (referred) return (other) => identifiersIn(other, referred).slice(0, 2)
+  if (name === 'search') return ({ mark }) => [mark, `${mark}-1`]
+  const resource = Object.values(resources).find((one) => operation.path === `/${one.name}`)
+  if (!resource || !operation.fields.includes(name)) return null
+  return ({ records }) => records[resource.name].slice(0, 1).map((record) => String(record[name]))
+}
+
+/** Undefined for what the probe does not know. */
+const sampleOf = (name: string, { type, format, enum: choices, maxLength }: LiveSchema, word: string): unknown => {
+  const types = [type].flat()
+  if (choices) return choices[0]
+  if (types.includes('boolean')) return false
+  if (!types.includes('string') || (name.endsWith('Id') && !namesOfNothing.has(name))) return undefined
+  if (format === 'date') return '2030-01-02'
+  // It deletes a record when it is no null.
+  if (format === 'date-time') return types.includes('null') ? null : undefined
+  return format === undefined ? word.slice(0, maxLength) : undefined
+}
+
+/** What one canary tries to get at the other's by. `nowhere` is a mark that nobody has. */
+export const attemptsOf = (plan: Plan, other: Canary, told: Told, nowhere: string): Attempt[] => {
+  const { plain, places, headers } = plan
+  const absent = (value: string) => (value.startsWith(other.mark) ? value.replace(other.mark, nowhere) : newId())
+  const put = (place: Pick<Place, 'in' | 'name'>, value: string): Filling => ({
+    ...plain,
+    [place.in]: { ...plain[place.in], [place.name]: value },
+  })
+  const attempts = places.flatMap((place) => {
+    const forms = Map.groupBy(place.theirs(other), (value) => value.startsWith(other.mark))
+    return [...forms.values()].map((values) => ({
+      theirs: values.map((value) => put(place, value)),
+      nowhere: put(place, absent(values[0] ?? '')),
+    }))
+  })
+  const add = (name: string, theirs: Filling, nobodys: Filling, theirValue: string, nobodysValue = theirValue) =>
+    attempts.push({ theirs: [withHeader(theirs, name, theirValue)], nowhere: withHeader(nobodys, name, nobodysValue) })
+  const inPath = places.find((place) => place.in === 'path')
+  const [theirId = ''] = inPath?.theirs(other) ?? []
+  for (const name of ['If-None-Match', 'If-Match'].filter((one) => headers.has(one))) {
+    if (inPath) add(name, put(inPath, theirId), put(inPath, absent(theirId)), '*')
+    if (inPath && told.tag) add(name, put(inPath, theirId), put(inPath, absent(theirId)), told.tag)
+    if (told.tag) add(name, plain, plain, told.tag, `"${randomBytes(20).toString('base64url')}"`)
+  }
+  if (told.key) add('Idempotency-Key', plain, plain, told.key, `probe-${newId()}`)
+  if (told.cursor) {
+    const forged = randomBytes(Buffer.from(told.cursor, 'base64url').length).toString('base64url')
+    const at = (cursor: string): Filling => ({ ...plain, query: { pageSize: '1', cursor } })
+    attempts.push({ theirs: [at(told.cursor)], nowhere: at(forged) })
+  }
+  return attempts
+}
+
+const withHeader = (filling: Filling, name: string, value: string): Filling => ({
+  ...filling,
+  headers: { ...filling.headers, [name]: value },
+})
+
+/** The path and query of a request, below the base path. */
+export const addressOf = ({ path }: LiveOperation, filling: Filling): string => {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(filling.path[name] ?? ''))
+  const query = new URLSearchParams(filling.query).toString()
+  return query === '' ? filled : `${filled}?${query}`
+}
