@@ -3,6 +3,8 @@ import { basePath, largest, type ResourceName, resources } from '@masthead/contr
 import Fastify, { type FastifyInstance, LogController } from 'fastify'
 import { AuthorizationServer } from './authorization-server/authorization-server.ts'
 import { mountAuthorizationServer } from './authorization-server/mount.ts'
+import type { Counters } from './counters/counters.ts'
+import { type CounterMemory, MemoryCounters } from './counters/memory-counters.ts'
 import type { Database } from './database/database.ts'
 import { openToAllOrigins } from './http/cross-origin.ts'
 import { describeApi } from './http/description.ts'
@@ -28,6 +30,8 @@ export type AppOptions = {
   trustedProxies?: string[]
   /** Null where nothing is limited. */
   rateLimits: RateLimits | null
+  /** Where requests are counted: in memory that the threads of a process share, or by all nodes in one Redis. */
+  counting?: { memory?: CounterMemory; thread?: number; redisUrl?: string | null }
   log?: Log
 }
 
@@ -72,16 +76,16 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     await database.ping()
     return { status: 'ready' }
   })
+  const limiter = rateLimits && new RateLimiter(rateLimits, await openCounters(app, options))
   await describeApi(app, baseUrl, delegation.issuer)
   const delegated =
     'secret' in delegation
-      ? await mountOwnServer(app, options, delegation)
+      ? await mountOwnServer(app, options, delegation, limiter)
       : new OutsideTokens(database, delegation, (error) =>
           app.log.warn({ err: error }, 'the outside issuer did not give its keys'),
         )
   const principals = new Principals(database, delegated)
   const handlers = await loadHandlers()
-  const limiter = rateLimits && new RateLimiter(rateLimits)
   await app.register((api) => mountOperations(api, { database, principals, handlers, baseUrl, limiter }), {
     prefix: basePath,
   })
@@ -92,13 +96,27 @@ const mountOwnServer = async (
   app: FastifyInstance,
   { database, baseUrl }: AppOptions,
   { issuer, secret }: { issuer: string; secret: string },
+  limiter: RateLimiter | null,
 ): Promise<Authenticator> => {
   const resource = baseUrl + basePath
   const onError = (error: Error) => app.log.error({ err: error }, 'the authorization server failed')
   const server = await AuthorizationServer.start({ database, issuer, resource, secret, onError })
   app.addHook('onClose', () => server.stop())
-  await app.register((pages) => mountAuthorizationServer(pages, { server, database, issuer, resource }))
+  await app.register((pages) => mountAuthorizationServer(pages, { server, database, issuer, resource, limiter }))
   return new DelegatedTokens(database, { issuer, audience: resource, key: server.key })
+}
+
+const openCounters = async (app: FastifyInstance, { counting = {} }: AppOptions): Promise<Counters> => {
+  const { memory, thread, redisUrl } = counting
+  const local = new MemoryCounters(memory, thread)
+  if (!redisUrl) return local
+  // Loaded here, because it takes a while and few need it.
+  const { RedisCounters } = await import('./counters/redis-counters.ts')
+  const counters = await RedisCounters.open(redisUrl, local, (message, error) =>
+    app.log.warn({ ...(error !== undefined && { err: error }) }, message),
+  )
+  app.addHook('onClose', () => counters.close())
+  return counters
 }
 
 /** Each resource of the contract has a folder of its name; nothing else needs to be registered. */

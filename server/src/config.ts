@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
+import type { RateLimits } from './http/rate-limit.ts'
 
 /**
  * The only reader of the environment. Each comment below is the documentation of its variable.
@@ -19,8 +20,10 @@ export type Config = {
   dataDirectory: string
   /** `TRUST_PROXY`: addresses or networks of reverse proxies, separated by commas, whose `X-Forwarded-For` names the caller. Default: none is believed. */
   trustedProxies: string[]
-  /** `RATE_LIMIT`: `off` for trials. `RATE_LIMIT_TOKEN`, `RATE_LIMIT_TENANT`: requests a minute, default 1200 and 6000. `RATE_LIMIT_AT_ONCE`: requests of a token at once, default 50. */
-  rateLimits: { token: number; tenant: number; atOnce: number } | null
+  /** `RATE_LIMIT`: `off` for trials. Requests a minute: of a token `RATE_LIMIT_TOKEN`, default 1200; of a tenant `RATE_LIMIT_TENANT`, 6000; of an address to the authorization server `RATE_LIMIT_ADDRESS`, 1200; passwords tried from an address `RATE_LIMIT_SIGN_IN`, 120; tokens given to an application `RATE_LIMIT_APPLICATION`, 6000. `RATE_LIMIT_AT_ONCE`: requests of a token at once, default 50. */
+  rateLimits: RateLimits | null
+  /** `REDIS_URL`: a Redis in which all nodes count requests together, as `redis://host:6379` or `rediss://user:password@host:6379/1`. Default: each node counts its own. */
+  redisUrl: string | null
   /** `MASTHEAD_SECRET`: 32 or more random characters that encrypt signing keys and the secrets of legacy systems; the same on every node. Default: made once and kept in the data folder. */
   secret: string | null
   /** `LEGACY_ALLOW_PRIVATE`: `true` lets legacy systems have private and loopback addresses, and plain `http`. Default `false`. */
@@ -50,6 +53,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config
   dataDirectory: environment.MASTHEAD_DATA_DIR || '.masthead',
   trustedProxies: readProxies(environment.TRUST_PROXY ?? ''),
   rateLimits: readRateLimits(environment),
+  redisUrl: environment.REDIS_URL ? readRedisUrl(environment.REDIS_URL) : null,
   secret: environment.MASTHEAD_SECRET ? readSecret(environment.MASTHEAD_SECRET) : null,
   legacyAllowPrivate: readFlag(environment.LEGACY_ALLOW_PRIVATE || 'false', 'LEGACY_ALLOW_PRIVATE'),
   authUrl: environment.AUTH_URL ? readOrigin(environment.AUTH_URL, 'AUTH_URL') : null,
@@ -62,7 +66,7 @@ const readWorkers = (text: string): number => {
   throw new Error(`WORKERS must be a number from 1 to 999 or auto, not "${text}"`)
 }
 
-const readRateLimits = (environment: NodeJS.ProcessEnv): Config['rateLimits'] => {
+const readRateLimits = (environment: NodeJS.ProcessEnv): RateLimits | null => {
   const { RATE_LIMIT: limit = '' } = environment
   if (limit === 'off') return null
   if (limit !== '' && limit !== 'on') throw new Error(`RATE_LIMIT must be on or off, not "${limit}"`)
@@ -75,6 +79,9 @@ const readRateLimits = (environment: NodeJS.ProcessEnv): Config['rateLimits'] =>
     token: read('RATE_LIMIT_TOKEN', 1_200),
     tenant: read('RATE_LIMIT_TENANT', 6_000),
     atOnce: read('RATE_LIMIT_AT_ONCE', 50),
+    address: read('RATE_LIMIT_ADDRESS', 1_200),
+    signIn: read('RATE_LIMIT_SIGN_IN', 120),
+    application: read('RATE_LIMIT_APPLICATION', 6_000),
   }
 }
 
@@ -133,6 +140,12 @@ const readDatabaseUrl = (text: string): string => {
   if (/^postgres(ql)?:\/\//.test(text)) return text
   // It is not repeated here, because it holds a password.
   throw new Error('DATABASE_URL must be an address like postgres://user:password@host/database')
+}
+
+const readRedisUrl = (text: string): string => {
+  if (/^rediss?:$/.test(URL.parse(text)?.protocol ?? '')) return text
+  // It is not repeated here, because it may hold a password.
+  throw new Error('REDIS_URL must be an address like redis://host:6379 or rediss://user:password@host:6379')
 }
 
 const readAddress = (text: string, name: string): string => {

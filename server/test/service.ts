@@ -6,7 +6,7 @@ import type { ResourceName, Scope } from '@masthead/contract'
 import { basePath } from '@masthead/contract'
 import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
-import { buildApp, type Delegation } from '../src/app.ts'
+import { type AppOptions, buildApp, type Delegation } from '../src/app.ts'
 import { operator } from '../src/audit/author.ts'
 import { serviceRole } from '../src/database/connection.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
@@ -30,7 +30,7 @@ export type Service = {
   newTenant: (name?: string) => Promise<TestTenant>
 }
 
-export type CallOptions = { token?: string; body?: unknown; headers?: Record<string, string> }
+export type CallOptions = { token?: string; body?: unknown; headers?: Record<string, string>; signal?: AbortSignal }
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers whose shape they assert
 export type CallAnswer = { status: number; headers: Headers; body: any; text: string }
 /** `path` is relative to the base path of the API, or begins with `//` to be relative to the origin. */
@@ -56,22 +56,30 @@ export type ServiceOptions = {
   delegation?: Delegation
   /** What callers may ask for: so much that no test comes near it, unless said otherwise. */
   rateLimits?: RateLimits
+  /** The database of another service; one of its own unless said otherwise. */
+  connectionString?: string
+  /** Where they are counted: in its own memory unless said otherwise. */
+  counting?: AppOptions['counting']
 }
 
 /** What the service calls itself, and its secret, unless a test says otherwise. */
 export const baseUrl = 'http://masthead.test'
 export const secret = 'a secret for tests that is long enough'
 const defaults = { baseUrl }
-export const generous: RateLimits = { token: 1_000_000, tenant: 1_000_000, atOnce: 10_000 }
+const million = 1_000_000
+export const generous: RateLimits = {
+  ...{ token: million, tenant: million, atOnce: 10_000 },
+  ...{ address: million, signIn: million, application: million },
+}
 
 /** Made once a test file, at its top level; ends with it. */
 export const startService = async (options: ServiceOptions = {}): Promise<Service> => {
   const { baseUrl } = { ...defaults, ...options }
   const { delegation = { issuer: baseUrl, secret } } = options
-  const connectionString = await cloneTemplate()
+  const { connectionString = await cloneTemplate() } = options
   const database = openDatabase(connectionString, serviceRole)
-  const { rateLimits = generous } = options
-  const app = await buildApp({ database, baseUrl, delegation, rateLimits })
+  const { rateLimits = generous, counting = {} } = options
+  const app = await buildApp({ database, baseUrl, delegation, rateLimits, counting })
   await app.listen({ host: '127.0.0.1', port: Number(new URL(baseUrl).port) })
   const address = app.server.address()
   if (address === null || typeof address === 'string') throw new Error('the service does not listen on a port')
@@ -118,10 +126,11 @@ export const cloneTemplate = async (): Promise<string> => {
 }
 
 const call = async (origin: string, method: string, path: string, options: CallOptions = {}): Promise<CallAnswer> => {
-  const { token, body, headers = {} } = options
+  const { token, body, headers = {}, signal } = options
   const response = await fetch(origin + (path.startsWith('//') ? path.slice(1) : basePath + path), {
     method,
     redirect: 'manual',
+    ...(signal && { signal }),
     headers: {
       ...(token && { authorization: `Bearer ${token}` }),
       ...(body !== undefined && { 'content-type': 'application/json' }),

@@ -4,15 +4,25 @@ import { errors, type InteractionResults } from 'oidc-provider'
 import type { CalledFrom } from '../audit/author.ts'
 import type { Database } from '../database/database.ts'
 import { isUnavailable } from '../database/unavailable.ts'
+import type { RateLimiter } from '../http/rate-limit.ts'
 import { findApplication } from '../identity/applications.ts'
 import { findChoosableTenants, storeConsent } from '../identity/consents.ts'
 import { signIn } from '../identity/sign-in.ts'
 import { findUser } from '../identity/users.ts'
 import { endSession } from './adapter.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
+import { limitSignIns, limitVisits, refusePerson } from './limits.ts'
 import { consentPage, errorPage, type Page, signInPage } from './pages.ts'
+import { sendPage } from './send-page.ts'
 
-type Surroundings = { server: AuthorizationServer; database: Database; issuer: string; resource: string }
+export type Surroundings = {
+  server: AuthorizationServer
+  database: Database
+  issuer: string
+  resource: string
+  /** Null where nothing is limited. */
+  limiter: RateLimiter | null
+}
 type Interaction = Awaited<ReturnType<AuthorizationServer['provider']['interactionDetails']>>
 type Form = Record<string, string>
 
@@ -20,20 +30,22 @@ const root = '/oauth2/interaction/:uid'
 
 /** The pages between an application's request and its answer: who are you, and may it? */
 export const mountInteractions = async (app: FastifyInstance, surroundings: Surroundings): Promise<void> => {
+  const { limiter } = surroundings
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string', bodyLimit: 16_384 },
     (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(String(body)))),
   )
+  if (limiter) app.addHook('onRequest', limitVisits(limiter, refusePerson))
   app.addHook('onRequest', async (request) => refuseOtherSites(request))
-  app.setErrorHandler((error, request, reply) => send(reply, failurePage(error, request)))
+  app.setErrorHandler((error, request, reply) => sendPage(reply, failurePage(error, request)))
 
   app.get(root, async (request, reply) =>
-    send(reply, await currentPage(surroundings, await find(surroundings, request, reply))),
+    sendPage(reply, await currentPage(surroundings, await find(surroundings, request, reply))),
   )
 
-  app.post(`${root}/sign-in`, async (request, reply) => {
+  app.post(`${root}/sign-in`, limiter ? { onRequest: limitSignIns(limiter) } : {}, async (request, reply) => {
     const interaction = await find(surroundings, request, reply)
     const { email = '', password = '' } = formOf(request)
     const outcome = await signIn(surroundings.database.query, calledFrom(request), email, password)
@@ -47,7 +59,7 @@ export const mountInteractions = async (app: FastifyInstance, surroundings: Surr
         ? `Too many attempts. Try again in ${Math.ceil(outcome.retryAfterSeconds / 60)} minutes.`
         : 'The e-mail address or the password is not right.'
     const page = await signInPageOf(surroundings, interaction, { email, problem })
-    return send(reply, { ...page, status: outcome.refused === 'throttled' ? 429 : 401 })
+    return sendPage(reply, { ...page, status: outcome.refused === 'throttled' ? 429 : 401 })
   })
 
   app.post(`${root}/consent`, async (request, reply) => {
@@ -55,7 +67,7 @@ export const mountInteractions = async (app: FastifyInstance, surroundings: Surr
     const { decision, tenant = '' } = formOf(request)
     if (decision !== 'allow') return finish(surroundings, request, reply, denied)
     const grantId = await grant(surroundings, request, interaction, tenant)
-    if (grantId === null) return send(reply, await currentPage(surroundings, interaction))
+    if (grantId === null) return sendPage(reply, await currentPage(surroundings, interaction))
     return finish(surroundings, request, reply, { consent: { grantId } })
   })
 
@@ -204,15 +216,3 @@ const failurePage = (error: unknown, request: FastifyRequest): Page => {
 /** A body that is too large or of another content type is the sender's mistake. */
 const isRefusedByFramework = (error: unknown): error is { statusCode: number } =>
   error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' && error.statusCode < 500
-
-const send = (reply: FastifyReply, page: Page): FastifyReply =>
-  reply
-    .code(page.status)
-    .headers({
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': page.contentSecurityPolicy,
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-    })
-    .send(page.html)

@@ -1,16 +1,17 @@
+import { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Database } from '../database/database.ts'
 import { allowAllOrigins } from '../http/cross-origin.ts'
 import { methodNotAllowed } from '../http/problems.ts'
-import type { AuthorizationServer } from './authorization-server.ts'
-import { mountInteractions } from './interactions.ts'
+import { mountInteractions, type Surroundings } from './interactions.ts'
+import { limitExchanges, limitVisits, type Refuse, refusePerson, refuseProgram } from './limits.ts'
 import { rememberVisitor } from './visitors.ts'
 
 const metadata = '/.well-known/openid-configuration'
+const tokenPath = '/oauth2/token'
 
 /** Any page may fetch these with a token or code of its own, by these methods; the others are for people. */
 const openPaths: Record<string, string[]> = {
-  '/oauth2/token': ['POST'],
+  [tokenPath]: ['POST'],
   '/oauth2/revoke': ['POST'],
   '/oauth2/jwks': ['GET', 'HEAD'],
   '/oauth2/userinfo': ['GET', 'HEAD', 'POST'],
@@ -26,15 +27,11 @@ const methodsAt = (url: string): string[] => {
   return methods ? [...methods, 'OPTIONS'] : []
 }
 
-export const mountAuthorizationServer = async (
-  app: FastifyInstance,
-  {
-    server,
-    database,
-    issuer,
-    resource,
-  }: { server: AuthorizationServer; database: Database; issuer: string; resource: string },
-): Promise<void> => {
+/** The same for everybody, and cheap. */
+const isPublished = (path: string): boolean => path === '/oauth2/jwks' || path.startsWith('/.well-known/')
+
+export const mountAuthorizationServer = async (app: FastifyInstance, surroundings: Surroundings): Promise<void> => {
+  const { server, issuer, limiter } = surroundings
   const { host, protocol } = new URL(issuer)
   const pass = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { raw } = request
@@ -55,9 +52,10 @@ export const mountAuthorizationServer = async (
     })
     for (const [name, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) reply.raw.setHeader(name, value)
-    rememberVisitor(raw, request.ip, request.id)
+    const passed = Buffer.isBuffer(request.body) ? unread(raw, request.body) : raw
+    rememberVisitor(passed, request.ip, request.id)
     reply.hijack()
-    server.handle(raw, reply.raw)
+    server.handle(passed, reply.raw)
   }
   await app.register(async (passing) => {
     passing.removeAllContentTypeParsers()
@@ -69,8 +67,28 @@ export const mountAuthorizationServer = async (
       await allowAllOrigins(methodsAt).call(passing, request, reply)
       if (!allowed.includes(request.method)) throw methodNotAllowed(request.method, allowed)
     })
-    passing.all('/oauth2/*', pass)
-    for (const path of Object.keys(openPaths).filter((one) => one.startsWith('/.well-known/'))) passing.all(path, pass)
+    const limited = (refuse: Refuse) => (limiter ? { onRequest: limitVisits(limiter, refuse) } : {})
+    passing.all('/oauth2/*', limited(refusePerson), pass)
+    for (const path of Object.keys(openPaths).filter((one) => one !== tokenPath))
+      passing.all(path, isPublished(path) ? {} : limited(refuseProgram), pass)
+    await passing.register(async (exchanging) => {
+      exchanging.addContentTypeParser(
+        'application/x-www-form-urlencoded',
+        { parseAs: 'buffer' },
+        (_request, body, done) => done(null, body),
+      )
+      if (limiter) exchanging.addHook('preHandler', limitExchanges(limiter))
+      exchanging.all(tokenPath, limited(refuseProgram), pass)
+    })
   })
-  await app.register((pages) => mountInteractions(pages, { server, database, issuer, resource }))
+  await app.register((pages) => mountInteractions(pages, surroundings))
+}
+
+/** The provider reads the body itself, also where we had to look into it. */
+const unread = (raw: IncomingMessage, body: Buffer): IncomingMessage => {
+  const { method, url, headers } = raw
+  const again = Object.assign(new IncomingMessage(raw.socket), { method, url, headers, complete: true })
+  again.push(body)
+  again.push(null)
+  return again
 }

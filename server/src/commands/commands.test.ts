@@ -276,6 +276,8 @@ describe('every command', { concurrency: 2 }, () => {
       [{ DATABASE_URL: 'postgres://a:hunter22@localhost:99999/x' }, /DATABASE_URL cannot be used: Invalid URL/],
       [{ MASTHEAD_DATA_DIR: `${thisFile}/data` }, /No data can be kept in .*: choose another --data-dir/],
       [{ ...environment, PORT: 'http' }, /PORT must be a port number/],
+      [{ ...environment, REDIS_URL: 'http://a:hunter22@localhost' }, /REDIS_URL must be an address like redis:/],
+      [{ ...environment, RATE_LIMIT_ADDRESS: '0' }, /RATE_LIMIT_ADDRESS must be a whole number from 1 on, not "0"/],
       [{ ...environment, LEGACY_ALLOW_PRIVATE: 'yes' }, /LEGACY_ALLOW_PRIVATE must be true or false, not "yes"/],
       [{ ...environment, BASE_URL: 'api.example.com' }, /BASE_URL must be an address like https:/],
     ]

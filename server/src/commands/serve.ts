@@ -3,6 +3,7 @@ import { basePath } from '@masthead/contract'
 import { Command } from 'commander'
 import type { Delegation } from '../app.ts'
 import { type Config, readConfig, readPort } from '../config.ts'
+import { newCounterMemory } from '../counters/memory-counters.ts'
 import { connectionLimit } from '../database/connection-limit.ts'
 import { type Connections, connectionsOfEach, type Database } from '../database/database.ts'
 import { type Log, openLog } from '../log.ts'
@@ -43,9 +44,10 @@ const run = async (options: ServeOptions): Promise<void> => {
     const port = await portOf(config).catch((error) => refuseToListen(error, config))
     const baseUrl = config.baseUrl ?? `http://localhost:${port}`
     const delegation = await delegationOf(config, baseUrl)
-    const { host, trustedProxies, rateLimits } = config
-    const served: Served = { host, port, baseUrl, delegation, trustedProxies, rateLimits }
-    const serving = await start(config.workers, served, opened, log).catch((error) => refuseToListen(error, served))
+    const { host, trustedProxies, rateLimits, redisUrl, workers } = config
+    const counting = { memory: newCounterMemory(workers), redisUrl }
+    const served: Served = { host, port, baseUrl, delegation, trustedProxies, rateLimits, counting }
+    const serving = await start(workers, served, opened, log).catch((error) => refuseToListen(error, served))
     const worker = options.work ? await startWorker(config, opened, (message) => log.warn(message)) : null
     whenAborted(stopping, async () => {
       await Promise.all([serving.stop(), worker?.stop()])

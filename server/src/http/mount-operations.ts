@@ -45,7 +45,7 @@ export const mountOperations = async (app: FastifyInstance, surroundings: Surrou
   app.addHook('onRequest', allowAllOrigins(methodsAt))
   app.addHook('onRequest', async (request, reply) => {
     request.principal = await authenticate(surroundings.principals, request.headers.authorization)
-    if (surroundings.limiter) charge(surroundings.limiter, request.principal, request, reply)
+    if (surroundings.limiter) await charge(surroundings.limiter, request.principal, request, reply)
     // Before the framework looks at a body that nobody will read.
     if (request.is404) throw noRoute(request)
   })
@@ -129,12 +129,21 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
 }
 
 /** Every answer to a known token tells what is left. */
-const charge = (limiter: RateLimiter, principal: Principal, request: FastifyRequest, reply: FastifyReply): void => {
-  const arrived = limiter.arrive(principal)
+const charge = async (
+  limiter: RateLimiter,
+  principal: Principal,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> => {
+  const arrived = await limiter.call(principal)
   request.charge = arrived
   reply.headers(arrived.headers())
-  reply.raw.once('close', arrived.leave)
-  if (arrived.refused) throw arrived.refused
+  // The caller may have hung up while the token was looked up.
+  if (reply.raw.closed) arrived.leave()
+  else reply.raw.once('close', arrived.leave)
+  if (!arrived.refused) return
+  const { detail, seconds } = arrived.refused
+  throw new Problem('too_many_requests', detail, { headers: { 'retry-after': String(seconds) } })
 }
 
 /** Set by the hook that every operation stands behind. */

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import { until } from '../../test/masthead-process.ts'
 import { sampleAccount } from '../../test/sample-records.ts'
 import { generous, startService } from '../../test/service.ts'
+import { MemoryCounters, newCounterMemory } from '../counters/memory-counters.ts'
 import type { Principal } from '../identity/principal.ts'
 import { RateLimiter } from './rate-limit.ts'
 
@@ -16,7 +19,7 @@ const leftOf = (headers: Headers): Record<string, number> =>
 
 describe('requests of a token', () => {
   test('are counted on every answer, also on refusals, and refused with 429 when they are too many', async () => {
-    const service = await startService({ rateLimits: { token: 4, tenant: 100, atOnce: 50 } })
+    const service = await startService({ rateLimits: { ...generous, token: 4, tenant: 100 } })
     const tenant = await service.newTenant()
     const token = await tenant.serviceToken(['contacts:read'])
     const answers = []
@@ -43,7 +46,7 @@ describe('requests of a token', () => {
   })
 
   test('that are answered 304 cost nothing', async () => {
-    const service = await startService({ rateLimits: { token: 3, tenant: 3, atOnce: 50 } })
+    const service = await startService({ rateLimits: { ...generous, token: 3, tenant: 3 } })
     const token = await (await service.newTenant()).serviceToken()
     const first = await service.call('GET', '/contacts', { token })
     const headers = { 'if-none-match': first.headers.get('etag') ?? '' }
@@ -54,7 +57,7 @@ describe('requests of a token', () => {
   })
 
   test('of all tokens of a tenant count for the tenant, and leave others alone', async () => {
-    const service = await startService({ rateLimits: { token: 100, tenant: 3, atOnce: 50 } })
+    const service = await startService({ rateLimits: { ...generous, tenant: 3 } })
     const [tenant, other] = [await service.newTenant(), await service.newTenant()]
     const statuses = []
     for (let number = 0; number < 4; number++) {
@@ -91,26 +94,48 @@ describe('requests of a token', () => {
   })
 })
 
+test('whoever hangs up while the token is looked up is no longer under way', async () => {
+  const service = await startService({ rateLimits: { ...generous, atOnce: 1 } })
+  const tenant = await service.newTenant()
+  const token = await tenant.serviceToken()
+  const hangUp = new AbortController()
+  await service.owner.query('begin')
+  await service.owner.query('lock access_tokens')
+  const gone = service.call('GET', '/contacts', { token, signal: hangUp.signal })
+  await until('the token is looked up', async () => {
+    const waiting = `select from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())`
+    return (await service.owner.query(waiting)).rows.length > 0
+  })
+  const { server } = service.app
+  hangUp.abort()
+  await assert.rejects(gone)
+  const connections = promisify(server.getConnections.bind(server))
+  await until('the connection is closed', async () => (await connections()) === 0)
+  await service.owner.query('commit')
+  assert.equal((await service.call('GET', '/contacts', { token })).status, 200)
+})
+
 describe('a window', () => {
   const principal: Principal = {
     ...{ kind: 'service', tokenId: 't', tenantId: 'x', userId: null, role: null, tokenScopes: new Set() },
     ...{ assignee: '', legacyUserId: null, applicationId: null, lineage: 'service t' },
   }
 
-  test('begins with the first request and ends after a minute', () => {
+  test('begins with the first request and ends after a minute', async () => {
     let now = 1_000
-    const limiter = new RateLimiter({ token: 1, tenant: 10, atOnce: 10 }, () => now)
-    assert.equal(limiter.arrive(principal).refused, null)
+    const counters = new MemoryCounters(newCounterMemory(), 0, () => now)
+    const limiter = new RateLimiter({ ...generous, token: 1 }, counters)
+    assert.equal((await limiter.call(principal)).refused, null)
     now += 59_999
-    assert.equal(limiter.arrive(principal).refused?.headers['retry-after'], '1')
+    assert.equal((await limiter.call(principal)).refused?.seconds, 1)
     now += 1
-    assert.equal(limiter.arrive(principal).refused, null)
+    assert.equal((await limiter.call(principal)).refused, null)
   })
 
-  test('of a delegated token is that of its grant', () => {
-    const limiter = new RateLimiter({ token: 1, tenant: 10, atOnce: 10 })
+  test('of a delegated token is that of its grant', async () => {
+    const limiter = new RateLimiter({ ...generous, token: 1 }, new MemoryCounters())
     const delegated = { ...principal, kind: 'delegated' as const, lineage: 'grant g' }
-    assert.equal(limiter.arrive({ ...delegated, tokenId: 'first' }).refused, null)
-    assert.notEqual(limiter.arrive({ ...delegated, tokenId: 'second' }).refused, null)
+    assert.equal((await limiter.call({ ...delegated, tokenId: 'first' })).refused, null)
+    assert.notEqual((await limiter.call({ ...delegated, tokenId: 'second' })).refused, null)
   })
 })

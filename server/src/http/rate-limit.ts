@@ -1,112 +1,117 @@
+import { type Budget, type Counters, type Demand, type Taken, windowMilliseconds } from '../counters/counters.ts'
 import type { Principal } from '../identity/principal.ts'
-import { Problem } from '../problem.ts'
+import { networkOf } from '../identity/sign-in.ts'
 
-/** How much callers may ask for: requests a minute of a token and of a tenant, and requests of a token at once. */
-export type RateLimits = { token: number; tenant: number; atOnce: number }
-
-const windowMilliseconds = 60_000
-/** Above this, windows that are over are swept out. */
-const manyWindows = 10_000
-
-type Window = { used: number; endsAt: number }
-/** A limit that a request counts against, and the window of the caller. */
-type Counter = { name: 'token' | 'tenant'; quota: number; window: Window }
+/** How much may be asked for; all but `atOnce` are requests a minute. */
+export type RateLimits = {
+  /** Calls of a token. */
+  token: number
+  /** Calls of all tokens of a tenant. */
+  tenant: number
+  /** Calls of a token under way at once. */
+  atOnce: number
+  /** Requests of one address to the authorization server. */
+  address: number
+  /** Passwords tried from one address. */
+  signIn: number
+  /** Tokens that an application is given. */
+  application: number
+}
 
 /** What an arrived request was charged. */
 export type Charge = {
   /** `RateLimit` and `RateLimit-Policy` (IETF draft) as they are now. */
   headers: () => Record<string, string>
+  /** Why it may not go on, and how long it should wait. */
+  refused: { detail: string; seconds: number } | null
   /** Gives the charge back: nothing had to be sent. */
   refund: () => void
   /** The request is over. */
   leave: () => void
 }
 
-/** Counts the requests of this process in windows of a minute, which begin with the first request of a caller. */
+type Limit = Budget & { name: string; whose: string }
+type Limits = readonly [Limit, ...Limit[]]
+
+/** Charges requests on arrival; what is refused is charged to nobody. It waits for nothing where counts are in memory. */
 export class RateLimiter {
   readonly #limits: RateLimits
-  readonly #now: () => number
-  readonly #windows = new Map<string, Window>()
-  readonly #atOnce = new Map<string, number>()
+  readonly #counters: Counters
 
-  constructor(limits: RateLimits, now = Date.now) {
+  constructor(limits: RateLimits, counters: Counters) {
     this.#limits = limits
-    this.#now = now
+    this.#counters = counters
   }
 
-  /** Charges a request on arrival; `refused` says why it may not go on. */
-  arrive({ kind, lineage, tokenId, tenantId }: Principal): Charge & { refused: Problem | null } {
+  /** A call of the API. */
+  call({ kind, lineage, tokenId, tenantId }: Principal): Charge | Promise<Charge> {
+    const { token, tenant, atOnce } = this.#limits
     // A delegated token is renewed every few minutes; its grant stays.
     const caller = kind === 'delegated' ? lineage : tokenId
-    const { token, tenant, atOnce } = this.#limits
-    const counters: Counter[] = [
-      { name: 'token', quota: token, window: this.#window(`token ${caller}`) },
-      { name: 'tenant', quota: tenant, window: this.#window(`tenant ${tenantId}`) },
+    const limits: Limits = [
+      { name: 'token', whose: 'This token', key: `token ${caller}`, quota: token },
+      { name: 'tenant', whose: 'This tenant', key: `tenant ${tenantId}`, quota: tenant },
     ]
-    const running = this.#atOnce.get(caller) ?? 0
-    const exhausted = counters.find(({ quota, window }) => window.used >= quota)
-    const headers = () => this.#headers(counters)
-    if (exhausted || running >= atOnce) {
-      const refused = exhausted ? this.#tooMany(exhausted) : tooManyAtOnce(atOnce)
-      return { headers, refund: () => {}, leave: () => {}, refused }
-    }
-    for (const { window } of counters) window.used++
-    this.#atOnce.set(caller, running + 1)
-    return {
-      ...{ headers, refused: null },
-      refund: () => {
-        for (const { window } of counters) window.used--
-      },
-      leave: () => this.#leave(caller),
-    }
+    return this.#charge(limits, { from: 'callers', budgets: limits, atOnce })
   }
 
-  #window(key: string): Window {
-    const now = this.#now()
-    const known = this.#windows.get(key)
-    if (known && known.endsAt > now) return known
-    if (this.#windows.size > manyWindows) this.#sweep(now)
-    const window = { used: 0, endsAt: now + windowMilliseconds }
-    this.#windows.set(key, window)
-    return window
+  /** A request to the authorization server. */
+  visit(address: string): Charge | Promise<Charge> {
+    return this.#chargeStranger('address', 'Your address', networkOf(address), this.#limits.address)
   }
 
-  #sweep(now: number): void {
-    for (const [key, { endsAt }] of this.#windows) if (endsAt <= now) this.#windows.delete(key)
+  /** A password that is tried. */
+  signIn(address: string): Charge | Promise<Charge> {
+    return this.#chargeStranger('sign-in', 'Your address', networkOf(address), this.#limits.signIn)
   }
 
-  #leave(caller: string): void {
-    const left = (this.#atOnce.get(caller) ?? 1) - 1
-    if (left > 0) this.#atOnce.set(caller, left)
-    else this.#atOnce.delete(caller)
+  /** A request for a token, by whoever says to be this application. */
+  exchange(clientId: string): Charge | Promise<Charge> {
+    return this.#chargeStranger('application', 'This application', clientId, this.#limits.application)
   }
 
-  #headers(counters: readonly Counter[]): Record<string, string> {
-    const seconds = windowMilliseconds / 1_000
-    return {
-      'ratelimit-policy': counters.map(({ name, quota }) => `"${name}";q=${quota};w=${seconds}`).join(', '),
-      ratelimit: counters
-        .map(
-          ({ name, quota, window }) => `"${name}";r=${Math.max(0, quota - window.used)};t=${this.#secondsLeft(window)}`,
-        )
-        .join(', '),
-    }
+  #chargeStranger(name: string, whose: string, who: string, quota: number): Charge | Promise<Charge> {
+    const limits: Limits = [{ name, whose, key: `${name} ${who}`, quota }]
+    return this.#charge(limits, { from: 'strangers', budgets: limits })
   }
 
-  #secondsLeft({ endsAt }: Window): number {
-    return Math.max(1, Math.ceil((endsAt - this.#now()) / 1_000))
-  }
-
-  #tooMany({ name, quota, window }: Counter): Problem {
-    const seconds = this.#secondsLeft(window)
-    const whose = name === 'token' ? 'This token' : 'This tenant'
-    return new Problem('too_many_requests', `${whose} may send ${quota} requests a minute; go on in ${seconds} s.`, {
-      headers: { 'retry-after': String(seconds) },
-    })
+  #charge(limits: Limits, demand: Demand): Charge | Promise<Charge> {
+    const taken = this.#counters.take(demand)
+    return taken instanceof Promise
+      ? taken.then((late) => chargeOf(limits, demand, late))
+      : chargeOf(limits, demand, taken)
   }
 }
 
-const tooManyAtOnce = (atOnce: number): Problem =>
-  new Problem('too_many_requests', `This token may have ${atOnce} requests under way at once.`, {
-    headers: { 'retry-after': '1' },
-  })
+const chargeOf = (limits: Limits, { atOnce = 0 }: Demand, taken: Taken): Charge => ({
+  headers: () => ({
+    'ratelimit-policy': limits
+      .map(({ name, quota }) => `"${name}";q=${quota};w=${windowMilliseconds / 1_000}`)
+      .join(', '),
+    ratelimit: limits
+      .map(
+        ({ name, quota }, place) =>
+          `"${name}";r=${Math.max(0, quota - usedOf(taken, place))};t=${secondsOf(taken, place)}`,
+      )
+      .join(', '),
+  }),
+  refused: refusalOf(limits, atOnce, taken),
+  refund: taken.refund,
+  leave: taken.leave,
+})
+
+const usedOf = ({ windows }: Taken, place: number): number => windows[place]?.used ?? 0
+
+const secondsOf = ({ windows }: Taken, place: number): number =>
+  Math.max(1, Math.ceil((windows[place]?.millisecondsLeft ?? 0) / 1_000))
+
+const refusalOf = (limits: Limits, atOnce: number, taken: Taken): Charge['refused'] => {
+  const { refusedBy } = taken
+  if (refusedBy === null) return null
+  const [first] = limits
+  if (refusedBy === 'atOnce')
+    return { detail: `${first.whose} may have ${atOnce} requests under way at once.`, seconds: 1 }
+  const { whose, quota } = limits[refusedBy] ?? first
+  const seconds = secondsOf(taken, refusedBy)
+  return { detail: `${whose} may send ${quota} requests a minute; go on in ${seconds} s.`, seconds }
+}

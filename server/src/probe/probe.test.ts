@@ -7,7 +7,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { runMasthead, spawnMasthead, until } from '../../test/masthead-process.ts'
 import { authorize, newApplication, newPerson } from '../../test/oauth-browser.ts'
 import { populatedTenant } from '../../test/populated-tenant.ts'
-import { cloneTemplate, freeAddress, secret, startService } from '../../test/service.ts'
+import { cloneTemplate, freeAddress, generous, secret, startService } from '../../test/service.ts'
 import { allScopes } from '../identity/roles.ts'
 import { createTenant } from '../identity/tenants.ts'
 import { probe } from './probe.ts'
@@ -15,7 +15,7 @@ import { probeTables } from './queries.ts'
 import { columns } from './report.ts'
 
 // The limits are those of production: the probe stays below them.
-const service = await startService({ rateLimits: { token: 1_200, tenant: 6_000, atOnce: 50 } })
+const service = await startService({ rateLimits: { ...generous, token: 1_200, tenant: 6_000, atOnce: 50 } })
 const environment = { DATABASE_URL: service.connectionString, MASTHEAD_SECRET: secret }
 const bystander = await populatedTenant(service)
 await createTenant(service.database.query, { slug: 'canary-islands', name: 'Canary Islands Gazette' })

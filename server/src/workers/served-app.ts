@@ -13,6 +13,12 @@ export const serveApp = async (
 ): Promise<FastifyInstance> => {
   const app = await buildApp({ ...options, database, log })
   const where = { host, port, reusePort } // handed on to Node as it is; the types of Fastify do not know the last
-  await app.listen(where)
-  return app
+  try {
+    await app.listen(where)
+    return app
+  } catch (error) {
+    // It holds connections of its own.
+    await app.close()
+    throw error
+  }
 }

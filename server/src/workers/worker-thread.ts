@@ -11,7 +11,8 @@ const toldToStop = once(parentPort, 'message')
 const { worker, served, connection, connections } = workerData as ThreadData // given where the thread is made
 const log = openLog({ level: 'warn', worker })
 const database = openDatabase(connection.connectionString, connection.role, connections)
-const app = await serveApp(served, { database, log, reusePort: true })
+const counting = { ...served.counting, thread: worker - 1 }
+const app = await serveApp({ ...served, counting }, { database, log, reusePort: true })
 parentPort.postMessage('listening')
 await toldToStop
 await app.close()

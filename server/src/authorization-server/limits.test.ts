@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import {
+  authorizationRequest,
+  newApplication,
+  newPerson,
+  newVerifier,
+  obtainCode,
+  type Parameters,
+} from '../../test/oauth-browser.ts'
+import { generous, startService } from '../../test/service.ts'
+import type { RateLimits } from '../http/rate-limit.ts'
+
+const service = await startService()
+const { connectionString } = service
+const tenant = await service.newTenant()
+const application = await newApplication(service)
+const person = await newPerson(service, [tenant, 'admin'])
+
+/** The same service with limits, asked from addresses of the test's own. */
+const strict = async (limits: Partial<RateLimits>) => {
+  const { app } = await startService({ connectionString, rateLimits: { ...generous, ...limits } })
+  return {
+    get: (url: string, remoteAddress: string, headers = {}) => app.inject({ url, remoteAddress, headers }),
+    post: (url: string, remoteAddress: string, fields: Parameters, headers = {}) =>
+      app.inject({
+        ...{ method: 'POST', url, remoteAddress, payload: `${new URLSearchParams(fields as Record<string, string>)}` },
+        headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      }),
+  }
+}
+
+const unknown = { grant_type: 'refresh_token', client_id: application.clientId, refresh_token: 'unknown' }
+
+describe('an address that asks too much', async () => {
+  const { get, post } = await strict({ address: 2 })
+  const [busy, quiet] = ['192.0.2.1', '192.0.2.2']
+  const ask = () => get(authorizationRequest(application, newVerifier()), busy)
+  const answers = [await ask(), await ask()]
+
+  test('is told before how much is left', () => {
+    for (const [number, { statusCode, headers }] of answers.entries()) {
+      assert.deepEqual([statusCode, headers['ratelimit-policy']], [303, '"address";q=2;w=60'])
+      assert.match(String(headers.ratelimit), new RegExp(`^"address";r=${1 - number};t=(60|5\\d)$`))
+    }
+  })
+
+  const pages = [
+    authorizationRequest(application, newVerifier()),
+    '/oauth2/interaction/x',
+    '/oauth2/authorize/x',
+    '/oauth2/logout',
+    '/oauth2/nothing',
+  ]
+  for (const path of pages) {
+    test(`is refused ${path.split('?')[0]} by a page that says when to come back`, async () => {
+      const { statusCode, headers, body } = await get(path, busy)
+      assert.equal(statusCode, 429)
+      assert.match(String(headers['retry-after']), /^(60|5\d)$/)
+      assert.match(String(headers['content-type']), /^text\/html/)
+      assert.match(String(headers['content-security-policy']), /default-src 'none'/)
+      assert.match(body, /<h1><bdi>Too many requests<\/bdi><\/h1>\s*<p><bdi>Your address may send 2 requests a minute/)
+    })
+  }
+
+  for (const path of ['/oauth2/token', '/oauth2/revoke', '/oauth2/userinfo', '/oauth2/%74oken']) {
+    test(`is refused ${path} in the form of RFC 6749`, async () => {
+      const { statusCode, headers, json } = await post(path, busy, unknown, { origin: 'https://page.example' })
+      assert.equal(statusCode, 429)
+      assert.match(String(headers['retry-after']), /^(60|5\d)$/)
+      assert.match(String(headers['content-type']), /^application\/json/)
+      assert.equal(headers['cache-control'], 'no-store')
+      if (path !== '/oauth2/%74oken') assert.equal(headers['access-control-allow-origin'], '*')
+      const { error, error_description, ...more } = json()
+      assert.equal(error, 'temporarily_unavailable')
+      assert.match(error_description, /^Your address may send 2 requests a minute; go on in (60|5\d) s\.$/)
+      assert.deepEqual(more, {})
+    })
+  }
+
+  test('is refused nothing that is published for everybody', async () => {
+    for (const path of [
+      '/oauth2/jwks',
+      '/.well-known/openid-configuration',
+      '/.well-known/oauth-authorization-server',
+    ]) {
+      const { statusCode, headers } = await get(path, busy)
+      assert.deepEqual([path, statusCode, headers.ratelimit], [path, 200, undefined])
+    }
+  })
+
+  test('is not refused the API by it', async () => {
+    const authorization = `Bearer ${await tenant.serviceToken()}`
+    assert.equal((await get('/customer-api/v1/contacts', busy, { authorization })).statusCode, 200)
+  })
+
+  test('leaves other addresses alone, and claims none of them', async () => {
+    assert.equal((await post('/oauth2/token', quiet, unknown)).statusCode, 400)
+    assert.equal((await post('/oauth2/token', busy, unknown, { 'x-forwarded-for': quiet })).statusCode, 429)
+  })
+
+  test('counts with its whole network when it is of IPv6', async () => {
+    const statuses = []
+    for (const address of ['2001:db8::1', '2001:db8::2', '2001:db8::3', '2001:db8:0:1::1'])
+      statuses.push((await post('/oauth2/token', address, unknown)).statusCode)
+    assert.deepEqual(statuses, [400, 400, 429, 400])
+  })
+})
+
+test('passwords tried from an address have a limit of their own', async () => {
+  const { get, post } = await strict({ signIn: 2 })
+  const address = '192.0.2.3'
+  const asked = await get(authorizationRequest(application, newVerifier()), address)
+  const cookie = asked.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+  const page = String(asked.headers.location)
+  const attempt = (from = address) =>
+    post(`${page}/sign-in`, from, { email: person.email, password: 'wrong horse' }, { cookie })
+  const answers = [await attempt(), await attempt(), await attempt()]
+  assert.deepEqual(
+    answers.map(({ statusCode, headers }) => [statusCode, /"sign-in";r=\d/.exec(String(headers.ratelimit))?.[0]]),
+    [
+      [401, '"sign-in";r=1'],
+      [401, '"sign-in";r=0'],
+      [429, '"sign-in";r=0'],
+    ],
+  )
+  assert.match(answers[2]?.body ?? '', /Too many requests/)
+  assert.equal((await get(page, address, { cookie })).statusCode, 200)
+  assert.equal((await attempt('192.0.2.4')).statusCode, 401)
+})
+
+describe('an application', () => {
+  test('is refused tokens when it was given too many, whatever its address', async () => {
+    const { post } = await strict({ application: 2 })
+    const answers = []
+    for (const number of [1, 2, 3]) {
+      const exchange = await obtainCode(service.origin, { application, person })
+      answers.push(await post('/oauth2/token', `198.51.100.${number}`, exchange))
+    }
+    assert.deepEqual(
+      answers.map(({ statusCode, headers }) => [statusCode, /"application";r=\d/.exec(String(headers.ratelimit))?.[0]]),
+      [
+        [200, '"application";r=1'],
+        [200, '"application";r=0'],
+        [429, '"application";r=0'],
+      ],
+    )
+    assert.equal(answers[2]?.json().error, 'temporarily_unavailable')
+    const other = await newApplication(service)
+    const exchange = await obtainCode(service.origin, { application: other, person })
+    assert.equal((await post('/oauth2/token', '198.51.100.1', exchange)).statusCode, 200)
+  })
+
+  test('cannot be kept from its tokens by a stranger who says to be it', async () => {
+    const { post } = await strict({ application: 1 })
+    for (let number = 0; number < 5; number++)
+      assert.equal((await post('/oauth2/token', '203.0.113.1', unknown)).statusCode, 400)
+    const exchange = await obtainCode(service.origin, { application, person })
+    assert.equal((await post('/oauth2/token', '203.0.113.2', exchange)).statusCode, 200)
+  })
+})

@@ -1,0 +1,14 @@
+import type { FastifyReply } from 'fastify'
+import type { Page } from './pages.ts'
+
+export const sendPage = (reply: FastifyReply, page: Page): FastifyReply =>
+  reply
+    .code(page.status)
+    .headers({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': page.contentSecurityPolicy,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    })
+    .send(page.html)
