@@ -3,6 +3,7 @@ import { once } from 'node:events'
 
 /** A service in a process of its own, on the data of a folder that is kept from run to run. */
 export type Served = {
+  pid: number
   origin: string
   api: string
   masthead: (...words: string[]) => string
@@ -20,13 +21,14 @@ export const run = (dataDirectory: string, program: string, words: string[], inp
   return stdout
 }
 
-export const serve = async (dataDirectory: string): Promise<Served> => {
+export const serve = async (dataDirectory: string, more: Record<string, string> = {}): Promise<Served> => {
   const server = spawn('masthead', ['serve', '--port', '0', '--json'], {
-    env: environmentOf(dataDirectory),
+    env: { ...environmentOf(dataDirectory), ...more },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const { url, api } = await firstDocument(server)
   return {
+    pid: server.pid ?? 0,
     origin: url,
     api,
     masthead: (...words) => run(dataDirectory, 'masthead', words),

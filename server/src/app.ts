@@ -6,6 +6,7 @@ import { mountAuthorizationServer } from './authorization-server/mount.ts'
 import type { Counters } from './counters/counters.ts'
 import { type CounterMemory, MemoryCounters } from './counters/memory-counters.ts'
 import type { Database } from './database/database.ts'
+import { type RequestWatcher, watchRequest } from './http/answered-requests.ts'
 import { openToAllOrigins } from './http/cross-origin.ts'
 import { describeApi } from './http/description.ts'
 import { drainAtTheEnd } from './http/drain.ts'
@@ -33,6 +34,8 @@ export type AppOptions = {
   /** Where requests are counted: in memory that the threads of a process share, or by all nodes in one Redis. */
   counting?: { memory?: CounterMemory; thread?: number; redisUrl?: string | null }
   log?: Log
+  /** Told of every request. */
+  watcher?: RequestWatcher | null
 }
 
 /** How long a request may take to arrive. */
@@ -40,8 +43,8 @@ const requestTimeoutMilliseconds = 30_000
 
 /** The service as it runs in production and in tests. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
-  const { database, baseUrl, delegation, rateLimits, trustedProxies = [] } = options
-  const unreadable = new UnreadableRequests(baseUrl)
+  const { database, baseUrl, delegation, rateLimits, trustedProxies = [], watcher = null } = options
+  const unreadable = new UnreadableRequests(baseUrl, watcher)
   const app = Fastify({
     bodyLimit: largest.bodyBytes,
     // Room for a URL that is too long to be refused with 414, not cut off with 431.
@@ -57,9 +60,17 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     loggerInstance: options.log ?? openLog({ level: 'warn' }),
     clientErrorHandler: unreadable.refuse,
     // No hook sees what the router refuses, so a page of another origin is let to read it here.
-    frameworkErrors: (error, request, reply) =>
-      void sendProblem(reply.headers(openToAllOrigins), asProblem(error, request), baseUrl),
+    frameworkErrors: (error, request, reply) => {
+      if (watcher) watchRequest(watcher, request, reply)
+      sendProblem(reply.headers(openToAllOrigins), asProblem(error, request), baseUrl)
+    },
   })
+  if (watcher) {
+    app.addHook('onRequest', (request, reply, done) => {
+      watchRequest(watcher, request, reply)
+      done()
+    })
+  }
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
     if (request.url.length > largest.urlBytes) throw urlTooLong()

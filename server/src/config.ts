@@ -20,6 +20,8 @@ export type Config = {
   dataDirectory: string
   /** `TRUST_PROXY`: addresses or networks of reverse proxies, separated by commas, whose `X-Forwarded-For` names the caller. Default: none is believed. */
   trustedProxies: string[]
+  /** `METRICS_PORT`: where measures are served at `/metrics` for Prometheus. Default: nowhere. `METRICS_HOST`: the address to listen on. Default `localhost`. */
+  metrics: { host: string; port: number } | null
   /** `RATE_LIMIT`: `off` for trials. Requests a minute: of a token `RATE_LIMIT_TOKEN`, default 1200; of a tenant `RATE_LIMIT_TENANT`, 6000; of an address to the authorization server `RATE_LIMIT_ADDRESS`, 1200; passwords tried from an address `RATE_LIMIT_SIGN_IN`, 120; tokens given to an application `RATE_LIMIT_APPLICATION`, 6000. `RATE_LIMIT_AT_ONCE`: requests of a token at once, default 50. */
   rateLimits: RateLimits | null
   /** `REDIS_URL`: a Redis in which all nodes count requests together, as `redis://host:6379` or `rediss://user:password@host:6379/1`. Default: each node counts its own. */
@@ -52,6 +54,9 @@ export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config
   databaseUrl: environment.DATABASE_URL ? readDatabaseUrl(environment.DATABASE_URL) : null,
   dataDirectory: environment.MASTHEAD_DATA_DIR || '.masthead',
   trustedProxies: readProxies(environment.TRUST_PROXY ?? ''),
+  metrics: environment.METRICS_PORT
+    ? { host: environment.METRICS_HOST || 'localhost', port: readPort(environment.METRICS_PORT, 'METRICS_PORT') }
+    : null,
   rateLimits: readRateLimits(environment),
   redisUrl: environment.REDIS_URL ? readRedisUrl(environment.REDIS_URL) : null,
   secret: environment.MASTHEAD_SECRET ? readSecret(environment.MASTHEAD_SECRET) : null,

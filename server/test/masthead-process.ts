@@ -48,7 +48,15 @@ export const runMasthead = (args: readonly string[], environment: Environment, i
   return ended
 }
 
-export type Announced = { url: string; api: string; docs: string; tenant?: string; token?: string; curl?: string }
+export type Announced = {
+  url: string
+  api: string
+  docs: string
+  metrics?: string
+  tenant?: string
+  token?: string
+  curl?: string
+}
 export type Serving = {
   pid: number
   announced: Announced

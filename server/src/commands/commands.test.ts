@@ -154,7 +154,7 @@ describe('every command', { concurrency: 2 }, () => {
         /^clientId +name +scopes +redirectUris +state\n(.*\n)*app_.* com\.example\.report:\/back +enabled\n/,
       ],
       ['keys rotate', /signs from now on\.\n/],
-      ['tenant list', /^slug +name +defaultAssignee +createdAt\n(.*\n)*words +Words +- +\d{4}-.*\n$/],
+      ['tenant list', /^slug +name +defaultAssignee +createdAt +measuredAs\n(.*\n)*words +Words +- +\d{4}-.*\n$/],
       ['user list --tenant words', /^No member yet: masthead user create\n$/],
       [
         'user create --tenant words --email bob@words.example --name Bob --role editor --password-stdin',

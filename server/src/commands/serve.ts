@@ -1,4 +1,5 @@
 import { createServer } from 'node:net'
+import { threadId } from 'node:worker_threads'
 import { basePath } from '@masthead/contract'
 import { Command } from 'commander'
 import type { Delegation } from '../app.ts'
@@ -7,6 +8,8 @@ import { newCounterMemory } from '../counters/memory-counters.ts'
 import { connectionLimit } from '../database/connection-limit.ts'
 import { type Connections, connectionsOfEach, type Database } from '../database/database.ts'
 import { type Log, openLog } from '../log.ts'
+import type { MetricsServer } from '../measures/metrics-server.ts'
+import type { ThreadAnswer } from '../measures/node-measures.ts'
 import type { Demo } from '../transfer/demo/demo.ts'
 import type { Served } from '../workers/served-app.ts'
 import { faint, say, showJson, showLines, strong } from './output.ts'
@@ -36,6 +39,7 @@ const run = async (options: ServeOptions): Promise<void> => {
   const stopping = stopSignal()
   const opened = await openConfigured(config, stopping).catch((error) => unlessStopped(stopping, error))
   if (!opened || stopping.aborted) return opened?.close()
+  let serving: Serving | undefined
   try {
     // Loaded here, so that the other commands start in half the time.
     const { prepareDemo } = await import('../transfer/demo/demo.ts')
@@ -46,18 +50,26 @@ const run = async (options: ServeOptions): Promise<void> => {
     const delegation = await delegationOf(config, baseUrl)
     const { host, trustedProxies, rateLimits, redisUrl, workers } = config
     const counting = { memory: newCounterMemory(workers), redisUrl }
-    const served: Served = { host, port, baseUrl, delegation, trustedProxies, rateLimits, counting }
-    const serving = await start(workers, served, opened, log).catch((error) => refuseToListen(error, served))
+    const measured = config.metrics !== null
+    const served: Served = { host, port, baseUrl, delegation, trustedProxies, rateLimits, counting, measured }
+    const started = await start(workers, served, opened, log).catch((error) => refuseToListen(error, served))
+    serving = started
+    const metrics = config.metrics && (await startMetrics(config.metrics, opened.database, started, log))
     const worker = options.work ? await startWorker(config, opened, (message) => log.warn(message)) : null
     whenAborted(stopping, async () => {
-      await Promise.all([serving.stop(), worker?.stop()])
+      await Promise.all([started.stop(), worker?.stop()])
+      await metrics?.close()
       await opened.close()
     })
     if (stopping.aborted) return
-    const announced = { url: baseUrl, api: baseUrl + basePath, docs: `${baseUrl}/docs` }
+    const announced = {
+      ...{ url: baseUrl, api: baseUrl + basePath, docs: `${baseUrl}/docs` },
+      ...(metrics && { metrics: metrics.url }),
+    }
     if (options.json) showJson({ ...announced, ...demo, ...(demo && { curl: curlLine(announced, demo) }) })
     else greet(announced, demo)
   } catch (error) {
+    await serving?.stop()
     await opened.close()
     throw error
   }
@@ -76,20 +88,42 @@ const delegationOf = async (config: Config, baseUrl: string): Promise<Delegation
   return { ...outside, audience: outside.audience === 'none' ? null : (outside.audience ?? baseUrl + basePath) }
 }
 
-type Serving = { stop: () => Promise<void> }
+type Serving = { measure: () => Promise<ThreadAnswer[]>; stop: () => Promise<void> }
 
 /** In this thread when there is one worker; otherwise this one serves nothing and looks after the others. */
 const start = async (workers: number, served: Served, opened: OpenedDatabase, log: Log): Promise<Serving> => {
   if (workers === 1) {
     const { serveApp } = await import('../workers/served-app.ts')
     const app = await serveApp(served, { database: opened.database, log, reusePort: false })
-    return { stop: () => app.close() }
+    const measure = async () => [{ thread: threadId, worker: 'main', measured: await app.measure() }]
+    return { measure, stop: app.close }
   }
   const { WorkerThreads } = await import('../workers/worker-threads.ts')
   const { connection, database } = opened
   const connections = connectionsOfEach(workers)
   await warnOfTooFewConnections(workers, connections, database, log)
   return WorkerThreads.start(workers, { served, connection, connections }, log)
+}
+
+const startMetrics = async (
+  where: { host: string; port: number },
+  database: Database,
+  serving: Serving,
+  log: Log,
+): Promise<MetricsServer> => {
+  const [{ NodeMeasures }, { serveMetrics }] = await Promise.all([
+    import('../measures/node-measures.ts'),
+    import('../measures/metrics-server.ts'),
+  ])
+  const measures = new NodeMeasures(database, () => serving.measure())
+  const onError = (err: Error) => log.error({ err }, 'the measures could not be told')
+  return serveMetrics(where, () => measures.text(), onError).catch((error: NodeJS.ErrnoException) => {
+    const { host, port } = where
+    throw new Error(
+      `cannot serve measures on ${host}, port ${port}: ${error.message}; choose others by METRICS_HOST and METRICS_PORT`,
+      { cause: error },
+    )
+  })
 }
 
 /** Those of the hand-over to legacy systems, and of this thread. */
@@ -131,13 +165,14 @@ const reasonNotToListen = ({ code, message }: NodeJS.ErrnoException, host: strin
   return `cannot listen on ${host}, port ${port}: ${message}; choose others with --host and --port`
 }
 
-type Addresses = { url: string; api: string; docs: string }
+type Addresses = { url: string; api: string; docs: string; metrics?: string }
 
 const curlLine = ({ api }: Addresses, { token }: Demo): string =>
   `curl -H "Authorization: Bearer ${token}" "${api}/contacts?pageSize=3"`
 
 const greet = (addresses: Addresses, demo: Demo | null): void => {
   showLines('', `${strong('Masthead')} is serving`, `  API        ${addresses.api}`, `  Reference  ${addresses.docs}`)
+  if (addresses.metrics) showLines(`  Measures   ${addresses.metrics}`)
   if (demo) {
     showLines(
       `  Tenant     ${demo.tenant}`,

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { createTenant, listTenants } from '../identity/tenants.ts'
+import { tenantLabels } from '../measures/tenant-label.ts'
 import { showJson, showLines, showTable, strong } from './output.ts'
 import { withDatabase } from './with-database.ts'
 
@@ -25,9 +26,17 @@ export const tenant = (): Command => {
     .description('show the tenants')
     .option('--json', 'answer one JSON document')
     .action(async (options: { json?: true }) => {
-      const tenants = await withDatabase(({ query }) => listTenants(query))
+      const tenants = await withDatabase(async ({ query, cursorKey }) => {
+        const measuredAs = tenantLabels(await cursorKey())
+        return (await listTenants(query)).map((tenant) => ({ ...tenant, measuredAs: measuredAs(tenant.id) }))
+      })
       if (options.json) showJson(tenants)
-      else showTable(tenants, ['slug', 'name', 'defaultAssignee', 'createdAt'], 'No tenant yet: masthead tenant create')
+      else
+        showTable(
+          tenants,
+          ['slug', 'name', 'defaultAssignee', 'createdAt', 'measuredAs'],
+          'No tenant yet: masthead tenant create',
+        )
     })
 
   return command

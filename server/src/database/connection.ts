@@ -137,6 +137,11 @@ export class SharedConnections {
     }
   }
 
+  load(): { most: number; open: number; running: number } {
+    const open = this.#lanes.filter((lane) => lane !== undefined)
+    return { most: this.#lanes.length, open: open.length, running: open.reduce((sum, { load }) => sum + load, 0) }
+  }
+
   #leastLoaded(): Lane {
     let best: Lane | undefined
     for (const lane of this.#lanes) if (lane && (!best || lane.load < best.load)) best = lane

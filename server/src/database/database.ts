@@ -15,8 +15,7 @@ import { FairLanes } from './fair-lanes.ts'
 /** The only door to the records of a tenant: its queries name no tenant, the transaction does. */
 export type TenantDatabase = {
   tenantId: string
-  /** Seals the cursors of this installation. */
-  cursorKey: () => Promise<Buffer>
+  cursorKey: Database['cursorKey']
   /** One statement on a shared connection, in one round trip. */
   read: Query
   /** One statement that may take long, on a connection that the quick ones do not share. */
@@ -29,14 +28,21 @@ export type TenantDatabase = {
 export type Database = {
   /** Statements on tables that belong to no tenant: who is calling, and what the command line administers. */
   query: Query
+  /** Seals the cursors of this installation. */
+  cursorKey: () => Promise<Buffer>
   transaction: <T>(work: (query: Query) => Promise<T>) => Promise<T>
   forTenant: (tenantId: string) => TenantDatabase
+  /** How busy each kind of connection is. */
+  load: () => Load
   /** Fails when the database does not answer. */
   ping: () => Promise<void>
   close: () => Promise<void>
 }
 
 export type Connections = { reading: number; searching: number; writing: number }
+
+/** Connections that may be open and are, statements or transactions under way on them, and those that wait for one. */
+export type Load = Record<keyof Connections, { most: number; open: number; running: number; waiting: number }>
 
 const connectionsAlone: Connections = { reading: 4, searching: 3, writing: 10 }
 
@@ -71,6 +77,7 @@ export const openDatabase = (
   }
   return {
     query: (statement) => reading.use((client) => queryOn(client)(statement)),
+    cursorKey,
     transaction: (work) => writes.run('', () => transaction(writing, [], work)),
     forTenant: (tenantId) => ({
       tenantId,
@@ -80,6 +87,16 @@ export const openDatabase = (
         searches.run(tenantId, () => searching.use((client) => readAs(client, tenantId, statement))),
       transaction: (work) => writes.run(tenantId, () => transaction(writing, [setTenant(tenantId)], work)),
       inBulk: (work) => inBulk(options, role, tenantId, work),
+    }),
+    load: () => ({
+      reading: { ...reading.load(), waiting: 0 },
+      searching: { ...searching.load(), waiting: searches.waiting() },
+      writing: {
+        most: connections.writing,
+        open: writing.totalCount,
+        running: writing.totalCount - writing.idleCount,
+        waiting: writing.waitingCount + writes.waiting(),
+      },
     }),
     ping: async () => {
       await reading.use((client) => client.query('select 1'))

@@ -37,6 +37,10 @@ export class FairLanes {
     }
   }
 
+  waiting(): number {
+    return this.#owners.values().reduce((sum, { waiting }) => sum + waiting.length, 0)
+  }
+
   #start(owner: Owner): void {
     this.#running++
     owner.running++

@@ -15,7 +15,7 @@ const codes = new Set([
 const messages =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered)/
 
-export const isUnavailable = (error: unknown): boolean => {
+export const isUnavailable = (error: unknown): error is Error => {
   if (!(error instanceof Error)) return false
   const code = 'code' in error ? String(error.code) : ''
   return codes.has(code) || code.startsWith('08') || code.startsWith('ECONN') || messages.test(error.message)

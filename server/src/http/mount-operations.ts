@@ -69,7 +69,7 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
     // Fastify's own HEAD says `Content-Length: 0` in a 304, which RFC 9110 §8.6 forbids.
     method: operation.method === 'GET' ? ['GET', 'HEAD'] : operation.method,
     url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    config: { scope },
+    config: { scope, operation: name },
     onRequest: async ({ principal, headers }) => {
       requireScope(known(principal), scope)
       // Where no body is read, no content type can be wrong.

@@ -5,15 +5,18 @@ import type { Socket } from 'node:net'
 import { largest } from '@masthead/contract'
 import type { ConnectionError } from 'fastify'
 import { Problem } from '../problem.ts'
+import type { RequestWatcher } from './answered-requests.ts'
 import { problemBody, urlTooLong } from './problems.ts'
 
 /** What could not even be parsed never becomes a request, but is answered all the same. */
 export class UnreadableRequests {
   readonly #baseUrl: string
+  readonly #watcher: RequestWatcher | null
   readonly #answering = new WeakMap<Socket, Set<ServerResponse>>()
 
-  constructor(baseUrl: string) {
+  constructor(baseUrl: string, watcher: RequestWatcher | null) {
     this.#baseUrl = baseUrl
+    this.#watcher = watcher
   }
 
   readonly noteAnswer = ({ socket }: IncomingMessage, response: ServerResponse): void => {
@@ -27,12 +30,22 @@ export class UnreadableRequests {
     const underWay = [...(this.#answering.get(socket) ?? [])].filter(({ req }) => req.complete)
     await Promise.all(underWay.map((response) => once(response, 'close')))
     if (underWay.length > 0 || !socket.writable) socket.destroySoon()
-    else socket.end(answer(reason(error), this.#baseUrl))
+    else this.#answer(socket, reason(error))
+  }
+
+  #answer(socket: Socket, problem: Problem): void {
+    const requestId = randomUUID()
+    socket.end(answer(problem, this.#baseUrl, requestId))
+    this.#watcher?.arrived()
+    const { status } = problem
+    this.#watcher?.answered({ requestId, operation, method: 'other', status, milliseconds: 0, principal: null })
   }
 }
 
-const answer = (problem: Problem, baseUrl: string): string => {
-  const id = randomUUID()
+/** What it would have been is not known. */
+const operation = 'unreadable'
+
+const answer = (problem: Problem, baseUrl: string, id: string): string => {
   const body = JSON.stringify(problemBody(problem, baseUrl, id))
   const head = [
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,

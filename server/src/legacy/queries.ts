@@ -91,6 +91,21 @@ export const countDeliveries = async (query: Query): Promise<DeliveryCounts> => 
   return counts ?? { waiting: 0, failed: 0, oldestWaiting: null, lastError: null, lastErrorAt: null }
 }
 
+/** Of all tenants together, at most so many of each. */
+const mostCounted = 10_000
+
+export const countAllDeliveries = (
+  database: Database,
+): Promise<Pick<DeliveryCounts, 'waiting' | 'failed' | 'oldestWaiting'>> =>
+  // On a connection of its own: with many tenants it takes a while.
+  database.transaction(async (query) => {
+    const [counts] = await query<DeliveryCounts>({
+      text: 'select waiting, failed, oldest as "oldestWaiting" from count_legacy_deliveries($1)',
+      values: [mostCounted],
+    })
+    return counts ?? { waiting: 0, failed: 0, oldestWaiting: null }
+  })
+
 export const findSystem = async (query: Query): Promise<LegacySystem | null> => {
   const [system] = await query<LegacySystem>({ text: 'select url, attached_at as "attachedAt" from legacy_systems' })
   return system ?? null

@@ -1,21 +1,21 @@
-import { once } from 'node:events'
 import { parentPort, workerData } from 'node:worker_threads'
 import { openDatabase } from '../database/database.ts'
 import { openLog } from '../log.ts'
 import { serveApp } from './served-app.ts'
-import type { ThreadData } from './worker-threads.ts'
+import type { ThreadData, ToThread } from './worker-threads.ts'
 
 /** One of several threads that serve: with connections of its own, until it is told to stop. Whatever fails here ends it. */
 if (!parentPort) throw new Error('this file is run by worker-threads.ts')
-const toldToStop = once(parentPort, 'message')
 const { worker, served, connection, connections } = workerData as ThreadData // given where the thread is made
 const log = openLog({ level: 'warn', worker })
 const database = openDatabase(connection.connectionString, connection.role, connections)
 const counting = { ...served.counting, thread: worker - 1 }
 const app = await serveApp({ ...served, counting }, { database, log, reusePort: true })
+parentPort.on('message', async (told: ToThread) => {
+  if (told !== 'stop') return told.measure.postMessage(await app.measure().catch(() => null))
+  await app.close()
+  await database.close()
+  // Ends the thread, whoever still holds a connection.
+  process.exit()
+})
 parentPort.postMessage('listening')
-await toldToStop
-await app.close()
-await database.close()
-// Ends the thread, whoever still holds a connection.
-process.exit()

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Connections } from '../database/database.ts'
 import type { Log } from '../log.ts'
+import type { ThreadAnswer } from '../measures/node-measures.ts'
+import type { Measured } from '../measures/thread-measures.ts'
 import type { Served } from './served-app.ts'
 
 /** What a thread is given. */
@@ -12,8 +14,13 @@ export type ThreadData = {
   connections: Connections
 }
 
+/** What a thread is told: to stop, or where to send its measures. */
+export type ToThread = 'stop' | { measure: MessagePort }
+
 type Thread = { worker: Worker; listening: Promise<void>; ended: Promise<Error | null> }
 
+/** A thread that is busy for longer has told its measures before, and will again. */
+const measuringMilliseconds = 1_000
 const leastMillisecondsBetweenStarts = 1_000
 /** Longer than the app takes to give up callers that stall. */
 const longestStopMilliseconds = 9_500
@@ -51,10 +58,21 @@ export class WorkerThreads {
   async stop(): Promise<void> {
     this.#stopping.abort()
     const running = [...this.#threads.values()]
-    for (const { worker } of running) worker.postMessage('stop')
+    for (const { worker } of running) tell(worker, 'stop')
     const tooLong = setTimeout(() => running.map(({ worker }) => worker.terminate()), longestStopMilliseconds)
     await Promise.all(running.map(({ ended }) => ended))
     clearTimeout(tooLong)
+  }
+
+  /** Asks all threads for their measures. */
+  measure(): Promise<ThreadAnswer[]> {
+    return Promise.all(
+      [...this.#threads].map(async ([number, { worker }]) => ({
+        thread: worker.threadId,
+        worker: String(number),
+        measured: await askForMeasures(worker),
+      })),
+    )
   }
 
   #begin(number: number): Thread {
@@ -91,3 +109,22 @@ export class WorkerThreads {
     }
   }
 }
+
+const tell = (worker: Worker, told: ToThread): void =>
+  worker.postMessage(told, typeof told === 'object' ? [told.measure] : [])
+
+const askForMeasures = (worker: Worker): Promise<Measured | null> =>
+  new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel()
+    const tooLong = setTimeout(() => port1.close(), measuringMilliseconds)
+    port1.once('message', (measured) => {
+      resolve(measured)
+      port1.close()
+    })
+    // Also when the thread ends: it held the other end.
+    port1.once('close', () => {
+      clearTimeout(tooLong)
+      resolve(null)
+    })
+    tell(worker, { measure: port2 })
+  })

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { Agent, request } from 'node:http'
+import { Agent } from 'node:http'
 import { after, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { runMasthead, type Serving, spawnMasthead, startServing, until } from '../../test/masthead-process.ts'
+import { callAlone, type Sent } from '../../test/own-connection.ts'
 import { sampleAccount } from '../../test/sample-records.ts'
 import { secret, startService } from '../../test/service.ts'
 import { connectionsOfEach } from '../database/database.ts'
@@ -14,18 +15,6 @@ await tenant.add('accounts', [sampleAccount('A')])
 const environment = { DATABASE_URL: service.connectionString, MASTHEAD_SECRET: secret }
 
 const fileIn = (name: string) => new URL(`../../test/${name}`, import.meta.url).href
-
-type Sent = { method?: string; body?: string; agent?: Agent }
-
-/** The status of the answer; a connection of its own unless an agent keeps one. Null when the connection broke. */
-const send = (port: number, path: string, { method = 'GET', body, agent }: Sent = {}): Promise<number | null> =>
-  new Promise((resolve) => {
-    const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) }
-    const sent = request({ host: 'localhost', port, path, method, headers, agent: agent ?? false }, (response) => {
-      response.resume().once('close', () => resolve(response.statusCode ?? null))
-    })
-    sent.once('error', () => resolve(null)).end(body)
-  })
 
 /** The workers of which the log says that they ended, in order. */
 const endedWorkers = ({ said }: Serving): { worker: number; message: string }[] =>
@@ -43,10 +32,11 @@ describe('two workers', { timeout: 60_000 }, async () => {
     ...{ WORKERS: '2', NODE_OPTIONS: `--import=${fileIn('mortal-threads.ts')} --max-old-space-size=150` },
   })
   after(() => serving.kill())
-  const port = Number(new URL(serving.announced.url).port)
+  const { url } = serving.announced
+  const statusOf = async (path: string, sent?: Sent) => (await callAlone(url, path, sent))?.status ?? null
 
   test('serve on one port', async () => {
-    assert.deepEqual(await Promise.all(Array.from({ length: 20 }, () => send(port, '/readyz'))), Array(20).fill(200))
+    assert.deepEqual(await Promise.all(Array.from({ length: 20 }, () => statusOf('/readyz'))), Array(20).fill(200))
   })
 
   test('of which one fails: it is replaced, and who is connected to the other notices nothing', async () => {
@@ -54,9 +44,9 @@ describe('two workers', { timeout: 60_000 }, async () => {
     const broken = new Set<Agent>()
     let isOver = false
     const callers = agents.map(async (agent) => {
-      for (; !isOver; await delay(5)) if ((await send(port, '/readyz', { agent })) !== 200) broken.add(agent)
+      for (; !isOver; await delay(5)) if ((await statusOf('/readyz', { agent })) !== 200) broken.add(agent)
     })
-    await send(port, '/throw')
+    await statusOf('/throw')
     await until('its end is logged', () => endedWorkers(serving).length === 1)
     isOver = true
     await Promise.all(callers)
@@ -68,16 +58,17 @@ describe('two workers', { timeout: 60_000 }, async () => {
   test('of which one has no memory left: it is replaced as well', async () => {
     await until('both have ended in turn', async () => {
       if (new Set(endedWorkers(serving).map(({ worker }) => worker)).size === 2) return true
-      await send(port, '/exhaust')
+      await statusOf('/exhaust')
       return false
     })
     assert.match(endedWorkers(serving).at(-1)?.message ?? '', /out of memory/)
     // Were they not replaced, nobody would be left.
-    await until('new callers are answered', async () => (await send(port, '/readyz')) === 200)
+    await until('new callers are answered', async () => (await statusOf('/readyz')) === 200)
   })
 
   test('refuse a port on which others listen as they do', async () => {
-    const { child, ended } = spawnMasthead(['serve', '--port', `${port}`], { ...environment, WORKERS: '2' })
+    const { port } = new URL(url)
+    const { child, ended } = spawnMasthead(['serve', '--port', port], { ...environment, WORKERS: '2' })
     after(() => child.kill('SIGKILL'))
     const second = await ended
     const refusal = `masthead: port ${port} is in use; choose another with --port\n`
@@ -85,8 +76,7 @@ describe('two workers', { timeout: 60_000 }, async () => {
   })
 
   test('answer what they took before they end', async () => {
-    const create = () =>
-      send(port, '/customer-api/v1/contacts', { method: 'POST', body: JSON.stringify({ accountId: 'A' }) })
+    const create = () => statusOf('/customer-api/v1/contacts', { method: 'POST', token, body: { accountId: 'A' } })
     assert.equal(await create(), 201)
     await service.owner.query('begin')
     await service.owner.query('select from heads where tenant_id = $1 for update', [tenant.id])
@@ -96,7 +86,7 @@ describe('two workers', { timeout: 60_000 }, async () => {
       return rows.length >= answers.length
     })
     const stopped = serving.stop()
-    await until('nobody is let in any more', async () => (await send(port, '/healthz')) === null)
+    await until('nobody is let in any more', async () => (await statusOf('/healthz')) === null)
     await service.owner.query('commit')
     assert.deepEqual(await Promise.all(answers), Array(answers.length).fill(201))
     assert.equal((await stopped).code, 0)

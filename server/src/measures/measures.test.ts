@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, describe, test } from 'node:test'
+import { runMasthead, spawnMasthead, startServing, until } from '../../test/masthead-process.ts'
+import { callAlone } from '../../test/own-connection.ts'
+import { sendRaw } from '../../test/raw-connection.ts'
+import { sampleAccount, sampleContact } from '../../test/sample-records.ts'
+import { secret, startService } from '../../test/service.ts'
+import { readMeasures, type Sample, sumOf } from '../../test/told-measures.ts'
+
+const service = await startService()
+const tenant = await service.newTenant()
+const token = await tenant.serviceToken()
+const [contact = {}] = await tenant
+  .add('accounts', [sampleAccount('A')])
+  .then(() => tenant.add('contacts', [sampleContact('A')]))
+const attached = await service.newTenant()
+await service.owner.query(`insert into legacy_systems (tenant_id, url, sealed_secret) values ($1, 'https://x', '')`, [
+  attached.id,
+])
+await service.owner.query(
+  `insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body, created_at, failed_at)
+  select $1, 'msg_' || n, 'contacts', $2, 'contact.updated', '{}', now() - n * interval '1 minute',
+    case when n > 3 then now() end
+  from generate_series(1, 5) as n`,
+  [attached.id, randomUUID()],
+)
+const environment = { DATABASE_URL: service.connectionString, MASTHEAD_SECRET: secret, RATE_LIMIT: 'off' }
+const mortal = `--import=${new URL('../../test/mortal-threads.ts', import.meta.url)}`
+const api = '/customer-api/v1'
+
+const requests = (samples: readonly Sample[], labels: Record<string, string> = {}): number =>
+  sumOf(samples, 'masthead_http_requests_total', labels)
+
+describe('the measures of two workers', { timeout: 60_000 }, async () => {
+  const serving = await startServing(['--port', '0', '--no-work'], {
+    ...environment,
+    ...{ WORKERS: '2', METRICS_PORT: '0', NODE_OPTIONS: mortal },
+  })
+  after(() => serving.kill())
+  const { url, metrics = '' } = serving.announced
+  const tell = () => readMeasures(metrics)
+  const get = (path: string, given = token) => callAlone(url, path, { token: given })
+  const byWorker = async (): Promise<number[]> => {
+    const samples = await tell()
+    return ['1', '2'].map((worker) => sumOf(samples, 'masthead_worker_requests_total', { worker }))
+  }
+
+  test('show that both answer, and what one writes both read at once', async () => {
+    const before = await byWorker()
+    for (let round = 0; round < 10; round++) {
+      const name = `Written ${round}`
+      const body = { accountId: 'A', name }
+      const written = await callAlone(url, `${api}/contacts/${contact.id}`, { method: 'PATCH', token, body })
+      assert.equal(written?.status, 200)
+      const reads = await Promise.all(Array.from({ length: 8 }, () => get(`${api}/contacts/${contact.id}`)))
+      assert.deepEqual(
+        reads.map((answer) => JSON.parse(answer?.text ?? '{}').name),
+        Array(reads.length).fill(name),
+      )
+    }
+    const counted = await byWorker()
+    const each = counted.map((count, worker) => count - (before[worker] ?? 0))
+    assert.equal((each[0] ?? 0) + (each[1] ?? 0), 90)
+    assert.ok(Math.min(...each) > 10, `${each}`)
+  })
+
+  test('count requests by operation, method and status, and what is no operation by its route', async () => {
+    const before = await tell()
+    const secretPath = `/canary-${randomUUID()}`
+    const sent: [status: number, operation: string, method: string, path: string][] = [
+      [200, 'GetContacts', 'GET', `${api}/contacts?search=canary`],
+      [200, 'GetContacts', 'HEAD', `${api}/contacts`],
+      [404, 'GetContactById', 'GET', `${api}/contacts/canary`],
+      [400, 'GetContacts', 'GET', `${api}/contacts?canary=1`],
+      [422, 'CreateContactRecord', 'POST', `${api}/contacts`],
+      [404, 'other', 'GET', secretPath],
+      [404, 'other', 'GET', api + secretPath],
+      [405, 'other', 'PUT', `${api}/contacts`],
+      [400, 'other', 'GET', '/%ff'],
+      [200, '/healthz', 'GET', '/healthz'],
+      [200, '/problems/:code', 'GET', '/problems/not_found'],
+      [400, '/oauth2/interaction/:uid', 'GET', '/oauth2/interaction/canary'],
+    ]
+    for (const [status, , method, path] of sent) {
+      const answer = await callAlone(url, path, { method, token, ...(method === 'POST' && { body: {} }) })
+      assert.equal(answer?.status, status, path)
+    }
+    assert.equal((await sendRaw(url, 'canary\r\n\r\n')).status, 400)
+    await until('all are counted', async () => requests(await tell()) - requests(before) === sent.length + 1)
+    const samples = await tell()
+    for (const [status, operation, method] of sent) {
+      const labels = { operation, method, status: String(status) }
+      const times = sent.filter(([one, of, by]) => one === status && of === operation && by === method).length
+      assert.equal(requests(samples, labels) - requests(before, labels), times, JSON.stringify(labels))
+    }
+    assert.equal(requests(samples, { operation: 'unreadable', status: '400' }), 1)
+    const seconds = 'masthead_http_request_duration_seconds_count'
+    assert.equal(
+      sumOf(samples, seconds, { operation: 'GetContactById' }),
+      requests(samples, { operation: 'GetContactById' }),
+    )
+    assert.equal(sumOf(samples, 'masthead_http_requests_under_way'), 0)
+    const told = JSON.stringify(samples)
+    for (const kept of ['canary', tenant.id, tenant.slug, token]) assert.ok(!told.includes(kept), kept)
+  })
+
+  test('show what is under way, what waits for a connection, and who left before the answer', async () => {
+    const before = await tell()
+    await service.owner.query('begin')
+    await service.owner.query('select from heads where tenant_id = $1 for update', [tenant.id])
+    const leaving = new AbortController()
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ accountId: 'A' })
+    const writes = Array.from({ length: 20 }, () =>
+      fetch(`${url}${api}/contacts`, { method: 'POST', headers, body, signal: leaving.signal }).catch(() => null),
+    )
+    // Each worker lets one tenant have six of its ten connections.
+    await until('the rest waits', async () => {
+      const samples = await tell()
+      const writing = (state: string) => sumOf(samples, 'masthead_database_calls', { pool: 'writing', state })
+      return sumOf(samples, 'masthead_http_requests_under_way') === 20 && writing('running') + writing('waiting') === 20
+    })
+    leaving.abort()
+    await until('all have left', async () => {
+      const samples = await tell()
+      return requests(samples, { status: '499' }) - requests(before, { status: '499' }) === 20
+    })
+    await service.owner.query('rollback')
+    await Promise.all(writes)
+    await until('nothing is under way', async () => {
+      const samples = await tell()
+      return sumOf(samples, 'masthead_database_calls') + sumOf(samples, 'masthead_http_requests_under_way') === 0
+    })
+  })
+
+  test('count what the database refuses', async () => {
+    await service.owner.query('alter table publications rename to hidden')
+    const answer = await get(`${api}/publications`)
+    await service.owner.query('alter table hidden rename to publications')
+    assert.equal(answer?.status, 500)
+    assert.equal(sumOf(await tell(), 'masthead_database_errors_total', { code: '42P01' }), 1)
+  })
+
+  test('show tenants under other names, which the operator can tell, and at most a hundred', async () => {
+    const before = await tell()
+    const others = await Promise.all(
+      Array.from({ length: 130 }, async () => (await service.newTenant()).serviceToken()),
+    )
+    for (const other of others) await get(`${api}/publications`, other)
+    await Promise.all(Array.from({ length: 30 }, () => get(`${api}/publications`)))
+    const all = 'masthead_tenant_requests_total'
+    await until('all are counted', async () => sumOf(await tell(), all) - sumOf(before, all) === 160)
+    const samples = await tell()
+    const shown = samples.filter(({ name, labels }) => name === all && labels.tenant !== 'other')
+    assert.equal(shown.length, 100)
+    const listed: { slug: string; measuredAs: string }[] = JSON.parse(
+      (await runMasthead(['tenant', 'list', '--json'], environment)).stdout,
+    )
+    const { measuredAs = '' } = listed.find(({ slug }) => slug === tenant.slug) ?? {}
+    assert.match(measuredAs, /^[0-9a-f]{12}$/)
+    assert.ok(sumOf(samples, all, { tenant: measuredAs }) >= 120)
+    for (const { labels } of shown) assert.ok(listed.some(({ measuredAs }) => measuredAs === labels.tenant))
+  })
+
+  test('do not fall when a worker fails, and tell how many there are', async () => {
+    const before = await tell()
+    assert.equal(sumOf(before, 'masthead_workers'), 2)
+    await callAlone(url, '/throw')
+    await until('it is gone', async () => sumOf(await tell(), 'masthead_workers') < 2)
+    const without = await tell()
+    assert.ok(requests(without) >= requests(before), `${requests(without)} < ${requests(before)}`)
+    const seconds = 'masthead_http_request_duration_seconds_count'
+    assert.ok(sumOf(without, seconds) >= sumOf(before, seconds))
+    await until('it is replaced', async () => sumOf(await tell(), 'masthead_workers') === 2)
+    const after = await tell()
+    assert.ok(requests(after) >= requests(without))
+  })
+
+  test('are of the process once, and of each thread by its name', async () => {
+    const samples = await tell()
+    const memory = samples.filter(({ name }) => name === 'process_resident_memory_bytes')
+    assert.equal(memory.length, 1)
+    const begun = sumOf(samples, 'process_start_time_seconds')
+    assert.ok(Math.abs(Date.now() / 1_000 - begun) < 120)
+    for (const name of ['nodejs_eventloop_lag_p99_seconds', 'nodejs_heap_size_used_bytes']) {
+      const workers = samples.filter((sample) => sample.name === name).map(({ labels }) => labels.worker)
+      assert.deepEqual(workers.sort(), ['1', '2', 'main'])
+    }
+    assert.equal(sumOf(samples, 'masthead_build_info', { node: process.version }), 1)
+  })
+})
+
+describe('the measures of one worker', { timeout: 60_000 }, async () => {
+  const serving = await startServing(['--port', '0', '--no-work'], { ...environment, METRICS_PORT: '0' })
+  after(() => serving.kill())
+  const { metrics = '' } = serving.announced
+  const deliveries = (samples: Sample[], state: string) => sumOf(samples, 'masthead_legacy_deliveries', { state })
+
+  test('do not wait for a database that is slow', async () => {
+    await service.owner.query('begin')
+    await service.owner.query('lock table tenants')
+    const begun = Date.now()
+    const samples = await readMeasures(metrics)
+    await service.owner.query('rollback')
+    assert.ok(Date.now() - begun < 3_000)
+    assert.equal(sumOf(samples, 'masthead_workers'), 1)
+    assert.ok(!samples.some(({ name }) => name === 'masthead_legacy_deliveries'))
+  })
+
+  test('tell what waits for legacy systems', async () => {
+    const samples = await readMeasures(metrics)
+    assert.equal(deliveries(samples, 'waiting'), 3)
+    assert.equal(deliveries(samples, 'failed'), 2)
+    const oldest = sumOf(samples, 'masthead_legacy_oldest_delivery_seconds')
+    assert.ok(oldest >= 180 && oldest < 240, `${oldest}`)
+  })
+
+  test('are served nowhere else, and a port that is taken is named', async () => {
+    assert.equal((await fetch(`${serving.announced.url}/metrics`)).status, 404)
+    assert.equal((await fetch(metrics.replace('/metrics', '/'))).status, 404)
+    const { port } = new URL(metrics)
+    const { child, ended } = spawnMasthead(['serve', '--port', '0'], { ...environment, METRICS_PORT: port })
+    after(() => child.kill('SIGKILL'))
+    const { code, stderr } = await ended
+    assert.equal(code, 1)
+    assert.match(
+      stderr,
+      new RegExp(`cannot serve measures on localhost, port ${port}: .* METRICS_HOST and METRICS_PORT`),
+    )
+  })
+})
