@@ -44,6 +44,7 @@ export const environmentOf = (dataDirectory: string) => ({
   MASTHEAD_DATA_DIR: dataDirectory,
   DATABASE_URL: '',
   RATE_LIMIT: 'off',
+  LOG_LEVEL: 'warn',
 })
 
 const firstDocument = async (server: ChildProcess): Promise<{ url: string; api: string }> => {

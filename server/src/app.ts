@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { basePath, largest, type ResourceName, resources } from '@masthead/contract'
-import Fastify, { type FastifyInstance, LogController } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { AuthorizationServer } from './authorization-server/authorization-server.ts'
 import { mountAuthorizationServer } from './authorization-server/mount.ts'
 import type { Counters } from './counters/counters.ts'
@@ -14,6 +14,7 @@ import { getOnly } from './http/get-only.ts'
 import { type Handler, mountOperations } from './http/mount-operations.ts'
 import { asProblem, sendProblem, urlTooLong } from './http/problems.ts'
 import { RateLimiter, type RateLimits } from './http/rate-limit.ts'
+import { requestLog } from './http/request-log.ts'
 import { UnreadableRequests } from './http/unreadable-requests.ts'
 import { DelegatedTokens } from './identity/delegated-tokens.ts'
 import { type OutsideIssuer, OutsideTokens } from './identity/outside-issuer.ts'
@@ -34,8 +35,8 @@ export type AppOptions = {
   /** Where requests are counted: in memory that the threads of a process share, or by all nodes in one Redis. */
   counting?: { memory?: CounterMemory; thread?: number; redisUrl?: string | null }
   log?: Log
-  /** Told of every request. */
-  watcher?: RequestWatcher | null
+  /** Told of every request, beside the log. */
+  watchers?: RequestWatcher[]
 }
 
 /** How long a request may take to arrive. */
@@ -43,8 +44,10 @@ const requestTimeoutMilliseconds = 30_000
 
 /** The service as it runs in production and in tests. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
-  const { database, baseUrl, delegation, rateLimits, trustedProxies = [], watcher = null } = options
-  const unreadable = new UnreadableRequests(baseUrl, watcher)
+  const { database, baseUrl, delegation, rateLimits, trustedProxies = [] } = options
+  const log = options.log ?? openLog({ level: 'warn' })
+  const watchers = [...(options.watchers ?? []), ...(log.isLevelEnabled('info') ? [requestLog(log)] : [])]
+  const unreadable = new UnreadableRequests(baseUrl, watchers)
   const app = Fastify({
     bodyLimit: largest.bodyBytes,
     // Room for a URL that is too long to be refused with 414, not cut off with 431.
@@ -57,17 +60,17 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     requestIdHeader: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
     logController: new LogController({ disableRequestLogging: true }),
-    loggerInstance: options.log ?? openLog({ level: 'warn' }),
+    loggerInstance: ofFramework(log),
     clientErrorHandler: unreadable.refuse,
     // No hook sees what the router refuses, so a page of another origin is let to read it here.
     frameworkErrors: (error, request, reply) => {
-      if (watcher) watchRequest(watcher, request, reply)
+      watchRequest(watchers, request, reply)
       sendProblem(reply.headers(openToAllOrigins), asProblem(error, request), baseUrl)
     },
   })
-  if (watcher) {
+  if (watchers.length > 0) {
     app.addHook('onRequest', (request, reply, done) => {
-      watchRequest(watcher, request, reply)
+      watchRequest(watchers, request, reply)
       done()
     })
   }
@@ -136,6 +139,9 @@ const loadHandlers = async (): Promise<Map<string, Handler>> => {
   const modules = await Promise.all(names.map((name) => import(`./resources/${name}/handlers.ts`)))
   return new Map(modules.flatMap(({ handlers }) => Object.entries<Handler>(handlers)))
 }
+
+/** What the framework has to say of its own accord is of interest only to who looks for a fault. */
+const ofFramework = (log: Log): FastifyBaseLogger => (log.level === 'info' ? log.child({}, { level: 'warn' }) : log)
 
 const requestId = (given: string | string[] | undefined): string =>
   typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : randomUUID()

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import type { RateLimits } from './http/rate-limit.ts'
+import { type LogLevel, logLevels } from './log-level.ts'
 
 /**
  * The only reader of the environment. Each comment below is the documentation of its variable.
@@ -20,6 +21,8 @@ export type Config = {
   dataDirectory: string
   /** `TRUST_PROXY`: addresses or networks of reverse proxies, separated by commas, whose `X-Forwarded-For` names the caller. Default: none is believed. */
   trustedProxies: string[]
+  /** `LOG_LEVEL`: `debug`, `info` (a line for each request), `warn`, `error` or `silent`. Default `info`, on a terminal `warn`. */
+  logLevel: LogLevel
   /** `METRICS_PORT`: where measures are served at `/metrics` for Prometheus. Default: nowhere. `METRICS_HOST`: the address to listen on. Default `localhost`. */
   metrics: { host: string; port: number } | null
   /** `RATE_LIMIT`: `off` for trials. Requests a minute: of a token `RATE_LIMIT_TOKEN`, default 1200; of a tenant `RATE_LIMIT_TENANT`, 6000; of an address to the authorization server `RATE_LIMIT_ADDRESS`, 1200; passwords tried from an address `RATE_LIMIT_SIGN_IN`, 120; tokens given to an application `RATE_LIMIT_APPLICATION`, 6000. `RATE_LIMIT_AT_ONCE`: requests of a token at once, default 50. */
@@ -54,6 +57,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config
   databaseUrl: environment.DATABASE_URL ? readDatabaseUrl(environment.DATABASE_URL) : null,
   dataDirectory: environment.MASTHEAD_DATA_DIR || '.masthead',
   trustedProxies: readProxies(environment.TRUST_PROXY ?? ''),
+  logLevel: readLogLevel(environment.LOG_LEVEL || (process.stderr.isTTY ? 'warn' : 'info')),
   metrics: environment.METRICS_PORT
     ? { host: environment.METRICS_HOST || 'localhost', port: readPort(environment.METRICS_PORT, 'METRICS_PORT') }
     : null,
@@ -69,6 +73,12 @@ const readWorkers = (text: string): number => {
   if (text === 'auto') return availableParallelism()
   if (/^[1-9]\d{0,2}$/.test(text)) return Number(text)
   throw new Error(`WORKERS must be a number from 1 to 999 or auto, not "${text}"`)
+}
+
+const readLogLevel = (text: string): LogLevel => {
+  const level = logLevels.find((one) => one === text)
+  if (level) return level
+  throw new Error(`LOG_LEVEL must be one of ${logLevels.join(', ')}, not "${text}"`)
 }
 
 const readRateLimits = (environment: NodeJS.ProcessEnv): RateLimits | null => {

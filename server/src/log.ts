@@ -1,22 +1,43 @@
-import type { FastifyBaseLogger } from 'fastify'
-import { destination, pino } from 'pino'
+import { DatabaseError } from 'pg'
+import { destination, type Logger, pino, stdTimeFunctions } from 'pino'
+import type { LogLevel } from './log-level.ts'
 
-export type Log = FastifyBaseLogger
-export type LogOptions = { level: 'silent' | 'warn' /** which of several threads speaks */; worker?: number }
+export type Log = Logger
+export type LogOptions = { level: LogLevel /** which of several threads speaks */; worker?: number }
 
 /** JSON lines on standard error, each in one write, so that those of several threads do not mix. */
 export const openLog = ({ level, worker }: LogOptions): Log => {
   const stderr = destination({ fd: 2, sync: true })
   // Who reads the log may go; the service stays.
   stderr.on('error', () => {})
-  const base = { pid: process.pid, ...(worker !== undefined && { worker }) }
-  return pino({ level, base, serializers: { err: withoutValues } }, stderr)
+  return pino(
+    {
+      level,
+      base: { pid: process.pid, ...(worker !== undefined && { worker }) },
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: withoutValues },
+    },
+    stderr,
+  )
 }
 
-/** Details of a database error can hold what a caller sent. */
+/** What went wrong and where, without what a caller sent. */
 const withoutValues = (error: Error) => ({
   type: error.name,
   code: 'code' in error ? String(error.code) : undefined,
-  message: error.message,
-  stack: error.stack ?? '',
+  ...(error instanceof DatabaseError && { table: error.table, column: error.column, constraint: error.constraint }),
+  message: messageWithoutValues(error),
+  // It begins with the message, which may have several lines.
+  stack: error.stack?.match(/^ {4}at .*$/gm)?.join('\n'),
 })
+
+/** Classes of SQLSTATE whose messages name tables, columns and limits, but no data; their details would. */
+const tellingClasses = new Set(['08', '23', '25', '26', '28', '3D', '40', '42', '53', '54', '55', '57', '58'])
+
+const messageWithoutValues = (error: Error): string => {
+  if (error instanceof DatabaseError && !tellingClasses.has(error.code?.slice(0, 2) ?? ''))
+    return 'the database refused a value'
+  // Those of JSON.parse quote the text.
+  return error instanceof SyntaxError ? 'a text could not be parsed' : error.message
+}

@@ -44,7 +44,7 @@ const run = async (options: ServeOptions): Promise<void> => {
     // Loaded here, so that the other commands start in half the time.
     const { prepareDemo } = await import('../transfer/demo/demo.ts')
     const demo = options.demo ? await prepareDemo(opened.database, config.dataDirectory, say) : null
-    const log = openLog({ level: 'warn' })
+    const log = openLog({ level: config.logLevel })
     const port = await portOf(config).catch((error) => refuseToListen(error, config))
     const baseUrl = config.baseUrl ?? `http://localhost:${port}`
     const delegation = await delegationOf(config, baseUrl)
@@ -52,7 +52,7 @@ const run = async (options: ServeOptions): Promise<void> => {
     const counting = { memory: newCounterMemory(workers), redisUrl }
     const measured = config.metrics !== null
     const served: Served = { host, port, baseUrl, delegation, trustedProxies, rateLimits, counting, measured }
-    const started = await start(workers, served, opened, log).catch((error) => refuseToListen(error, served))
+    const started = await start(config, served, opened, log).catch((error) => refuseToListen(error, served))
     serving = started
     const metrics = config.metrics && (await startMetrics(config.metrics, opened.database, started, log))
     const worker = options.work ? await startWorker(config, opened, (message) => log.warn(message)) : null
@@ -91,7 +91,12 @@ const delegationOf = async (config: Config, baseUrl: string): Promise<Delegation
 type Serving = { measure: () => Promise<ThreadAnswer[]>; stop: () => Promise<void> }
 
 /** In this thread when there is one worker; otherwise this one serves nothing and looks after the others. */
-const start = async (workers: number, served: Served, opened: OpenedDatabase, log: Log): Promise<Serving> => {
+const start = async (
+  { workers, logLevel }: Config,
+  served: Served,
+  opened: OpenedDatabase,
+  log: Log,
+): Promise<Serving> => {
   if (workers === 1) {
     const { serveApp } = await import('../workers/served-app.ts')
     const app = await serveApp(served, { database: opened.database, log, reusePort: false })
@@ -102,7 +107,7 @@ const start = async (workers: number, served: Served, opened: OpenedDatabase, lo
   const { connection, database } = opened
   const connections = connectionsOfEach(workers)
   await warnOfTooFewConnections(workers, connections, database, log)
-  return WorkerThreads.start(workers, { served, connection, connections }, log)
+  return WorkerThreads.start(workers, { served, connection, connections, logLevel }, log)
 }
 
 const startMetrics = async (

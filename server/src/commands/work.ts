@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { type Config, readConfig } from '../config.ts'
 import { keptSecret } from '../identity/installation-secret.ts'
 import { Housekeeping } from '../jobs/housekeeping.ts'
+import { openLog } from '../log.ts'
 import { faint, showJson, showLines, strong } from './output.ts'
 import { stopSignal, unlessStopped, whenAborted } from './stop-signal.ts'
 import { type OpenedDatabase, openConfigured } from './with-database.ts'
@@ -18,7 +19,8 @@ const run = async (options: { json?: true }): Promise<void> => {
   const opened = await openConfigured(config, stopping).catch((error) => unlessStopped(stopping, error))
   if (!opened) return
   try {
-    const worker = await startWorker(config, opened, logLine)
+    const log = openLog({ level: config.logLevel })
+    const worker = await startWorker(config, opened, (message) => log.warn(message))
     whenAborted(stopping, async () => {
       await worker.stop()
       await opened.close()
@@ -51,8 +53,3 @@ export const startWorker = async (
 
 export const installationSecret = async ({ secret, dataDirectory }: Config): Promise<string> =>
   secret ?? (await keptSecret(dataDirectory))
-
-/** As the server logs. */
-const logLine = (message: string): void => {
-  process.stderr.write(`${JSON.stringify({ level: 40, time: Date.now(), msg: message })}\n`)
-}

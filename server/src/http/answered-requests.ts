@@ -5,6 +5,8 @@ import type { Principal } from '../identity/principal.ts'
 export type Answered = {
   requestId: string
   operation: string
+  /** The pattern of its route; null when there is none. */
+  path: string | null
   method: string
   status: number
   milliseconds: number
@@ -17,25 +19,30 @@ export type RequestWatcher = { arrived: () => void; answered: (answered: Answere
 /** As nginx has it: the caller left before the answer was sent. */
 const callerLeft = 499
 
-/** `answered` comes also when the caller left: a hook of the framework would not. */
-export const watchRequest = (watcher: RequestWatcher, request: FastifyRequest, reply: FastifyReply): void => {
-  watcher.arrived()
-  reply.raw.once('close', () =>
-    watcher.answered({
+/** They hear of the end also when the caller left: a hook of the framework would not. */
+export const watchRequest = (
+  watchers: readonly RequestWatcher[],
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void => {
+  for (const watcher of watchers) watcher.arrived()
+  reply.raw.once('close', () => {
+    const answered = {
       requestId: request.id,
-      operation: operationOf(request),
+      ...routeOf(request),
       method: request.method,
       status: reply.raw.writableFinished ? reply.raw.statusCode : callerLeft,
       milliseconds: reply.elapsedTime,
       principal: request.principal ?? null,
-    }),
-  )
+    }
+    for (const watcher of watchers) watcher.answered(answered)
+  })
 }
 
 /** Its name in the contract; of what is no operation, the pattern of its route. Never the address, which callers choose. */
-export const operationOf = (request: FastifyRequest): string => {
-  if (request.is404) return 'other'
-  const { config, url = 'other' } = request.routeOptions
+export const routeOf = (request: FastifyRequest): { operation: string; path: string | null } => {
+  const { config, url } = request.routeOptions
+  if (request.is404 || url === undefined) return { operation: 'other', path: null }
   const { operation = url } = config as { operation?: string } // set where operations are mounted
-  return operation
+  return { operation, path: url }
 }

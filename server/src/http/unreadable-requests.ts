@@ -11,12 +11,12 @@ import { problemBody, urlTooLong } from './problems.ts'
 /** What could not even be parsed never becomes a request, but is answered all the same. */
 export class UnreadableRequests {
   readonly #baseUrl: string
-  readonly #watcher: RequestWatcher | null
+  readonly #watchers: readonly RequestWatcher[]
   readonly #answering = new WeakMap<Socket, Set<ServerResponse>>()
 
-  constructor(baseUrl: string, watcher: RequestWatcher | null) {
+  constructor(baseUrl: string, watchers: readonly RequestWatcher[]) {
     this.#baseUrl = baseUrl
-    this.#watcher = watcher
+    this.#watchers = watchers
   }
 
   readonly noteAnswer = ({ socket }: IncomingMessage, response: ServerResponse): void => {
@@ -36,14 +36,16 @@ export class UnreadableRequests {
   #answer(socket: Socket, problem: Problem): void {
     const requestId = randomUUID()
     socket.end(answer(problem, this.#baseUrl, requestId))
-    this.#watcher?.arrived()
     const { status } = problem
-    this.#watcher?.answered({ requestId, operation, method: 'other', status, milliseconds: 0, principal: null })
+    for (const watcher of this.#watchers) {
+      watcher.arrived()
+      watcher.answered({ requestId, status, ...unknown })
+    }
   }
 }
 
-/** What it would have been is not known. */
-const operation = 'unreadable'
+/** What it would have been. */
+const unknown = { operation: 'unreadable', path: null, method: 'other', milliseconds: 0, principal: null }
 
 const answer = (problem: Problem, baseUrl: string, id: string): string => {
   const body = JSON.stringify(problemBody(problem, baseUrl, id))

@@ -5,7 +5,7 @@ import type { Log } from '../log.ts'
 import type { Measured, ThreadMeasures } from '../measures/thread-measures.ts'
 
 /** What is served and where: plain data, which can be handed to a thread. */
-export type Served = Omit<AppOptions, 'database' | 'log' | 'watcher'> & {
+export type Served = Omit<AppOptions, 'database' | 'log' | 'watchers'> & {
   host: string
   port: number
   /** Whether somebody may ask for measures. */
@@ -28,7 +28,7 @@ export const serveApp = async (
     ...options,
     database: measures ? observedDatabase(database, measures.observe) : database,
     log,
-    watcher: measures,
+    watchers: measures ? [measures] : [],
   })
   const where = { host, port, reusePort } // handed on to Node as it is; the types of Fastify do not know the last
   try {

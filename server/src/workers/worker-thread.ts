@@ -6,8 +6,8 @@ import type { ThreadData, ToThread } from './worker-threads.ts'
 
 /** One of several threads that serve: with connections of its own, until it is told to stop. Whatever fails here ends it. */
 if (!parentPort) throw new Error('this file is run by worker-threads.ts')
-const { worker, served, connection, connections } = workerData as ThreadData // given where the thread is made
-const log = openLog({ level: 'warn', worker })
+const { worker, served, connection, connections, logLevel } = workerData as ThreadData // given where the thread is made
+const log = openLog({ level: logLevel, worker })
 const database = openDatabase(connection.connectionString, connection.role, connections)
 const counting = { ...served.counting, thread: worker - 1 }
 const app = await serveApp({ ...served, counting }, { database, log, reusePort: true })

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Connections } from '../database/database.ts'
 import type { Log } from '../log.ts'
+import type { LogLevel } from '../log-level.ts'
 import type { ThreadAnswer } from '../measures/node-measures.ts'
 import type { Measured } from '../measures/thread-measures.ts'
 import type { Served } from './served-app.ts'
@@ -12,6 +13,7 @@ export type ThreadData = {
   served: Served
   connection: { connectionString: string; role: string | null }
   connections: Connections
+  logLevel: LogLevel
 }
 
 /** What a thread is told: to stop, or where to send its measures. */

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { found, sendCanaries } from './canaries.ts'
+import { runMasthead, startServing, until } from './masthead-process.ts'
+import { baseUrl, freeAddress, secret, startService } from './service.ts'
+
+const service = await startService()
+const environment = { DATABASE_URL: service.connectionString, MASTHEAD_SECRET: secret, BASE_URL: baseUrl }
+
+type Line = Record<string, unknown> & { err?: { code: string; message: string } }
+
+const start = async (more: Record<string, string>) => {
+  const url = await freeAddress('localhost')
+  const serving = await startServing(['--port', new URL(url).port], { ...environment, ...more })
+  after(() => serving.kill())
+  const lines = (): Line[] =>
+    serving.said.stderr
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line))
+  return { url, serving, lines }
+}
+
+describe('the log', { timeout: 60_000 }, () => {
+  test('holds nothing that a caller sent or was given, and finds what failed by its request id', async () => {
+    const { url, serving, lines } = await start({ LOG_LEVEL: 'debug', WORKERS: '2' })
+    const { secrets, failures } = await sendCanaries(service, url)
+    const { code, stdout, stderr } = await serving.stop()
+    assert.equal(code, 0)
+    assert.deepEqual(found(secrets, stdout + stderr), [])
+    assert.deepEqual(
+      failures.map(({ status }) => status),
+      [500, 500, 500, 500, 503, 503, 500],
+    )
+    for (const { requestId, status } of failures) {
+      const told = lines().filter(({ reqId }) => reqId === requestId)
+      assert.deepEqual(
+        told.map(({ level }) => level),
+        [status === 500 ? 'error' : 'warn', 'info'],
+      )
+      assert.ok(told[0]?.err?.message)
+    }
+    const reasons = lines().flatMap(({ err }) => (err ? [`${err.code} ${err.message}`] : []))
+    assert.ok(reasons.includes('P0001 the database refused a value'))
+    assert.ok(reasons.includes('22P02 the database refused a value'))
+    assert.ok(reasons.includes('42P01 relation "invoices" does not exist'))
+  })
+
+  test('has a line for each request, with who called and how long it took', async () => {
+    const { url, serving, lines } = await start({})
+    const tenant = await service.newTenant()
+    const token = await tenant.serviceToken()
+    const headers = { authorization: `Bearer ${token}`, 'x-request-id': 'one' }
+    await fetch(`${url}/customer-api/v1/contacts/nobody`, { headers })
+    await fetch(`${url}/readyz`, { headers: { 'x-request-id': 'two' } })
+    await fetch(`${url}/nowhere`, { headers: { 'x-request-id': 'three' } })
+    await until('they are logged', () => lines().length >= 2)
+    const { pid, time, milliseconds, token: id, ...line }: Line = lines()[0] ?? {}
+    assert.deepEqual(line, {
+      level: 'info',
+      reqId: 'one',
+      operation: 'GetContactById',
+      method: 'GET',
+      path: '/customer-api/v1/contacts/:contactId',
+      status: 404,
+      tenant: tenant.id,
+      principal: 'service',
+      msg: 'answered',
+    })
+    assert.equal(pid, serving.pid)
+    assert.ok(Math.abs(Date.parse(String(time)) - Date.now()) < 60_000)
+    assert.ok(Number(milliseconds) > 0)
+    const { rows } = await service.owner.query('select id from access_tokens where tenant_id = $1', [tenant.id])
+    assert.equal(id, rows[0].id)
+    await serving.stop()
+    assert.deepEqual(
+      lines().map(({ reqId, operation }) => [reqId, operation]),
+      [
+        ['one', 'GetContactById'],
+        ['three', 'other'],
+      ],
+    )
+  })
+
+  test('says nothing of requests on a terminal', async () => {
+    const { url, serving } = await start({ NODE_OPTIONS: `--import=${new URL('./terminal.ts', import.meta.url)}` })
+    await fetch(`${url}/docs/`)
+    assert.equal((await serving.stop()).stderr, '')
+  })
+
+  test('has levels', async () => {
+    const { code, stderr } = await runMasthead(['serve'], { ...environment, LOG_LEVEL: 'loud' })
+    const levels = 'debug, info, warn, error, silent'
+    assert.deepEqual([code, stderr], [1, `masthead: LOG_LEVEL must be one of ${levels}, not "loud"\n`])
+  })
+})

@@ -1,0 +1,2 @@
+/** Loaded into a command by `--import`: standard error is a terminal. */
+Object.defineProperty(process.stderr, 'isTTY', { value: true })
