@@ -9,7 +9,7 @@ import { connectionLimit } from '../database/connection-limit.ts'
 import { type Connections, connectionsOfEach, type Database } from '../database/database.ts'
 import { type Log, openLog } from '../log.ts'
 import type { MetricsServer } from '../measures/metrics-server.ts'
-import type { ThreadAnswer } from '../measures/node-measures.ts'
+import type { ThreadAnswers } from '../measures/node-measures.ts'
 import type { Demo } from '../transfer/demo/demo.ts'
 import type { Served } from '../workers/served-app.ts'
 import { faint, say, showJson, showLines, strong } from './output.ts'
@@ -88,7 +88,7 @@ const delegationOf = async (config: Config, baseUrl: string): Promise<Delegation
   return { ...outside, audience: outside.audience === 'none' ? null : (outside.audience ?? baseUrl + basePath) }
 }
 
-type Serving = { measure: () => Promise<ThreadAnswer[]>; stop: () => Promise<void> }
+type Serving = { measure: () => Promise<ThreadAnswers>; stop: () => Promise<void> }
 
 /** In this thread when there is one worker; otherwise this one serves nothing and looks after the others. */
 const start = async (
@@ -100,7 +100,10 @@ const start = async (
   if (workers === 1) {
     const { serveApp } = await import('../workers/served-app.ts')
     const app = await serveApp(served, { database: opened.database, log, reusePort: false })
-    const measure = async () => [{ thread: threadId, worker: 'main', measured: await app.measure() }]
+    const measure = async () => ({
+      answers: [{ thread: threadId, worker: 'main', measured: await app.measure() }],
+      failures: 0,
+    })
     return { measure, stop: app.close }
   }
   const { WorkerThreads } = await import('../workers/worker-threads.ts')

@@ -175,6 +175,7 @@ describe('the measures of two workers', { timeout: 60_000 }, async () => {
     await until('it is replaced', async () => sumOf(await tell(), 'masthead_workers') === 2)
     const after = await tell()
     assert.ok(requests(after) >= requests(without))
+    assert.equal(sumOf(after, 'masthead_worker_failures_total'), 1)
   })
 
   test('are of the process once, and of each thread by its name', async () => {

@@ -10,6 +10,10 @@ import { type Measured, metricsOf } from './thread-measures.ts'
 
 /** What a thread that serves answered; null when it did not in time. Each thread ever begun has a number of its own. */
 export type ThreadAnswer = { thread: number; worker: string; measured: Measured | null }
+export type ThreadAnswers = {
+  answers: ThreadAnswer[] /** threads that ended though nobody stopped them */
+  failures: number
+}
 
 /** How long the queue is not counted again. */
 const queueMilliseconds = 10_000
@@ -22,7 +26,7 @@ const soon = <T>(work: Promise<T> | null): Promise<T | null> =>
 /** The measures of this process: those of its threads as one, and its own. Whatever cannot be told is left out. */
 export class NodeMeasures {
   readonly #database: Database
-  readonly #ask: () => Promise<ThreadAnswer[]>
+  readonly #ask: () => Promise<ThreadAnswers>
   /** What each thread said last: one that does not answer still counts. */
   readonly #last = new Map<number, { worker: string; metrics: Metric[] }>()
   /** Counts of threads that are gone: a sum must not fall. */
@@ -36,7 +40,7 @@ export class NodeMeasures {
   #deliveries: Awaited<ReturnType<typeof countAllDeliveries>> | null = null
 
   /** `ask` asks the threads that serve. */
-  constructor(database: Database, ask: () => Promise<ThreadAnswer[]>) {
+  constructor(database: Database, ask: () => Promise<ThreadAnswers>) {
     this.#database = database
     this.#ask = ask
     collectDefaultMetrics({ register: this.#ofNode })
@@ -51,7 +55,7 @@ export class NodeMeasures {
   }
 
   async #tell(): Promise<string> {
-    const [answers] = await Promise.all([this.#ask(), this.#countDeliveries()])
+    const [{ answers, failures }] = await Promise.all([this.#ask(), this.#countDeliveries()])
     await this.#takeUp(answers)
     const own = [
       gauge('masthead_build_info', 'Always 1; the labels tell what runs.', [
@@ -62,6 +66,7 @@ export class NodeMeasures {
         'Threads that serve and told their measures.',
         answers.filter(({ measured }) => measured).length,
       ),
+      counter('masthead_worker_failures_total', 'Threads that failed and were replaced.', failures),
       counter(
         'masthead_tenant_requests_total',
         'Requests of the busiest tenants, by the names that `masthead tenant list` tells, and of all others.',
@@ -138,7 +143,7 @@ export class NodeMeasures {
   }
 }
 
-const isOfWorker = ({ name }: Metric): boolean => /^(nodejs|masthead_worker)_/.test(name)
+const isOfWorker = ({ name }: Metric): boolean => /^(nodejs|masthead_worker_requests)_/.test(name)
 
 /** What only grows, and is of the process rather than of one thread. */
 const isCount = (metric: Metric): boolean =>

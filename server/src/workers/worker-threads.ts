@@ -3,7 +3,7 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Connections } from '../database/database.ts'
 import type { Log } from '../log.ts'
 import type { LogLevel } from '../log-level.ts'
-import type { ThreadAnswer } from '../measures/node-measures.ts'
+import type { ThreadAnswers } from '../measures/node-measures.ts'
 import type { Measured } from '../measures/thread-measures.ts'
 import type { Served } from './served-app.ts'
 
@@ -36,6 +36,7 @@ export class WorkerThreads {
   readonly #log: Log
   readonly #threads = new Map<number, Thread>()
   readonly #stopping = new AbortController()
+  #failures = 0
 
   private constructor(data: Omit<ThreadData, 'worker'>, log: Log) {
     this.#data = data
@@ -67,14 +68,15 @@ export class WorkerThreads {
   }
 
   /** Asks all threads for their measures. */
-  measure(): Promise<ThreadAnswer[]> {
-    return Promise.all(
+  async measure(): Promise<ThreadAnswers> {
+    const answers = await Promise.all(
       [...this.#threads].map(async ([number, { worker }]) => ({
         thread: worker.threadId,
         worker: String(number),
         measured: await askForMeasures(worker),
       })),
     )
+    return { answers, failures: this.#failures }
   }
 
   #begin(number: number): Thread {
@@ -104,6 +106,7 @@ export class WorkerThreads {
     for (let begunAt = Date.now(); ; begunAt = Date.now()) {
       const error = await this.#threads.get(number)?.ended
       if (signal.aborted) return
+      this.#failures++
       this.#log.error({ err: error, worker: number }, 'a worker ended; another takes its place')
       await delay(begunAt + leastMillisecondsBetweenStarts - Date.now(), null, { signal }).catch(() => {})
       if (signal.aborted) return
