@@ -9,6 +9,7 @@ import { findApplication } from '../identity/applications.ts'
 import { findChoosableTenants, storeConsent } from '../identity/consents.ts'
 import { signIn } from '../identity/sign-in.ts'
 import { findUser } from '../identity/users.ts'
+import { Problem } from '../problem.ts'
 import { endSession } from './adapter.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
 import { limitSignIns, limitVisits, refusePerson } from './limits.ts'
@@ -191,6 +192,8 @@ const grant = async (
 }
 
 const failurePage = (error: unknown, request: FastifyRequest): Page => {
+  if (error instanceof Problem)
+    return errorPage({ status: error.status, title: 'This did not work', detail: error.message })
   if (error instanceof errors.OIDCProviderError) {
     const detail =
       error instanceof errors.SessionNotFound

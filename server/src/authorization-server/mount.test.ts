@@ -272,8 +272,14 @@ describe('hostile input', async () => {
   })
 
   test('such as an address of more than 8 KiB is refused', async () => {
-    const visit = await ask({ state: 'x'.repeat(9_000) })
+    const filler = 'x'.repeat(9_000)
+    const visit = await ask({ state: filler })
     assert.deepEqual([visit.status, visit.location], [414, ''])
+    const browser = new Browser(origin)
+    const { location } = await browser.visit(authorizationRequest(application, newVerifier()))
+    const { status, page } = await browser.visit(`${location}?${filler}`)
+    assert.equal(status, 414)
+    assert.match(page, /<h1>.*more than 8 KiB/s)
   })
 
   test('such as a broken form at a page is refused, not a failure', async () => {
