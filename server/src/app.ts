@@ -78,7 +78,10 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     reply.header('x-request-id', request.id)
     if (request.url.length > largest.urlBytes) throw urlTooLong()
   })
-  app.server.on('request', unreadable.noteAnswer)
+  // Before the framework, which answers some requests at once.
+  app.server.prependListener('request', unreadable.noteAnswer)
+  // RFC 9110 §10.1.1: one that is not known may be refused, which Node does with a 417 of its own, or ignored.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   drainAtTheEnd(app)
   app.setErrorHandler((error, request, reply) => sendProblem(reply, asProblem(error, request), baseUrl))
   app.setNotFoundHandler((request) => {

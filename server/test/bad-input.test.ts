@@ -7,6 +7,7 @@ import { populatedTenant } from './populated-tenant.ts'
 import { assertProblem, type Place } from './problem-answer.ts'
 import { sendRaw } from './raw-connection.ts'
 import { type CallOptions, startService } from './service.ts'
+import { storedState } from './stored-state.ts'
 import { callOperation, validRequest } from './valid-requests.ts'
 
 const service = await startService()
@@ -23,25 +24,12 @@ const lists = operations.filter(({ operation }) => operation.query)
 const writes = operations.filter(({ operation }) => operation.body)
 const named = operations.filter(({ operation }) => operation.path.includes('{'))
 
-/** Everything that is stored, but when a token was last used. */
-const stored = async (): Promise<unknown> => {
-  const { rows: tables } = await service.owner.query<{ name: string }>(
-    `select quote_ident(tablename) as name from pg_tables where schemaname = 'public' order by 1`,
-  )
-  assert.ok(tables.length > 10)
-  const digests = tables.map(
-    ({ name }) => `select '${name}', md5(string_agg(row, '' order by row))
-      from (select md5((to_jsonb(t) - 'last_used_at')::text) as row from ${name} t) as rows`,
-  )
-  return (await service.owner.query({ text: digests.join(' union all '), rowMode: 'array' })).rows
-}
-
 /** A test whose requests change nothing, and after which the service still answers. */
 const harmless = (name: string, work: () => Promise<void>): void => {
   test(name, async () => {
-    const before = await stored()
+    const before = await storedState(service.owner)
     await work()
-    assert.deepEqual(await stored(), before)
+    assert.deepEqual(await storedState(service.owner), before)
     assert.equal((await service.call('GET', '/contacts', { token })).status, 200)
   })
 }
@@ -619,6 +607,22 @@ test('stray bytes after a request do not take the place of its answer', async ()
   const head = requestHead('POST', '/contacts', 'content-type: application/json', `content-length: ${body.length}`)
   const answer = await sendRaw(service.origin, `${head.replace('connection: close\r\n', '')}${body}  `)
   assert.equal(answer.status, 201)
+})
+
+test('an expectation that nobody can meet is ignored', async () => {
+  for (const expected of ['100-continue', 'wonders', '']) {
+    const answer = await sendRaw(service.origin, requestHead('GET', '/contacts', `expect: ${expected}`))
+    assert.deepEqual([answer.status, answer.body.page], [200, 1], expected)
+  }
+})
+
+test('a wish for another protocol is ignored, and the connection ends with the answer', async () => {
+  const wishes = ['connection: upgrade', 'upgrade: h2c', 'http2-settings: AAMAAABkAARAAAAAAAIAAAAA']
+  for (const [path, status] of [['/contacts', 200] as const, ['/contacts/%zz', 400] as const]) {
+    const head = requestHead('GET', path).replace('connection: close', wishes.join('\r\n'))
+    const answer = await sendRaw(service.origin, head)
+    assert.deepEqual([answer.status, answer.headers.get('connection')], [status, 'close'])
+  }
 })
 
 test('restoring and deleting take an empty body whatever the content type says', async () => {

@@ -19,7 +19,9 @@ export class UnreadableRequests {
     this.#watchers = watchers
   }
 
-  readonly noteAnswer = ({ socket }: IncomingMessage, response: ServerResponse): void => {
+  readonly noteAnswer = ({ socket, headers }: IncomingMessage, response: ServerResponse): void => {
+    // After an upgrade that it ignored, Node's parser no longer says what it cannot read: then nothing may follow.
+    if (headers.upgrade !== undefined) response.shouldKeepAlive = false
     const responses = this.#answering.get(socket) ?? new Set()
     this.#answering.set(socket, responses.add(response))
     response.once('close', () => responses.delete(response))
