@@ -83,6 +83,9 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   // RFC 9110 §10.1.1: one that is not known may be refused, which Node does with a 417 of its own, or ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   drainAtTheEnd(app)
+  // Nothing here reads a body; the parts that do bring parsers of their own.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setErrorHandler((error, request, reply) => sendProblem(reply, asProblem(error, request), baseUrl))
   app.setNotFoundHandler((request) => {
     throw new Problem('not_found', `There is nothing at ${request.url.split('?', 1)[0]?.slice(0, 200)}.`)

@@ -609,6 +609,19 @@ test('stray bytes after a request do not take the place of its answer', async ()
   assert.equal(answer.status, 201)
 })
 
+test('a body that nobody reads is not looked at', async () => {
+  for (const [path, code] of [['//nothing', 'not_found'] as const, ['//healthz', 'method_not_allowed'] as const]) {
+    for (const type of ['application/json', 'text/plain', 'application/xml']) {
+      for (const body of ['', '{', 'null']) {
+        for (const method of ['POST', 'DELETE']) {
+          const answer = await service.call(method, path, { body, headers: { 'content-type': type } })
+          assertProblem(answer, code, [], `${method} ${path} ${type} ${body}`)
+        }
+      }
+    }
+  }
+})
+
 test('an expectation that nobody can meet is ignored', async () => {
   for (const expected of ['100-continue', 'wonders', '']) {
     const answer = await sendRaw(service.origin, requestHead('GET', '/contacts', `expect: ${expected}`))
