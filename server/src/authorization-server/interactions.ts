@@ -54,7 +54,10 @@ export const mountInteractions = async (app: FastifyInstance, surroundings: Surr
       return finish(surroundings, request, reply, {
         login: { accountId: outcome.user.id, ts: Math.floor(Date.now() / 1_000) },
       })
-    if (outcome.refused === 'throttled') reply.header('retry-after', outcome.retryAfterSeconds)
+    if (outcome.refused === 'throttled') {
+      request.refusedBy = 'wrong-passwords'
+      reply.header('retry-after', outcome.retryAfterSeconds)
+    }
     const problem =
       outcome.refused === 'throttled'
         ? `Too many attempts. Try again in ${Math.ceil(outcome.retryAfterSeconds / 60)} minutes.`

@@ -11,7 +11,9 @@ const apply = (reply: FastifyReply, { headers, refused }: Charge, refuse: Refuse
     const others = reply.getHeader(name)
     reply.header(name, others === undefined ? value : `${others}, ${value}`)
   }
-  return refused ? refuse(reply.code(429).header('retry-after', refused.seconds), refused) : undefined
+  if (!refused) return undefined
+  reply.request.refusedBy = refused.limit
+  return refuse(reply.code(429).header('retry-after', refused.seconds), refused)
 }
 
 /** RFC 6749 has no error of the token endpoint for this; its "temporarily_unavailable" is what others answer. */

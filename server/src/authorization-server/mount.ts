@@ -68,7 +68,9 @@ export const mountAuthorizationServer = async (app: FastifyInstance, surrounding
       if (!allowed.includes(request.method)) throw methodNotAllowed(request.method, allowed)
     })
     const limited = (refuse: Refuse) => (limiter ? { onRequest: limitVisits(limiter, refuse) } : {})
-    passing.all('/oauth2/*', limited(refusePerson), pass)
+    // Those for people; by their names, because measures and log call requests by their routes.
+    for (const path of ['/oauth2/authorize', '/oauth2/authorize/:uid', '/oauth2/logout', '/oauth2/*'])
+      passing.all(path, limited(refusePerson), pass)
     for (const path of Object.keys(openPaths).filter((one) => one !== tokenPath))
       passing.all(path, isPublished(path) ? {} : limited(refuseProgram), pass)
     await passing.register(async (exchanging) => {

@@ -134,8 +134,8 @@ const startMetrics = async (
   })
 }
 
-/** Those of the hand-over to legacy systems, and of this thread. */
-const connectionsBesides = 12
+/** Those of the hand-over to legacy systems, of housekeeping, and of this thread. */
+const connectionsBesides = 15
 
 const warnOfTooFewConnections = async (workers: number, each: Connections, { query }: Database, log: Log) => {
   const most = workers * (each.reading + each.searching + each.writing) + connectionsBesides

@@ -11,6 +11,14 @@ export type Answered = {
   status: number
   milliseconds: number
   principal: Principal | null
+  /** The limit by which it was refused with 429. */
+  refusedBy: string | null
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    refusedBy?: string
+  }
 }
 
 /** Told of every request when it comes and when it is over. */
@@ -34,6 +42,7 @@ export const watchRequest = (
       status: reply.raw.writableFinished ? reply.raw.statusCode : callerLeft,
       milliseconds: reply.elapsedTime,
       principal: request.principal ?? null,
+      refusedBy: request.refusedBy ?? null,
     }
     for (const watcher of watchers) watcher.answered(answered)
   })

@@ -142,7 +142,8 @@ const charge = async (
   if (reply.raw.closed) arrived.leave()
   else reply.raw.once('close', arrived.leave)
   if (!arrived.refused) return
-  const { detail, seconds } = arrived.refused
+  const { limit, detail, seconds } = arrived.refused
+  request.refusedBy = limit
   throw new Problem('too_many_requests', detail, { headers: { 'retry-after': String(seconds) } })
 }
 

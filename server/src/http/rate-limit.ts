@@ -22,8 +22,8 @@ export type RateLimits = {
 export type Charge = {
   /** `RateLimit` and `RateLimit-Policy` (IETF draft) as they are now. */
   headers: () => Record<string, string>
-  /** Why it may not go on, and how long it should wait. */
-  refused: { detail: string; seconds: number } | null
+  /** By which limit it may not go on, why, and how long it should wait. */
+  refused: { limit: string; detail: string; seconds: number } | null
   /** Gives the charge back: nothing had to be sent. */
   refund: () => void
   /** The request is over. */
@@ -110,8 +110,8 @@ const refusalOf = (limits: Limits, atOnce: number, taken: Taken): Charge['refuse
   if (refusedBy === null) return null
   const [first] = limits
   if (refusedBy === 'atOnce')
-    return { detail: `${first.whose} may have ${atOnce} requests under way at once.`, seconds: 1 }
-  const { whose, quota } = limits[refusedBy] ?? first
+    return { limit: 'at-once', detail: `${first.whose} may have ${atOnce} requests under way at once.`, seconds: 1 }
+  const { name, whose, quota } = limits[refusedBy] ?? first
   const seconds = secondsOf(taken, refusedBy)
-  return { detail: `${whose} may send ${quota} requests a minute; go on in ${seconds} s.`, seconds }
+  return { limit: name, detail: `${whose} may send ${quota} requests a minute; go on in ${seconds} s.`, seconds }
 }

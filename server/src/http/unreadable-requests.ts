@@ -47,7 +47,9 @@ export class UnreadableRequests {
 }
 
 /** What it would have been. */
-const unknown = { operation: 'unreadable', path: null, method: 'other', milliseconds: 0, principal: null }
+const unknown = {
+  ...{ operation: 'unreadable', path: null, method: 'other', milliseconds: 0, principal: null, refusedBy: null },
+}
 
 const answer = (problem: Problem, baseUrl: string, id: string): string => {
   const body = JSON.stringify(problemBody(problem, baseUrl, id))

@@ -193,7 +193,10 @@ describe('the measures of two workers', { timeout: 60_000 }, async () => {
 })
 
 describe('the measures of one worker', { timeout: 60_000 }, async () => {
-  const serving = await startServing(['--port', '0', '--no-work'], { ...environment, METRICS_PORT: '0' })
+  const serving = await startServing(['--port', '0', '--no-work'], {
+    ...environment,
+    ...{ METRICS_PORT: '0', RATE_LIMIT: 'on', RATE_LIMIT_TOKEN: '3', RATE_LIMIT_TENANT: '5', RATE_LIMIT_ADDRESS: '4' },
+  })
   after(() => serving.kill())
   const { metrics = '' } = serving.announced
   const deliveries = (samples: Sample[], state: string) => sumOf(samples, 'masthead_legacy_deliveries', { state })
@@ -215,6 +218,23 @@ describe('the measures of one worker', { timeout: 60_000 }, async () => {
     assert.equal(deliveries(samples, 'failed'), 2)
     const oldest = sumOf(samples, 'masthead_legacy_oldest_delivery_seconds')
     assert.ok(oldest >= 180 && oldest < 240, `${oldest}`)
+  })
+
+  test('tell which limits were met', async () => {
+    const { url } = serving.announced
+    const other = await tenant.serviceToken()
+    for (const given of [token, token, token, token, token, other, other, other])
+      await callAlone(url, `${api}/contacts`, { token: given })
+    for (let count = 0; count < 6; count++) await callAlone(url, '/oauth2/authorize')
+    const refusals = (samples: readonly Sample[], limit: string) =>
+      sumOf(samples, 'masthead_http_refusals_total', { limit })
+    await until('all are counted', async () => requests(await readMeasures(metrics)) === 14)
+    const samples = await readMeasures(metrics)
+    assert.deepEqual(
+      ['token', 'tenant', 'address', 'at-once'].map((limit) => refusals(samples, limit)),
+      [2, 1, 2, 0],
+    )
+    assert.equal(requests(samples, { operation: '/oauth2/authorize', status: '429' }), 2)
   })
 
   test('are served nowhere else, and a port that is taken is named', async () => {

@@ -11,10 +11,12 @@ const usualMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', '
 /** Counted here rather than by a library, because it is done for every request: it makes nothing that must be cleared away. */
 export class RequestCounts {
   readonly #operations = new Map<string, Counts>()
+  readonly #refusals = new Map<string, number>()
   #all = 0
 
-  add({ operation, method, status, milliseconds }: Answered): void {
+  add({ operation, method, status, milliseconds, refusedBy }: Answered): void {
     this.#all++
+    if (refusedBy) this.#refusals.set(refusedBy, (this.#refusals.get(refusedBy) ?? 0) + 1)
     const counts = this.#operations.get(operation) ?? this.#begin(operation)
     const knownMethod = usualMethods.has(method) ? method : 'other'
     const statuses = counts.requests.get(knownMethod)
@@ -43,6 +45,11 @@ export class RequestCounts {
         durations,
         'From the arrival of a request to the end of its answer.',
         operations.flatMap(([operation, counts]) => durationsOf(operation, counts)),
+      ),
+      counter(
+        'masthead_http_refusals_total',
+        'Requests that were refused with 429, by the limit that they met.',
+        [...this.#refusals].map(([limit, value]) => ({ labels: { limit }, value })),
       ),
       counter('masthead_worker_requests_total', 'Requests that are over, by the thread that served them.', this.#all),
     ]
