@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-import { complain, messageOf } from './commands/output.ts'
+import { complain, messageOf, showSteps } from './commands/output.ts'
 import { buildProgram } from './commands/program.ts'
+import { Refusal } from './refusal.ts'
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A reader that has seen enough, such as `head`, is no failure.
@@ -14,5 +15,6 @@ try {
   await buildProgram().parseAsync()
 } catch (error) {
   complain(messageOf(error))
+  if (error instanceof Refusal) showSteps(error.steps)
   process.exitCode = 1
 }

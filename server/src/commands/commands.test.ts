@@ -116,9 +116,10 @@ describe('every command', { concurrency: 2 }, () => {
     }
     const shown: Record<string, unknown> = {}
     for (const [command, answer] of Object.entries(answers)) shown[command] = await answer()
-    // `serve` and `work` are told apart, because they do not end, and so is `probe`, which needs a service that runs.
+    // Tested apart: these do not end, need a service that runs, or are for an embedded database.
+    const others = ['serve', 'work', 'probe', 'backup', 'restore']
     const expected = commands.filter(({ isGroup }) => !isGroup).map(({ path }) => path.join(' '))
-    assert.deepEqual([...Object.keys(shown), 'serve', 'work', 'probe'].sort(), [...expected, 'import'].sort())
+    assert.deepEqual([...Object.keys(shown), ...others].sort(), [...expected, 'import'].sort())
 
     const keysOf = (command: string) => Object.keys(shown[command] ?? {})
     assert.deepEqual(keysOf('tenant create'), ['id', 'slug', 'name', 'defaultAssignee', 'createdAt'])

@@ -6,6 +6,12 @@ import { Refusal } from '../refusal.ts'
 export const choice = (flags: string, description: string, values: readonly string[]): Option =>
   new Option(flags, description).choices(values)
 
+export const dataDirectoryOption = (): Option =>
+  new Option(
+    '--data-dir <folder>',
+    'where the embedded PostgreSQL keeps its data (default: MASTHEAD_DATA_DIR, else .masthead)',
+  )
+
 /** `contacts:read,accounts:read`, each one known. */
 export const readScopes = (text: string): Scope[] => {
   const names = [...new Set(text.split(/[\s,]+/).filter(Boolean))]

@@ -23,6 +23,11 @@ export const complain = (message: string): void => {
   process.stderr.write(`${name} ${printable(message.trim().replaceAll(/\s*\n\s*/g, ' '))}\n`)
 }
 
+/** What to do about it, where that takes more than a line: to be copied as it stands. */
+export const showSteps = (steps: readonly string[]): void => {
+  if (steps.length > 0) process.stderr.write(`\n${steps.map((step) => `  ${printable(step)}\n`).join('')}`)
+}
+
 /** What went wrong, also when several addresses of a host were tried and the error of the whole says nothing. */
 export const messageOf = (error: unknown): string => {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join(', ')

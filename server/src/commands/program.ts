@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { app } from './app.ts'
 import { audit } from './audit.ts'
+import { backup } from './backup.ts'
 import { contact } from './contact.ts'
 import { demo } from './demo.ts'
 import { exporting } from './export.ts'
@@ -12,6 +13,7 @@ import { migrate } from './migrate.ts'
 import { openapi } from './openapi.ts'
 import { complain } from './output.ts'
 import { probe } from './probe.ts'
+import { restoring } from './restore.ts'
 import { serve } from './serve.ts'
 import { tenant } from './tenant.ts'
 import { token } from './token.ts'
@@ -26,7 +28,8 @@ export const buildProgram = (): Command => {
     .enablePositionalOptions()
   const identity = [tenant, user, member, token, app, keys]
   const records = [importing, exporting, demo, legacy, contact, audit]
-  for (const command of [serve, work, ...identity, ...records, probe, migrate, openapi]) program.addCommand(command())
+  const upkeep = [probe, backup, restoring, migrate, openapi]
+  for (const command of [serve, work, ...identity, ...records, ...upkeep]) program.addCommand(command())
   failInOneLine(program, program.name())
   return program
 }

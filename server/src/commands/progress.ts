@@ -78,3 +78,5 @@ const durationOf = (milliseconds: number): string => {
   const clock = [Math.floor(seconds / 60) % 60, seconds % 60].map((part) => String(part).padStart(2, '0')).join(':')
   return seconds < 3_600 ? clock : `${Math.floor(seconds / 3_600)}:${clock}`
 }
+
+export const megabytes = (bytes: number): number => Math.ceil(bytes / 1_000_000)

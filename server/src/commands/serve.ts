@@ -12,6 +12,7 @@ import type { MetricsServer } from '../measures/metrics-server.ts'
 import type { ThreadAnswers } from '../measures/node-measures.ts'
 import type { Demo } from '../transfer/demo/demo.ts'
 import type { Served } from '../workers/served-app.ts'
+import { dataDirectoryOption } from './options.ts'
 import { faint, say, showJson, showLines, strong } from './output.ts'
 import { stopSignal, unlessStopped, whenAborted } from './stop-signal.ts'
 import { type OpenedDatabase, openConfigured } from './with-database.ts'
@@ -24,10 +25,7 @@ export const serve = (): Command =>
     .description('serve the API and its reference')
     .option('--port <port>', 'the port to listen on (default: PORT, else 8080)')
     .option('--host <host>', 'the address to listen on (default: HOST, else localhost)')
-    .option(
-      '--data-dir <folder>',
-      'where the embedded PostgreSQL keeps its data (default: MASTHEAD_DATA_DIR, else .masthead)',
-    )
+    .addOption(dataDirectoryOption())
     .option('--demo', 'make a tenant with demo data, once, and a token for it')
     .option('--no-work', 'leave deliveries to legacy systems and housekeeping to `masthead work`')
     .option('--json', 'print the addresses as one JSON document once it serves')

@@ -1,12 +1,25 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { after, describe, type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
 import pg from 'pg'
-import { accepts, runMasthead, spawnMasthead, startServing, until } from '../../test/masthead-process.ts'
+import {
+  accepts,
+  runMasthead,
+  spawnMasthead,
+  startServing,
+  temporaryDataDirectory,
+  until,
+} from '../../test/masthead-process.ts'
 import { cloneTemplate, freeAddress } from '../../test/service.ts'
 
+const run = promisify(execFile)
 const connectionString = await cloneTemplate()
 const environment = { DATABASE_URL: connectionString, RATE_LIMIT: 'off' }
 const [owner, onlooker] = [new pg.Client(connectionString), new pg.Client(connectionString)]
@@ -195,5 +208,29 @@ describe('a start', { timeout: 60_000 }, () => {
       assert.match(stderr, complaint)
       assert.ok(!stderr.includes('hunter22'))
     }
+  })
+
+  test('refuses the data of another PostgreSQL, and prints the way forward with its paths', async () => {
+    const data = await temporaryDataDirectory()
+    await mkdir(join(data, 'postgres'), { recursive: true })
+    const serveMajor = async (version: string) => {
+      await writeFile(join(data, 'postgres/PG_VERSION'), `${version}\n`)
+      const outcome = await runMasthead(['serve', '--port', '0', '--data-dir', data], {})
+      assert.deepEqual([outcome.code, outcome.stdout, await readdir(data)], [1, '', ['postgres']])
+      return outcome.stderr
+    }
+    const older = await serveMajor('15')
+    assert.match(older, /^masthead: .*\/postgres was made by PostgreSQL 15, and this program brings PostgreSQL 18/)
+    for (const line of [`DATA=${data}`, 'OLD=/usr/lib/postgresql/15/bin', 'mv "$DATA/postgres" "$DATA/postgres-15"'])
+      assert.ok(older.includes(`    ${line}\n`), older)
+    const [, programs = ''] = /^ +NEW=(.*)$/m.exec(older) ?? []
+    assert.ok(existsSync(join(programs, 'pg_ctl')))
+    // What is printed is a program; running it takes a PostgreSQL of that version.
+    await run('/bin/sh', ['-n', '-c', older.slice(older.indexOf('\n'))])
+    const newer = await serveMajor('99')
+    assert.match(
+      newer,
+      /^masthead: .*by PostgreSQL 99, .* brings PostgreSQL 18: run the newer Masthead that made it\n$/,
+    )
   })
 })

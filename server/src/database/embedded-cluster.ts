@@ -18,12 +18,15 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Account, execute, findCause, findOperator, type Operator } from './embedded-privileges.ts'
+import { refuseOtherMajor } from './other-major.ts'
 
 /** A PostgreSQL data directory, with the programs and the account that work on it. */
 export type Cluster = Operator & { folder: string; log: string; password: string; programs: Programs }
 type Programs = { pg_ctl: string; initdb: string; postgres: string }
 
 const passwordFile = 'masthead-password'
+/** Of folders in which clusters are made, followed by the pid of whoever makes one. */
+export const draftPrefix = 'postgres.new-'
 
 /** Opens the cluster in `<dataDirectory>/postgres`, and creates it when there is none. */
 export async function openCluster(dataDirectory: string, say: (line: string) => void): Promise<Cluster> {
@@ -34,12 +37,13 @@ export async function openCluster(dataDirectory: string, say: (line: string) => 
     throw new Error(`PostgreSQL cannot live in ${folder}: choose a --data-dir without any of " $ \` \\`)
   }
   const programs = await findPrograms()
+  const isNew = (await readdir(folder).catch(() => [])).length === 0
+  if (!isNew) await requireSameVersion(folder, programs)
   const operator = await findOperator(folder, programs.pg_ctl)
-  if ((await readdir(folder).catch(() => [])).length === 0) {
+  if (isNew) {
     say(`Creating a PostgreSQL cluster in ${folder}`)
     await createCluster(folder, programs, operator)
   }
-  await requireSameVersion(folder, programs)
   // A copy or a restored backup made by root belongs to root.
   if (operator.account && (await stat(folder)).uid === 0) await giveTo(operator.account, folder)
   const password = await readFile(join(folder, passwordFile), 'utf8')
@@ -47,7 +51,7 @@ export async function openCluster(dataDirectory: string, say: (line: string) => 
 }
 
 /** One name for one folder, because a running server is recognised by this path. */
-async function makeFolder(path: string): Promise<string> {
+export async function makeFolder(path: string): Promise<string> {
   try {
     await mkdir(path, { recursive: true })
     await access(path, constants.W_OK)
@@ -62,7 +66,7 @@ async function makeFolder(path: string): Promise<string> {
 async function createCluster(folder: string, programs: Programs, operator: Operator): Promise<void> {
   const parent = dirname(folder)
   await removeAbandoned(parent)
-  const workshop = await mkdtemp(join(parent, `postgres.new-${process.pid}-`))
+  const workshop = await mkdtemp(join(parent, `${draftPrefix}${process.pid}-`))
   try {
     const draft = join(workshop, 'cluster')
     const password = join(workshop, passwordFile)
@@ -92,14 +96,15 @@ async function initialise(draft: string, password: string, programs: Programs, o
   }
 }
 
-async function removeAbandoned(parent: string): Promise<void> {
+/** What creations and restores left that were killed. */
+export async function removeAbandoned(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
-    const pid = name.match(/^postgres\.new-(\d+)-/)?.[1]
-    if (pid === undefined) continue
+    if (!name.startsWith(draftPrefix)) continue
+    const pid = Number.parseInt(name.slice(draftPrefix.length), 10)
     const path = join(parent, name)
     const begun = (await stat(path).catch(() => undefined))?.mtimeMs ?? 0
     // Age counts too, because in a container each start may have the same pid.
-    if (isAlive(Number(pid)) && Date.now() - begun < 600_000) continue
+    if (isAlive(pid) && Date.now() - begun < 600_000) continue
     await rm(path, { recursive: true, force: true })
   }
 }
@@ -119,7 +124,7 @@ async function giveTo(account: Account, folder: string): Promise<void> {
   }
 }
 
-async function syncFolder(folder: string): Promise<void> {
+export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return
   const handle = await open(folder)
   await handle.sync()
@@ -144,12 +149,21 @@ async function findPrograms(): Promise<Programs> {
 async function requireSameVersion(folder: string, programs: Programs): Promise<void> {
   const found = (await readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => '')).trim()
   if (!found) throw new Error(`${folder} holds something other than a PostgreSQL cluster: choose another --data-dir`)
-  const { output } = await execute(programs.postgres, ['--version'])
-  const ours = output.match(/PostgreSQL\)? (\d+)/)?.[1]
-  if (ours === undefined) throw new Error(`PostgreSQL does not run: ${findCause(output)}`)
-  if (found !== ours) {
-    throw new Error(
-      `${folder} was made by PostgreSQL ${found}, and this is PostgreSQL ${ours}: dump it with ${found}, or choose another --data-dir`,
-    )
-  }
+  const own = await versionOf(programs)
+  if (found === own) return
+  const { uid, gid } = await stat(folder)
+  const account = uid === process.getuid?.() ? undefined : { uid, gid }
+  throw refuseOtherMajor({ folder, found, own, programs: dirname(programs.pg_ctl), account })
+}
+
+/** The major version of the PostgreSQL that this program brings. */
+export async function ownVersion(): Promise<string> {
+  return versionOf(await findPrograms())
+}
+
+async function versionOf({ postgres }: Programs): Promise<string> {
+  const { output } = await execute(postgres, ['--version'])
+  const version = output.match(/PostgreSQL\)? (\d+)/)?.[1]
+  if (version === undefined) throw new Error(`PostgreSQL does not run: ${findCause(output)}`)
+  return version
 }

@@ -152,11 +152,6 @@ describe('embedded PostgreSQL', { timeout: 60_000 }, () => {
     await assert.rejects(openEmbedded(data), { message: /^PostgreSQL did not start in .*: .*postgresql\.conf.*$/ })
   })
 
-  test('refuses a data directory of another major version', async () => {
-    await writeFile(join(data, 'postgres/PG_VERSION'), '17\n')
-    await assert.rejects(openEmbedded(data), { message: /^.* made by PostgreSQL 17, and this is PostgreSQL 18:.*$/ })
-  })
-
   test('refuses a folder of other things', async () => {
     await mkdir(join(home, 'other/postgres/things'), { recursive: true })
     await assert.rejects(openEmbedded(join(home, 'other')), {

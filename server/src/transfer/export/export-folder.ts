@@ -1,6 +1,7 @@
 import { createWriteStream, type Dirent, type WriteStream } from 'node:fs'
 import { mkdir, mkdtemp, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { fileTrouble } from '../../file-trouble.ts'
 import { Refusal } from '../../refusal.ts'
 import { importedAs } from '../files/file-names.ts'
 
@@ -99,22 +100,9 @@ const flush = async (folder: string): Promise<void> => {
   await handle.sync().finally(() => handle.close())
 }
 
-const reasons: Record<string, string> = {
-  EACCES: 'may not be written to by this user',
-  EPERM: 'may not be written to by this user',
-  ENOENT: 'cannot be made there',
-  EROFS: 'lies on a disk that can only be read',
-  EEXIST: 'is a file, not a folder',
-  ENOTDIR: 'lies below something that is no folder',
-  ENOSPC: 'lies on a disk that is full',
-  EDQUOT: 'lies on a disk of which this user has used up the quota',
-  EFBIG: 'cannot hold files this large',
-}
-
 /** An error of the file system, as a refusal. */
 export const inPlainWords = (folder: string, error: unknown): unknown => {
-  if (error instanceof Refusal || !(error instanceof Error)) return error
-  const { code = '' } = error as NodeJS.ErrnoException // errors of the file system have a code
-  const reason = reasons[code]
-  return reason ? new Refusal(`${folder} ${reason}: nothing was exported`, { cause: error }) : error
+  if (error instanceof Refusal) return error
+  const trouble = fileTrouble(folder, error)
+  return trouble ? new Refusal(`${trouble}: nothing was exported`, { cause: error }) : error
 }

@@ -1,0 +1,191 @@
+import { createReadStream } from 'node:fs'
+import { chmod, link, mkdir, mkdtemp, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createZstdDecompress } from 'node:zlib'
+import pg from 'pg'
+import { fileTrouble } from '../../file-trouble.ts'
+import { Refusal } from '../../refusal.ts'
+import { openEmbedded } from '../embedded.ts'
+import { draftPrefix, makeFolder, ownVersion, removeAbandoned, syncFolder } from '../embedded-cluster.ts'
+import { type Entry, readArchive } from './archive.ts'
+import {
+  clusterPath,
+  type Description,
+  descriptionPath,
+  type FileSum,
+  manifestPath,
+  readDescription,
+  secretPath,
+  summed,
+  verify,
+} from './manifest.ts'
+
+export type RestoreRequest = {
+  file: string
+  dataDirectory: string
+  /** Stops it. */
+  signal: AbortSignal
+  /** Called often, with how much of the file has been read. */
+  onProgress: (bytes: number, of: number) => void
+}
+
+export type Restored = Pick<Description, 'startedAt' | 'hasSecret'> & {
+  dataDirectory: string
+  tenants: number
+  /** How many records there are of each resource. */
+  records: Record<string, number>
+}
+
+/**
+ * Unpacks a backup into an empty data directory. Every byte is compared with the sums in the backup, and PostgreSQL
+ * recovers from it once, before anything has its name: what fails leaves nothing.
+ */
+export const restore = async (request: RestoreRequest): Promise<Restored> => {
+  const { file, dataDirectory, signal } = request
+  if (!(await stat(file).catch(() => null))?.isFile()) throw new Refusal(`there is no file ${file}`)
+  const wasThere = (await stat(dataDirectory).catch(() => null)) !== null
+  const folder = await makeFolder(dataDirectory)
+  let restored = false
+  try {
+    await removeAbandoned(folder)
+    await requireEmpty(folder)
+    const workshop = await mkdtemp(join(folder, `${draftPrefix}${process.pid}-`))
+    try {
+      // The account under which root runs PostgreSQL must get through to the cluster in it.
+      await chmod(workshop, 0o711)
+      const { startedAt, hasSecret } = await unpack(workshop, request)
+      const counts = await prove(workshop)
+      signal.throwIfAborted()
+      await putInPlace(workshop, folder, hasSecret)
+      restored = true
+      return { dataDirectory, startedAt, hasSecret, ...counts }
+    } finally {
+      await rm(workshop, { recursive: true, force: true })
+    }
+  } catch (error) {
+    if (signal.aborted) throw new Refusal('the restore was stopped: nothing was restored', { cause: error })
+    const trouble = fileTrouble(folder, error)
+    throw trouble ? new Refusal(`${trouble}: nothing was restored`, { cause: error }) : error
+  } finally {
+    if (!restored && !wasThere) await rmdir(folder).catch(() => {})
+  }
+}
+
+const requireEmpty = async (folder: string): Promise<void> => {
+  // What every file system has at its root.
+  const [found] = (await readdir(folder)).filter((name) => name !== 'lost+found')
+  if (found === undefined) return
+  throw new Refusal(
+    `${folder} is not empty (it holds ${found}): move it away, or restore into another folder with --data-dir`,
+  )
+}
+
+const unpack = async (workshop: string, { file, signal, onProgress }: RestoreRequest): Promise<Description> => {
+  const { size } = await stat(file)
+  async function* counted(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let bytes = 0
+    for await (const chunk of chunks) {
+      bytes += chunk.length
+      onProgress(bytes, size)
+      yield chunk
+    }
+  }
+  const write = (unzipped: AsyncIterable<Buffer>) => writeEntries(readArchive(unzipped), workshop)
+  try {
+    return await pipeline(createReadStream(file), counted, createZstdDecompress(), write, { signal })
+  } catch (error) {
+    const reason = whyUnusable(error)
+    throw reason ? new Refusal(`${file} cannot be restored: ${reason}`, { cause: error }) : error
+  }
+}
+
+const writeEntries = async (entries: AsyncIterable<Entry>, workshop: string): Promise<Description> => {
+  const sums: FileSum[] = []
+  let description: Description | undefined
+  let isComplete = false
+  for await (const entry of entries) {
+    if (isComplete) throw new Refusal('something follows its end')
+    const path = join(workshop, entry.path)
+    if (!description) {
+      if (entry.path !== descriptionPath) throw new Refusal('it is not a backup of Masthead')
+      description = await readDescription(entry)
+      await requireOwnVersion(description)
+    } else if (entry.path === manifestPath) {
+      await verify(entry, sums)
+      isComplete = true
+    } else if (entry.path !== secretPath && entry.path.split('/', 1)[0] !== clusterPath) {
+      throw new Refusal(`it holds ${entry.path}, which belongs to no backup`)
+    } else if ('folder' in entry) {
+      await mkdir(path, { mode: 0o700 })
+    } else {
+      // PostgreSQL brings its own files to the disk when it recovers.
+      const flush = entry.path === secretPath
+      await writeFile(
+        path,
+        summed(entry.path, entry.content, (sum) => sums.push(sum)),
+        { flag: 'wx', mode: 0o600, flush },
+      )
+    }
+  }
+  if (!description || !isComplete) throw new Refusal('it is not complete')
+  return description
+}
+
+const requireOwnVersion = async ({ postgres }: Description): Promise<void> => {
+  const own = await ownVersion()
+  if (postgres === own) return
+  throw new Refusal(
+    `it holds files of PostgreSQL ${postgres}, and this program brings ${own}: restore it with the Masthead that made it, ` +
+      'which is then upgraded as any other',
+  )
+}
+
+/** Null when it is not the file's fault. */
+const whyUnusable = (error: unknown): string | null => {
+  if (error instanceof Refusal) return error.message
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === 'ZSTD_error_prefix_unknown') return 'it is not a backup of Masthead'
+  // The same file twice, or one in a folder that did not come.
+  if (/^(Z_|ZSTD_|EEXIST$|ENOENT$|ENOTDIR$)/.test(code)) return 'it is damaged'
+  return null
+}
+
+/** PostgreSQL recovers from it and stops again; it refuses a log that ends before the copy did. */
+const prove = async (workshop: string): Promise<Pick<Restored, 'tenants' | 'records'>> => {
+  const server = await openEmbedded(workshop)
+  try {
+    const client = new pg.Client(server.connectionString)
+    await client.connect()
+    try {
+      const { rows } = await client.query<{ tenants: number }>('select count(*)::integer as tenants from tenants')
+      const { rows: counts } = await client.query<{ resource: string; count: number }>(
+        `select resource, sum(count)::double precision as count from tallies where facet = '' and level = 62
+          group by resource order by resource`,
+      )
+      const records = Object.fromEntries(counts.map(({ resource, count }) => [resource, count]))
+      return { tenants: rows[0]?.tenants ?? 0, records }
+    } finally {
+      await client.end()
+    }
+  } finally {
+    await server.close()
+  }
+}
+
+/** The database last: whoever finds it finds the secret too. */
+const putInPlace = async (workshop: string, folder: string, hasSecret: boolean): Promise<void> => {
+  const secret = join(folder, secretPath)
+  try {
+    if (hasSecret) await link(join(workshop, secretPath), secret)
+    await rename(join(workshop, clusterPath), join(folder, clusterPath)).catch(async (error) => {
+      if (hasSecret) await rm(secret)
+      throw error
+    })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException // errors of the file system have a code
+    if (code !== 'EEXIST' && code !== 'ENOTEMPTY') throw error
+    throw new Refusal(`something else was started in ${folder} meanwhile: nothing was restored`, { cause: error })
+  }
+  await syncFolder(folder)
+}
