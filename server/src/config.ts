@@ -69,6 +69,26 @@ export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config
   outsideIssuer: environment.AUTH_ISSUER ? readOutsideIssuer(environment.AUTH_ISSUER, environment) : null,
 })
 
+/**
+ * Every mistake at once, by its variable, which each message begins with, and the configuration as if those were not set.
+ */
+export const examineConfig = (
+  environment: NodeJS.ProcessEnv = process.env,
+): { config: Config; mistakes: Record<string, string> } => {
+  const mistakes: Record<string, string> = {}
+  for (const rest = { ...environment }; ; ) {
+    try {
+      return { config: readConfig(rest), mistakes }
+    } catch (error) {
+      const { message } = error as Error // the readers below throw no others
+      const [name = ''] = /^[A-Z_]+/.exec(message) ?? []
+      if (rest[name] === undefined) throw error
+      mistakes[name] = message
+      delete rest[name]
+    }
+  }
+}
+
 const readWorkers = (text: string): number => {
   if (text === 'auto') return availableParallelism()
   if (/^[1-9]\d{0,2}$/.test(text)) return Number(text)
@@ -106,8 +126,9 @@ const readProxies = (text: string): string[] => {
     .map((network) => network.trim())
     .filter(Boolean)
   for (const network of networks) {
-    const [address = '', prefix = '0'] = network.split('/')
-    if (isIP(address) === 0 || !/^\d{1,3}$/.test(prefix)) {
+    const [address = '', prefix = '0', ...more] = network.split('/')
+    const longestPrefix = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+    if (!/^\d{1,3}$/.test(prefix) || Number(prefix) > longestPrefix || more.length > 0) {
       throw new Error(`TRUST_PROXY must hold addresses or networks like 10.0.0.1 or 10.0.0.0/8, not "${network}"`)
     }
   }

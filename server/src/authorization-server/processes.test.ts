@@ -3,9 +3,12 @@ import { createServer } from 'node:net'
 import { after, describe, test } from 'node:test'
 import { startServing } from '../../test/masthead-process.ts'
 import {
+  authorizationRequest,
   authorize,
+  form,
   newApplication,
   newPerson,
+  newVerifier,
   obtainCode,
   type Parameters,
   post,
@@ -29,14 +32,14 @@ const freePort = (): Promise<number> =>
     })
   })
 
-const start = async (): Promise<string> => {
+const start = async (more: Record<string, string> = {}): Promise<string> => {
   const port = await freePort()
   const environment = { DATABASE_URL: service.connectionString, MASTHEAD_SECRET: secret, BASE_URL: baseUrl }
-  const serving = await startServing(['--port', `${port}`], environment)
+  const serving = await startServing(['--port', `${port}`], { ...environment, ...more })
   after(() => serving.stop())
   return `http://localhost:${port}`
 }
-const [one, other] = await Promise.all([start(), start()])
+const [one, other] = await Promise.all([start(), start({ TRUST_PROXY: '127.0.0.0/8, ::1' })])
 
 /** Twelve at once, half of them at each. */
 const race = (fields: Parameters): Promise<TokenAnswer[]> =>
@@ -74,4 +77,25 @@ describe('two processes', { timeout: 120_000 }, () => {
       await assertAtMostOne(await race({ grant_type: 'refresh_token', client_id: application.clientId, refresh_token }))
     })
   }
+})
+
+test('what a proxy says of its caller counts where TRUST_PROXY names the proxy', async () => {
+  /** The statuses of wrong passwords for one account, each from the address that a header claims. */
+  const tried = async (origin: string, addresses: string[]): Promise<number[]> => {
+    const { email } = await newPerson(service, [tenant, 'viewer'])
+    const asked = await fetch(origin + authorizationRequest(application, newVerifier()), { redirect: 'manual' })
+    const cookie = asked.headers.getSetCookie().map((text) => text.split(';', 1)[0])
+    const address = `${origin}${new URL(asked.headers.get('location') ?? '', origin).pathname}/sign-in`
+    const statuses: number[] = []
+    for (const claimed of addresses) {
+      const headers = { cookie: cookie.join('; '), 'x-forwarded-for': claimed }
+      const body = form({ email, password: 'wrong horse battery' })
+      statuses.push((await fetch(address, { method: 'POST', headers, body })).status)
+    }
+    return statuses
+  }
+  const [first, second] = ['203.0.113.1', '203.0.113.2']
+  const addresses = [first, first, first, first, first, second, first]
+  assert.deepEqual(await tried(other, addresses), [401, 401, 401, 401, 401, 401, 429])
+  assert.deepEqual(await tried(one, addresses), [401, 401, 401, 401, 401, 429, 429])
 })

@@ -112,6 +112,7 @@ describe('every command', { concurrency: 2 }, () => {
         return json(`contact erase ${contact?.id}`)
       },
       migrate: () => json('migrate'),
+      doctor: () => json('doctor'),
       openapi: () => json('openapi'),
     }
     const shown: Record<string, unknown> = {}

@@ -4,6 +4,7 @@ import { audit } from './audit.ts'
 import { backup } from './backup.ts'
 import { contact } from './contact.ts'
 import { demo } from './demo.ts'
+import { doctor } from './doctor.ts'
 import { exporting } from './export.ts'
 import { importing } from './import.ts'
 import { keys } from './keys.ts'
@@ -28,7 +29,7 @@ export const buildProgram = (): Command => {
     .enablePositionalOptions()
   const identity = [tenant, user, member, token, app, keys]
   const records = [importing, exporting, demo, legacy, contact, audit]
-  const upkeep = [probe, backup, restoring, migrate, openapi]
+  const upkeep = [doctor, probe, backup, restoring, migrate, openapi]
   for (const command of [serve, work, ...identity, ...records, ...upkeep]) program.addCommand(command())
   failInOneLine(program, program.name())
   return program

@@ -5,8 +5,8 @@ import { Command } from 'commander'
 import type { Delegation } from '../app.ts'
 import { type Config, readConfig, readPort } from '../config.ts'
 import { newCounterMemory } from '../counters/memory-counters.ts'
-import { connectionLimit } from '../database/connection-limit.ts'
-import { type Connections, connectionsOfEach, type Database } from '../database/database.ts'
+import { connectionLimit, mostConnections } from '../database/connection-limit.ts'
+import { connectionsOfEach, type Database } from '../database/database.ts'
 import { type Log, openLog } from '../log.ts'
 import type { MetricsServer } from '../measures/metrics-server.ts'
 import type { ThreadAnswers } from '../measures/node-measures.ts'
@@ -107,7 +107,7 @@ const start = async (
   const { WorkerThreads } = await import('../workers/worker-threads.ts')
   const { connection, database } = opened
   const connections = connectionsOfEach(workers)
-  await warnOfTooFewConnections(workers, connections, database, log)
+  await warnOfTooFewConnections(workers, database, log)
   return WorkerThreads.start(workers, { served, connection, connections, logLevel }, log)
 }
 
@@ -132,12 +132,8 @@ const startMetrics = async (
   })
 }
 
-/** Those of the hand-over to legacy systems, of housekeeping, and of this thread. */
-const connectionsBesides = 15
-
-const warnOfTooFewConnections = async (workers: number, each: Connections, { query }: Database, log: Log) => {
-  const most = workers * (each.reading + each.searching + each.writing) + connectionsBesides
-  const limit = await connectionLimit(query)
+const warnOfTooFewConnections = async (workers: number, { query }: Database, log: Log) => {
+  const [most, limit] = [mostConnections(workers), await connectionLimit(query)]
   if (most > limit)
     log.warn(
       `WORKERS=${workers} may open ${most} connections, and the database takes ${limit}: raise its max_connections`,

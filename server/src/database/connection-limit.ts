@@ -1,4 +1,5 @@
 import type { Query } from './connection.ts'
+import { connectionsOfEach } from './database.ts'
 
 /** How many connections the server lets all of its callers have together, but for those it keeps for superusers. */
 export const connectionLimit = async (query: Query): Promise<number> => {
@@ -11,4 +12,13 @@ export const connectionLimit = async (query: Query): Promise<number> => {
         (select nullif(rolconnlimit, -1) from pg_roles where rolname = session_user)) as most`,
   })
   return row?.most ?? 0
+}
+
+/** Those of the hand-over to legacy systems, and of the process itself. */
+const connectionsBesides = 15
+
+/** How many a server with so many workers may have. */
+export const mostConnections = (workers: number): number => {
+  const { reading, searching, writing } = connectionsOfEach(workers)
+  return workers * (reading + searching + writing) + connectionsBesides
 }

@@ -122,8 +122,13 @@ export class SharedConnections {
     this.#open = async () => {
       const client = new pg.Client(options)
       await client.connect()
-      await prepareSession(client, role)
-      return client
+      try {
+        await prepareSession(client, role)
+        return client
+      } catch (error) {
+        await client.end()
+        throw error
+      }
     }
   }
 

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { clientOptions, jobsSchema, serviceRole } from './connection.ts'
 
 const directory = new URL('./migrations/', import.meta.url)
-const oldestServer = 15
+export const oldestServer = 15
 /** The last migration that the graphile-worker of package.json brings. */
 export const newestJobsVersion = 20
 /** Any number, the same in every process: whoever holds this lock migrates. */
@@ -27,7 +27,7 @@ export const migrate = async (connectionString: string, options: MigrateOptions 
     await client.query('select pg_advisory_lock($1)', [advisoryLock])
     await client.query(`create table if not exists migrations (
       version integer primary key, name text not null, applied_at timestamptz not null default now())`)
-    const files = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort()
+    const files = await knownMigrations()
     const applied = await applyMissing(client, files)
     await bringUpJobs(client, connectionString)
     await client.query('insert into installation (cursor_key) values ($1) on conflict do nothing', [randomBytes(32)])
@@ -38,6 +38,10 @@ export const migrate = async (connectionString: string, options: MigrateOptions 
     await client.end()
   }
 }
+
+/** Their files, in their order. */
+export const knownMigrations = async (): Promise<string[]> =>
+  (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort()
 
 const refuseOldServer = async (client: pg.Client): Promise<void> => {
   const { rows } = await client.query<{ server_version_num: string }>('show server_version_num')
@@ -101,6 +105,8 @@ const serveUnder = async (client: pg.Client): Promise<string | null> => {
   return serviceRole
 }
 
+export const serviceRoleRemedy = `have an administrator run: create role ${serviceRole} nologin; grant ${serviceRole} to <the role of DATABASE_URL>`
+
 /** A superuser may take any role. Others need `createrole`, or an administrator who has made the role and granted it. */
 const becomeMember = async (client: pg.Client, isSuperuser: boolean): Promise<void> => {
   const { rows } = await client.query<{ exists: boolean; member: boolean }>(
@@ -116,9 +122,8 @@ const becomeMember = async (client: pg.Client, isSuperuser: boolean): Promise<vo
     }
     if (!isSuperuser && !found?.member) await client.query(`grant ${serviceRole} to current_user`)
   } catch (cause) {
-    const remedy = `create role ${serviceRole} nologin; grant ${serviceRole} to <the role of DATABASE_URL>`
     throw new Error(
-      `this role passes by row-level security and cannot make another to serve under; have an administrator run: ${remedy}`,
+      `this role passes by row-level security and cannot make another to serve under; ${serviceRoleRemedy}`,
       { cause },
     )
   }

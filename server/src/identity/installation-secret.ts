@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** The secret of an installation that was given none: made once, kept beside its data, readable by its owner only. */
@@ -16,4 +16,13 @@ export const keptSecret = async (dataDirectory: string): Promise<string> => {
   })
   await rm(draft, { force: true })
   return readFile(file, 'utf8')
+}
+
+export type FoundSecret = { secret: string; file: string; isOpenToOthers: boolean }
+
+/** The one that is kept, if there is one; makes none. */
+export const findSecret = async (dataDirectory: string): Promise<FoundSecret | null> => {
+  const file = join(dataDirectory, 'secret')
+  const secret = await readFile(file, 'utf8').catch(() => null)
+  return secret === null ? null : { secret, file, isOpenToOthers: ((await stat(file)).mode & 0o077) !== 0 }
 }

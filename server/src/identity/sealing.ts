@@ -17,7 +17,8 @@ export const seal = (key: Buffer, context: string, text: string): Buffer => {
 
 /** Throws when the key is another one or the bytes were changed. */
 export const unseal = (key: Buffer, context: string, sealed: Buffer): string => {
-  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes))
+  // A shorter tag would be easier to guess.
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes })
     .setAAD(Buffer.from(context))
     .setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes))
   return Buffer.concat([decipher.update(sealed.subarray(nonceBytes + tagBytes)), decipher.final()]).toString('utf8')

@@ -12,7 +12,8 @@ export type SigningKey = { id: string; privateKey: JWK; publicKey: JWK }
 /** Longer than any token that a key has signed lives, clocks that disagree included. */
 const overlapMilliseconds = 75 * 60_000
 /** A key is replaced by age even when nobody asks. */
-const longestUseMilliseconds = 90 * 86_400_000
+export const longestUseDays = 90
+const longestUseMilliseconds = longestUseDays * 86_400_000
 
 type KeyRow = { id: string; encrypted_key: Buffer; public_key: string }
 

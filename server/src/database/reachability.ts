@@ -1,0 +1,18 @@
+import { isUnavailable } from './unavailable.ts'
+
+/** Names and routes come up with the machines that they lead to. */
+const notThereYet = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'])
+
+/** Whether a server that could not be used may soon be. */
+export const mayComeUp = (error: unknown): boolean => isUnavailable(error) || notThereYet.has(codeOf(error))
+
+const remedies: Record<string, string> = {
+  '28P01': 'check the user and the password in DATABASE_URL',
+  '28000': 'check the user in DATABASE_URL, and that pg_hba.conf of the server lets it in from here',
+  '3D000': `create it: create database … template template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C.UTF-8'`,
+}
+
+/** What to do about a server of the operator that cannot be used, where that is known. */
+export const remedyFor = (error: unknown): string | undefined => remedies[codeOf(error)]
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')

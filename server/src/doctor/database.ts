@@ -1,0 +1,234 @@
+import type { Config } from '../config.ts'
+import { type Query, serviceRole } from '../database/connection.ts'
+import { connectionLimit, mostConnections } from '../database/connection-limit.ts'
+import type { Database } from '../database/database.ts'
+import { knownMigrations, oldestServer, serviceRoleRemedy } from '../database/migrate.ts'
+import { findSecret } from '../identity/installation-secret.ts'
+import { loadSigningKeys, longestUseDays } from '../identity/signing-keys.ts'
+import { listTenants } from '../identity/tenants.ts'
+import { openSigningSecret } from '../legacy/secret.ts'
+import { type Check, failure, ok, warning } from './finding.ts'
+import {
+  carelessSettings,
+  databaseTime,
+  extensionFacts,
+  keyFacts,
+  legacyFacts,
+  logFacts,
+  openTables,
+  type RoleFacts,
+  roleFacts,
+  schemaVersion,
+  serverFacts,
+} from './queries.ts'
+
+export type Examined = {
+  config: Config
+  /** As the role of the connection string. */
+  query: Query
+  /** As the role that serves. */
+  database: Database
+}
+
+export const databaseChecks = ({ config, query, database }: Examined): Record<string, Check> => ({
+  server: () => checkServer(query),
+  role: async () => judgeRole(await roleFacts(query, serviceRole)),
+  extensions: () => checkExtensions(query),
+  schema: () => checkSchema(query),
+  'row-level security': () => checkRowSecurity(query),
+  durability: () => checkDurability(query),
+  clock: () => checkClock(query),
+  connections: () => checkConnections(query, config),
+  ...(config.databaseUrl === null && { log: () => checkLog(query) }),
+  secret: () => checkSecret(query, config),
+  'signing keys': () => checkKeys(query, config),
+  'legacy systems': () => checkLegacySystems(database, config),
+})
+
+const checkServer = async (query: Query) => {
+  const { version, major, isStandby, encoding, characterType } = await serverFacts(query)
+  const found = `PostgreSQL ${version}, ${encoding}, character type ${characterType}`
+  if (major < oldestServer)
+    return failure(found, `upgrade the server: Masthead needs PostgreSQL ${oldestServer} or newer`)
+  if (isStandby)
+    return failure(`${found}, a standby`, 'let DATABASE_URL lead to the primary: a standby takes no writes')
+  const anew = `dump it and load it into one made with: create database … template template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C.UTF-8'`
+  if (encoding !== 'UTF8') return failure(`${found}: it cannot hold every text`, anew)
+  if (/^(C|POSIX)$/.test(characterType)) return warning(`${found}: names outside ASCII are found slowly`, anew)
+  return ok(found)
+}
+
+const judgeRole = (role: RoleFacts) => {
+  const { name, bypasses, isSuperuser, mayCreateRoles, service } = role
+  if (role.foreignTables > 0) {
+    return failure(
+      `${name} does not own ${role.foreignTables} of the tables`,
+      `use the role that migrated them, or have an administrator run: reassign owned by <that role> to ${name}`,
+    )
+  }
+  if (!role.mayCreateTables) {
+    return failure(
+      `${name} may not create tables`,
+      `have an administrator run: alter database <name> owner to ${name}; grant create on schema public to ${name}`,
+    )
+  }
+  if (!bypasses) return ok(`${name} migrates and serves, held by row-level security`)
+  if (service?.bypasses) {
+    return failure(
+      `${serviceRole}, under which it serves, passes by row-level security: nothing keeps tenants apart but our own care`,
+      `have an administrator run: alter role ${serviceRole} nosuperuser nobypassrls`,
+    )
+  }
+  if (!isSuperuser && !service?.isMember && !(mayCreateRoles && !service)) {
+    return failure(`${name} passes by row-level security and cannot serve under another role`, serviceRoleRemedy)
+  }
+  return ok(`${name} migrates; ${serviceRole}, held by row-level security, serves`)
+}
+
+const extensions = ['pg_trgm', 'btree_gin', 'pgcrypto']
+
+const checkExtensions = async (query: Query) => {
+  const lacking = (await extensionFacts(query, extensions)).filter(({ isInstalled }) => !isInstalled)
+  if (lacking.length === 0) return ok(`${extensions.join(', ')} are installed`)
+  const names = lacking.map(({ name }) => name).join(', ')
+  if (lacking.some(({ isAvailable }) => !isAvailable)) {
+    return failure(`${names} are not on the server`, 'install the contrib package of its PostgreSQL')
+  }
+  const statements = lacking.map(({ name }) => `create extension ${name}`).join('; ')
+  if (lacking.every(({ mayCreate }) => mayCreate)) return ok(`${names} are there for the migration to install`)
+  return failure(`${names} may not be installed by this role`, `have an administrator run: ${statements}`)
+}
+
+const checkSchema = async (query: Query) => {
+  const [version, known] = [(await schemaVersion(query)) ?? 0, (await knownMigrations()).length]
+  if (version > known) {
+    return failure(`version ${version}, and this program knows ${known}`, 'run the newer program that made it')
+  }
+  if (version === known) return ok(`version ${version}, up to date`)
+  return warning(
+    `version ${version}: ${known - version} migrations are missing`,
+    'the next start applies them, or masthead migrate; take a backup before',
+  )
+}
+
+const checkRowSecurity = async (query: Query) => {
+  const { tables, open } = await openTables(query)
+  if (open.length === 0) return ok(`${tables} tables are kept apart by tenant`)
+  const statements = open.map((name) => `alter table ${name} enable row level security, force row level security`)
+  return failure(`${open.join(', ')} are open to every tenant`, `have the owner run: ${statements.join('; ')}`)
+}
+
+const checkDurability = async (query: Query) => {
+  const off = await carelessSettings(query)
+  if (off.length === 0) return ok('what was answered outlives a crash')
+  const resets = off.map((name) => `alter system set ${name} = on`).join('; ')
+  return failure(
+    `${off.join(' and ')} off: a crash loses writes that were answered${off.includes('fsync') ? ', or the whole database' : ''}`,
+    `have an administrator run: ${resets}; select pg_reload_conf() (and look for the same setting on the database and the role)`,
+  )
+}
+
+const [noticeable, tooMuch] = [1_000, 30_000]
+
+/** Tokens expire by both clocks. */
+const checkClock = async (query: Query) => {
+  const before = Date.now()
+  const theirs = await databaseTime(query)
+  const after = Date.now()
+  // Somewhere between the question and the answer.
+  const apart = Math.max(0, before - theirs, theirs - after)
+  const found = `this machine and the database are ${apart < 100 ? 'less than 0.1' : (apart / 1_000).toFixed(1)} s apart`
+  const todo = 'let NTP keep both clocks (systemd-timesyncd, chrony): tokens and sign-ins expire by them'
+  if (apart >= tooMuch) return failure(found, todo)
+  return apart >= noticeable ? warning(found, todo) : ok(found)
+}
+
+const checkConnections = async (query: Query, { workers }: Config) => {
+  const [most, limit] = [mostConnections(workers), await connectionLimit(query)]
+  const found = `${limit} are allowed, a server uses up to ${most}`
+  if (limit >= most) return ok(found)
+  return warning(found, 'raise max_connections of the server, or the limits of the role and the database')
+}
+
+const largeLogBytes = 4_000_000_000
+
+const checkLog = async (query: Query) => {
+  const { bytes, slots } = await logFacts(query)
+  const found = `the log of PostgreSQL has ${Math.ceil(bytes / 1_000_000).toLocaleString('en-US')} MB`
+  if (slots.length > 0) {
+    const drops = slots.map((name) => `select pg_drop_replication_slot('${name}')`).join('; ')
+    return warning(`${found}, and is kept for replication slots that nobody uses: ${slots.join(', ')}`, drops)
+  }
+  return bytes < largeLogBytes ? ok(found) : warning(found, 'see postgres.log why it grows, and max_wal_size')
+}
+
+const secretLost = 'set the MASTHEAD_SECRET, or put back the file `secret`, that this database was used with'
+
+const checkSecret = async (query: Query, { secret, dataDirectory, databaseUrl }: Config) => {
+  if (secret !== null) return ok('MASTHEAD_SECRET is set')
+  const kept = await findSecret(dataDirectory)
+  if (!kept) {
+    const { count } = await keyFacts(query)
+    return count > 0
+      ? failure('there is none, but keys that were encrypted with one', secretLost)
+      : ok('none yet: the first start makes one')
+  }
+  if (kept.isOpenToOthers) return failure(`${kept.file} can be read by others`, `chmod 600 ${kept.file}`)
+  if (databaseUrl === null) return ok(`kept in ${kept.file}`)
+  return warning(
+    `kept in ${kept.file}: another node would make another, and could not open what this one encrypts`,
+    'with several nodes, set MASTHEAD_SECRET on each of them to what this file holds',
+  )
+}
+
+const checkKeys = async (query: Query, { outsideIssuer, secret, dataDirectory }: Config) => {
+  if (outsideIssuer) return ok('not used: tokens come from AUTH_ISSUER')
+  const { count, newest } = await keyFacts(query)
+  if (count === 0) return ok('none yet: the first start makes one')
+  const installation = secret ?? (await findSecret(dataDirectory))?.secret
+  if (installation === undefined) return failure('they cannot be opened: there is no secret', secretLost)
+  try {
+    await loadSigningKeys(query, installation)
+  } catch {
+    return failure('they cannot be opened: they were encrypted with another secret', secretLost)
+  }
+  const days = newest ? Math.floor((Date.now() - newest.getTime()) / 86_400_000) : Number.POSITIVE_INFINITY
+  if (days <= longestUseDays) return ok(`they can be opened; the one that signs is ${days} days old`)
+  return warning('the one that signs is too old: no server has run for long', 'start one, or masthead keys rotate')
+}
+
+const longWaitMilliseconds = 3_600_000
+
+const checkLegacySystems = async (database: Database, { secret, dataDirectory }: Config) => {
+  const installation = secret ?? (await findSecret(dataDirectory))?.secret ?? ''
+  const [sealed, failed, waiting]: [string[], string[], string[]] = [[], [], []]
+  let attached = 0
+  for (const { id, slug } of await listTenants(database.query)) {
+    const facts = await legacyFacts(database.forTenant(id).read)
+    if (!facts) continue
+    attached++
+    if (!openSigningSecret(installation, id, facts.sealedSecret)) sealed.push(slug)
+    if (facts.failed > 0) failed.push(slug)
+    const since = facts.oldestWaiting?.getTime() ?? Date.now()
+    if (Date.now() - since > longWaitMilliseconds) waiting.push(slug)
+  }
+  if (sealed.length > 0) {
+    return failure(
+      `nothing can be handed over for ${sealed.join(', ')}: their secrets were encrypted with another`,
+      secretLost,
+    )
+  }
+  if (failed.length > 0) {
+    return warning(
+      `deliveries have failed for ${failed.join(', ')}`,
+      failed
+        .map((slug) => `masthead legacy status --tenant ${slug}; masthead legacy retry --tenant ${slug}`)
+        .join('; '),
+    )
+  }
+  if (waiting.length > 0) {
+    const todo = waiting.map((slug) => `masthead legacy status --tenant ${slug}`).join('; ')
+    return warning(`deliveries wait for more than an hour for ${waiting.join(', ')}`, `see what they answer: ${todo}`)
+  }
+  return ok(attached === 0 ? 'none is attached' : `${attached} are attached, and nothing waits for long`)
+}

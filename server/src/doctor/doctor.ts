@@ -1,0 +1,69 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { messageOf } from '../commands/output.ts'
+import { type Config, examineConfig } from '../config.ts'
+import { clientOptions, queryOn, serviceRole } from '../database/connection.ts'
+import { openDatabase } from '../database/database.ts'
+import { openEmbedded } from '../database/embedded.ts'
+import { remedyFor } from '../database/reachability.ts'
+import { configurationChecks, mistakeChecks } from './configuration.ts'
+import { databaseChecks } from './database.ts'
+import { type Finding, failure, findings, ok, type Verdict } from './finding.ts'
+import { machineChecks } from './machine.ts'
+import { roleFacts } from './queries.ts'
+
+/** Looks at everything that Masthead needs, and changes nothing. */
+export const examine = async (dataDir: string | undefined): Promise<Finding[]> => {
+  const { config: given, mistakes } = examineConfig()
+  const config = { ...given, dataDirectory: dataDir ?? given.dataDirectory }
+  const found = await findings({ ...mistakeChecks(mistakes), ...configurationChecks(config), ...machineChecks(config) })
+  // Without it we would look at another database.
+  if (mistakes.DATABASE_URL !== undefined) return found
+  const inside: Finding[] = []
+  const reached = await findings({ database: () => reach(config, (more) => inside.push(...more)) })
+  return [...found, ...reached, ...inside]
+}
+
+const reach = async (config: Config, onFound: (findings: Finding[]) => void): Promise<Verdict> => {
+  const folder = join(config.dataDirectory, 'postgres')
+  if (config.databaseUrl !== null) return examineServer(config, config.databaseUrl, onFound)
+  if (!(await stat(folder).catch(() => null))) return ok('none yet: the first start makes one')
+  // Started where none runs, and then stopped again.
+  const server = await openEmbedded(config.dataDirectory)
+  try {
+    return await examineServer(config, server.connectionString, onFound)
+  } finally {
+    await server.close()
+  }
+}
+
+const examineServer = async (
+  config: Config,
+  connectionString: string,
+  onFound: (findings: Finding[]) => void,
+): Promise<Verdict> => {
+  const client = new pg.Client({ ...clientOptions(connectionString), pipeline: false })
+  // Without a listener a lost connection ends the process.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+  } catch (error) {
+    const usual = 'see that the server runs, and that it can be reached from this machine'
+    return failure(`it does not answer: ${messageOf(error)}`, remedyFor(error) ?? usual)
+  }
+  const query = queryOn(client)
+  const { bypasses, service } = await roleFacts(query, serviceRole)
+  const database = openDatabase(connectionString, bypasses && service ? serviceRole : null, {
+    reading: 1,
+    searching: 1,
+    writing: 1,
+  })
+  try {
+    onFound(await findings(databaseChecks({ config, query, database })))
+    return ok(config.databaseUrl === null ? 'the embedded one answers' : 'that of DATABASE_URL answers')
+  } finally {
+    await database.close()
+    await client.end()
+  }
+}
