@@ -1,53 +1,50 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createReadStream, createWriteStream, existsSync, readFileSync } from 'node:fs'
-import { mkdir, readFile, rename } from 'node:fs/promises'
+import { createReadStream, createWriteStream, existsSync } from 'node:fs'
+import { mkdir, rename } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import copyStreams from 'pg-copy-streams'
-import { environmentOf, type Served, serve } from './served.ts'
+import { memoryOf } from './memory.ts'
+import { connectAsSuperuser, environmentOf, type Served, serve } from './served.ts'
 
 /**
  * What an import costs beside a bare COPY of the same file by a superuser, into a table with the same columns, generated
  * ones included, and the same indexes: `npm run bench:import [rows]`. Somebody reads the tenant all the while.
  */
-const rows = Number(process.argv[2] ?? 1_000_000)
-const accounts = Math.ceil(rows / 10)
 const dataDirectory = resolve('.masthead/bench-import')
-const folder = join(dataDirectory, `files-${rows}`)
 
-const main = async (): Promise<void> => {
-  await makeFiles()
+/** Seconds of the bare COPYs, the mean of one before and one after, and of the import. */
+export type ImportCost = { rows: number; plain: number; searchable: number; imported: Imported; read: Read }
+
+export const importCost = async (rows: number): Promise<ImportCost> => {
+  const folder = join(dataDirectory, `files-${rows}`)
+  await makeFiles(folder, rows)
   const served = await serve(dataDirectory)
   try {
-    const database = new pg.Client({
-      ...{ host: `${dataDirectory}/postgres`, user: 'postgres', database: 'masthead' },
-      password: (await readFile(`${dataDirectory}/postgres/masthead-password`, 'utf8')).trim(),
-    })
-    await database.connect()
+    const database = await connectAsSuperuser(dataDirectory)
     const tenant = `bench-${Date.now()}`
     served.masthead('tenant', 'create', tenant, '--name', 'Bench')
     const reader = readAllTheWhile(served, tenant)
-    await importFile(tenant, 'accounts.csv')
-    const copies = [await bareCopy(database, tenant)]
+    await importFile(tenant, join(folder, 'accounts.csv'))
+    const contacts = join(folder, 'contacts.csv')
+    const before = await bareCopy(database, tenant, contacts)
     await database.query('checkpoint')
     reader.begin()
-    const imported = await importFile(tenant, 'contacts.csv')
+    const imported = await importFile(tenant, contacts)
     const read = reader.end()
     await database.query('checkpoint')
-    copies.push(await bareCopy(database, tenant))
+    const after = await bareCopy(database, tenant, contacts)
     await database.end()
-    show(copies, imported, read)
+    const [plain, searchable] = [(before.plain + after.plain) / 2, (before.searchable + after.searchable) / 2]
+    return { rows, plain, searchable, imported, read }
   } finally {
     await served.stop()
   }
 }
 
-const show = (copies: Copied[], imported: Imported, read: Read): void => {
-  const mean = (select: (copied: Copied) => number) =>
-    copies.reduce((sum, copied) => sum + select(copied), 0) / copies.length
-  const [plain, searchable] = [mean((copied) => copied.plain), mean((copied) => copied.searchable)]
+const show = ({ rows, plain, searchable, imported, read }: ImportCost): void => {
   const timed = (what: string, seconds: number) =>
     `${what.padEnd(50)} ${seconds.toFixed(1).padStart(7)} s  ${Math.round(rows / seconds)} rows/s`
   const memory = Math.round(imported.memory / 1024 / 1024)
@@ -70,8 +67,9 @@ const lastNames =
   'Lovelace Hopper Dijkstra Liskov Knuth Allen Wirth Perlman Turing Hamilton Gödel Noether Kowalski Müller'.split(' ')
 const titles = ['Librarian', 'Head of Purchasing', 'Editor', 'Dean', 'Office Manager', '']
 
-const makeFiles = async (): Promise<void> => {
+const makeFiles = async (folder: string, rows: number): Promise<void> => {
   if (existsSync(folder)) return
+  const accounts = Math.ceil(rows / 10)
   const draft = `${folder}.draft`
   await mkdir(draft, { recursive: true })
   const write = (name: string, lines: Generator<string>) => pipeline(lines, createWriteStream(join(draft, name)))
@@ -103,7 +101,7 @@ const makeFiles = async (): Promise<void> => {
 type Copied = { plain: number; searchable: number }
 
 /** Into new tables, which are dropped at once. */
-const bareCopy = async (database: pg.Client, tenant: string): Promise<Copied> => {
+const bareCopy = async (database: pg.Client, tenant: string, file: string): Promise<Copied> => {
   const seconds: number[] = []
   for (const search of [false, true]) {
     await database.query(
@@ -126,7 +124,7 @@ const bareCopy = async (database: pg.Client, tenant: string): Promise<Copied> =>
       'id,account_id,external_id,name,first_name,last_name,phone,email,title,do_not_email,created_at,updated_at'
     const copy = database.query(copyStreams.from(`copy bare (${columns}) from stdin (format csv, header)`))
     const start = performance.now()
-    await pipeline(createReadStream(join(folder, 'contacts.csv')), copy)
+    await pipeline(createReadStream(file), copy)
     seconds.push((performance.now() - start) / 1_000)
     await database.query('drop table bare; drop sequence bare_position')
   }
@@ -136,9 +134,9 @@ const bareCopy = async (database: pg.Client, tenant: string): Promise<Copied> =>
 
 type Imported = { seconds: number; memory: number }
 
-const importFile = async (tenant: string, name: string): Promise<Imported> => {
+const importFile = async (tenant: string, file: string): Promise<Imported> => {
   const start = performance.now()
-  const child = spawn('masthead', ['import', join(folder, name), '--tenant', tenant], {
+  const child = spawn('masthead', ['import', file, '--tenant', tenant], {
     env: environmentOf(dataDirectory),
     stdio: ['ignore', 'ignore', 'inherit'],
   })
@@ -148,18 +146,8 @@ const importFile = async (tenant: string, name: string): Promise<Imported> => {
   }, 100)
   const [code] = await once(child, 'exit')
   clearInterval(watch)
-  if (code !== 0) throw new Error(`the import of ${name} failed`)
+  if (code !== 0) throw new Error(`the import of ${file} failed`)
   return { seconds: (performance.now() - start) / 1_000, memory }
-}
-
-/** The most it ever had, in bytes, as Linux says. */
-const memoryOf = (pid: number): number => {
-  try {
-    const [, kibibytes = '0'] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-    return Number(kibibytes) * 1024
-  } catch {
-    return 0
-  }
 }
 
 type Read = { count: number; slowest: number; failed: number }
@@ -188,4 +176,4 @@ const readAllTheWhile = ({ api, masthead }: Served, tenant: string) => {
   }
 }
 
-await main()
+if (import.meta.main) show(await importCost(Number(process.argv[2] ?? 1_000_000)))

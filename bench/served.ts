@@ -1,5 +1,8 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
 
 /** A service in a process of its own, on the data of a folder that is kept from run to run. */
 export type Served = {
@@ -45,7 +48,46 @@ export const environmentOf = (dataDirectory: string) => ({
   DATABASE_URL: '',
   RATE_LIMIT: 'off',
   LOG_LEVEL: 'warn',
+  WORKERS: '1',
 })
+
+/** How the superuser of the embedded server connects while it runs: by what the folder of the cluster says. */
+export const superuserOf = async (dataDirectory: string) => {
+  const folder = `${dataDirectory}/postgres`
+  const read = (name: string) => readFile(`${folder}/${name}`, 'utf8')
+  const [, , , port = '', socket, address = ''] = (await read('postmaster.pid')).split('\n')
+  const PGPASSWORD = (await read('masthead-password')).trim()
+  return { PGHOST: socket ? folder : address, PGPORT: port, PGUSER: 'postgres', PGDATABASE: 'masthead', PGPASSWORD }
+}
+
+export const connectAsSuperuser = async (dataDirectory: string): Promise<pg.Client> => {
+  const { PGHOST, PGPORT, PGUSER, PGDATABASE, PGPASSWORD } = await superuserOf(dataDirectory)
+  const client = new pg.Client({
+    ...{ host: PGHOST, port: Number(PGPORT), user: PGUSER, database: PGDATABASE, password: PGPASSWORD },
+  })
+  await client.connect()
+  return client
+}
+
+/** A limit or a peer, in a process of its own, with PostgreSQL's superuser. */
+export type Rival = { child: ChildProcess; origin: string; stop: () => Promise<void> }
+
+export const startRival = async (dataDirectory: string, file: string): Promise<Rival> => {
+  const env = { ...process.env, ...(await superuserOf(dataDirectory)), NODE_ENV: 'production' }
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), { env })
+  const ended = once(child, 'exit')
+  const announced = await Promise.race([once(child, 'message'), ended.then(() => null)])
+  if (!announced) throw new Error(`${file} ended before it served`)
+  const [{ origin }] = announced as [{ origin: string }] // what announced.ts sends
+  return {
+    child,
+    origin,
+    stop: async () => {
+      child.disconnect()
+      await ended
+    },
+  }
+}
 
 const firstDocument = async (server: ChildProcess): Promise<{ url: string; api: string }> => {
   let printed = ''

@@ -1,0 +1,115 @@
+import { answerTo, entityTagOf } from './answers.ts'
+import * as ask from './asks.ts'
+import { type Data, rareWord, type Tenant } from './data.ts'
+import type { Kept } from './limits/memory.ts'
+import type { Ask, Measured } from './load.ts'
+
+/** Masthead, the two limits, the peer, and PostgreSQL without any server before it. */
+export const servers = ['masthead', 'memory', 'stored', 'peer', 'postgres'] as const
+export type ServerName = (typeof servers)[number]
+export type HttpServer = Exclude<ServerName, 'postgres'>
+
+export type Workload = {
+  name: string
+  connections: number
+  asks: Partial<Record<HttpServer, Ask[] | (() => Promise<Ask[]>)>>
+  postgres?: (connections: number, seconds: number) => Promise<Measured>
+  /** For the chart and not for the table: how long a request takes when it is the only one. */
+  charted?: { rows: number; page: number }
+}
+
+export type Sources = {
+  data: Data
+  origins: Record<HttpServer, string>
+  delegatedToken: () => Promise<string>
+  /** Has the limit in memory keep answers, which it gives by their numbers. */
+  keep: (answers: Kept[]) => Promise<void>
+  positionOf: (tenant: Tenant, contactId: string) => Promise<number>
+  insertAlone: NonNullable<Workload['postgres']>
+}
+
+export const deepPage = 15_000
+const depths = [10, 100, 1_000, deepPage]
+
+/** As many callers as a busy node has at one moment. A search keeps a core busy, so fewer make a queue. */
+const many = 16
+const few = 4
+
+export const workloadsOf = async (sources: Sources): Promise<Workload[]> => {
+  const { data, origins, delegatedToken, keep, insertAlone } = sources
+  const { small, large, mixed, written, writtenByOthers } = data
+  const kept: Kept[] = []
+  const memory = async (asks: Ask[]): Promise<Ask[]> => {
+    const numbered: Ask[] = []
+    for (const one of asks) numbered.push({ ...one, path: `/${kept.push(await answerTo(origins.masthead, one)) - 1}` })
+    return numbered
+  }
+  const workload = (name: string, asks: Workload['asks']): Workload => ({ name, connections: many, asks })
+  const hot = async (name: string, asks: Ask[]): Promise<Workload> =>
+    workload(`${name}, hot`, { masthead: asks, memory: await memory(asks), peer: asks })
+  const cold = (name: string, asks: Ask[], others: Workload['asks'] = {}): Workload =>
+    workload(`${name}, cold`, { masthead: asks.map(ask.cold), ...others })
+  const search = (name: string, word: string): Workload => {
+    const asks = [ask.cold(ask.search(large, word))]
+    return { ...workload(`${name}, cold`, { masthead: asks, peer: asks }), connections: few }
+  }
+  const tagged = await unchanged(origins.masthead, ask.page(small, 1))
+  const workloads: Workload[] = [
+    await hot('get by id', ask.contacts(large)),
+    cold('get by id', ask.contacts(large), { stored: ask.storedContacts(large) }),
+    cold('get by id of 1,000', ask.contacts(small)),
+    await hot('page 1 of 1,000', [ask.page(small, 1)]),
+    cold('page 1 of 1,000', [ask.page(small, 1)], { stored: await storedPage(sources, small, 1) }),
+    await hot('page 1 of 1,000,000', [ask.page(large, 1)]),
+    cold('page 1 of 1,000,000', [ask.page(large, 1)], { stored: await storedPage(sources, large, 1) }),
+    cold('page 15,000', [ask.page(large, deepPage)], {
+      ...{ stored: await storedPage(sources, large, deepPage), peer: [ask.page(large, deepPage)] },
+    }),
+    cold('of an account', ask.ofAccounts(large), { peer: ask.ofAccounts(large) }),
+    cold('of an account of 1,000', ask.ofAccounts(small)),
+    search('rare search', rareWord),
+    search('common search', 'Manager'),
+    workload('304, hot', {
+      ...{ masthead: tagged, memory: await memory(tagged), peer: await unchanged(origins.peer, ask.page(small, 1)) },
+    }),
+    workload('delegated token, get by id, hot', {
+      masthead: async () => ask.contacts({ ...large, token: await delegatedToken() }),
+    }),
+    workload('8 tenants mixed', { masthead: ask.mixture(mixed), peer: ask.mixture(mixed) }),
+    workload('create contact, 1 tenant', {
+      ...{ masthead: written.slice(0, 1).map(ask.create), peer: writtenByOthers.slice(0, 1).map(ask.create) },
+    }),
+    {
+      ...workload('create contact, 16 tenants', {
+        ...{ masthead: written.map(ask.create), peer: writtenByOthers.map(ask.create) },
+      }),
+      postgres: insertAlone,
+    },
+    workload('update contact, 16 tenants', {
+      masthead: written.flatMap((tenant) => ask.updates(tenant, 4)),
+      peer: writtenByOthers.flatMap((tenant) => ask.updates(tenant, 4)),
+    }),
+    ...data.bySize.map((tenant) => alone(tenant, 1)),
+    ...depths.map((depth) => alone(large, depth)),
+  ]
+  await keep(kept)
+  return workloads
+}
+
+const unchanged = async (origin: string, one: Ask): Promise<Ask[]> => {
+  const tag = entityTagOf(await answerTo(origin, one))
+  return [{ ...one, headers: { 'If-None-Match': tag }, status: 304 }]
+}
+
+/** The limit is told where a page begins: to find that out is what lists cost, not what bytes cost. */
+const storedPage = async ({ origins, positionOf }: Sources, tenant: Tenant, number: number): Promise<Ask[]> => {
+  const { body } = await answerTo(origins.masthead, ask.page(tenant, number))
+  return [ask.storedPage(tenant, number, await positionOf(tenant, JSON.parse(body).items[0].id))]
+}
+
+const alone = (tenant: Tenant, page: number): Workload => {
+  const { rows } = tenant
+  const asks = [ask.cold(ask.page(tenant, page))]
+  const name = `one by one: page ${page.toLocaleString('en')} of ${rows.toLocaleString('en')}`
+  return { name, connections: 1, asks: { masthead: asks, peer: asks }, charted: { rows, page } }
+}
