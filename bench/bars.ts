@@ -1,5 +1,5 @@
-import type { Measured } from './load.ts'
-import { median, type Results } from './rounds.ts'
+import { median } from './percentiles.ts'
+import type { Outcome, Results } from './rounds.ts'
 import { deepPage, type ServerName } from './workloads.ts'
 
 /** What is to be reached: a ratio of two cells of the table, or something that was measured by itself. */
@@ -56,7 +56,7 @@ export const ratiosOf = (results: Results): Bar[] => {
   return ratioBars.flatMap(({ name, of, by, by50, least, most }) => {
     const [upper, lower] = [of, by].map(([workload, server]) => byName.get(workload)?.[server])
     if (!upper || !lower) return []
-    const value = (slice: Measured | undefined) => (by50 ? slice?.p50 : slice?.rate) ?? Number.NaN
+    const value = (slice: Outcome | undefined) => (by50 ? slice?.p50 : slice?.rate) ?? Number.NaN
     const ratio = median(upper.map((slice, round) => value(slice) / value(lower[round])))
     return [{ name, value: ratio, unit: '×' as const, ...(least && { least }), ...(most && { most }) }]
   })

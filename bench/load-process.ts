@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Ask, LoadResult, Slice } from './load.ts'
+import { percentile } from './percentiles.ts'
 
 /**
  * Sends requests over a few connections, one at a time on each, for so many seconds. It shares the cores with the server
@@ -160,10 +161,13 @@ const run = async ({ origin, connections, seconds, asks }: Slice): Promise<LoadR
     const elapsed = performance.now() - start
     const { user, system } = process.cpuUsage(processor)
     latencies.sort((a, b) => a - b)
-    const percentile = (share: number) => latencies[Math.floor(latencies.length * share)] ?? Number.NaN
     return {
-      ...{ rate: (latencies.length / elapsed) * 1_000, p50: percentile(0.5), p99: percentile(0.99) },
-      ...{ seconds: elapsed / 1_000, busy: (user + system) / 1_000 / elapsed },
+      ...{
+        rate: (latencies.length / elapsed) * 1_000,
+        p50: percentile(latencies, 0.5),
+        p99: percentile(latencies, 0.99),
+      },
+      ...{ seconds: elapsed / 1_000, count: latencies.length, busy: (user + system) / 1_000 / elapsed },
     }
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) }

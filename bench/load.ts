@@ -17,12 +17,13 @@ export type Slice = { origin: string; connections: number; seconds: number; asks
 
 /** What a slice gave: answers a second, and how many milliseconds half and 99 % of them took at most. */
 export type Measured = { rate: number; p50: number; p99: number }
+export type Loaded = Measured & { seconds: number; count: number; busy: number }
 
-export type LoadResult = (Measured & { seconds: number; busy: number }) | { error: string }
+export type LoadResult = Loaded | { error: string }
 
 /** The process that sends requests. Its processor time is what the servers on the same machine do not get, so it is watched. */
 export type Load = {
-  measure: (slice: Slice) => Promise<Measured & { seconds: number }>
+  measure: (slice: Slice) => Promise<Loaded>
   /** The largest share of a core that it used in any slice. */
   busiest: () => number
   stop: () => void

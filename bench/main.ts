@@ -48,7 +48,7 @@ const besides = ['start', 'import', 'chart']
 
 const isWanted = (name: string): boolean => wanted.length === 0 || wanted.some((word) => name.includes(word))
 const say = (what: string): void => {
-  if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${what.slice(0, (process.stderr.columns ?? 80) - 1)}`)
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${what.slice(0, (process.stderr.columns || 80) - 1)}`)
 }
 
 const requireKnown = (names: string[]): void => {
@@ -104,7 +104,7 @@ const measureServers = async (): Promise<Findings & { results: Results }> => {
     const look = () => {
       memory = Math.max(memory, memoryOf(masthead.pid))
     }
-    const results = await measureInTurns(workloads, { load, origins, rounds, seconds, say, look })
+    const results = await measureInTurns(workloads, { load, servers, rounds, seconds, say, look })
     return {
       results,
       bars: [
@@ -113,6 +113,7 @@ const measureServers = async (): Promise<Findings & { results: Results }> => {
       ],
       notes: [
         `Medians of ${rounds} rounds of ${seconds} s each, all servers in turn; ratios are medians of the ratios of each round.`,
+        'CPU: processor time of the server and of PostgreSQL for an answer, which others on the machine hardly change.',
         `PostgreSQL alone: single-row inserts by ${inserts.by}.`,
         `The load came from a process of its own, which took at most ${Math.round(load.busiest() * 100)} % of a core.`,
       ],

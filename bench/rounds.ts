@@ -1,14 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
 import { answerTo } from './answers.ts'
 import type { Ask, Load, Measured } from './load.ts'
-import { type HttpServer, type ServerName, servers, type Workload } from './workloads.ts'
+import { median } from './percentiles.ts'
+import type { Servers } from './servers.ts'
+import { type HttpServer, type ServerName, serverNames, type Workload } from './workloads.ts'
+
+/** With the microseconds of processor time that the server and PostgreSQL spent on an answer. */
+export type Outcome = Measured & { processor: number }
 
 /** What each server did with a workload, round by round; nothing where it was left out. */
-export type Results = Map<Workload, Partial<Record<ServerName, (Measured | undefined)[]>>>
+export type Results = Map<Workload, Partial<Record<ServerName, (Outcome | undefined)[]>>>
 
 type Run = {
   load: Load
-  origins: Record<HttpServer, string>
+  servers: Servers
   rounds: number
   seconds: number
   /** Called before each slice. */
@@ -29,17 +34,17 @@ export const measureInTurns = async (workloads: Workload[], run: Run): Promise<R
   const slow = new Set<string>()
   for (let round = -1; round < run.rounds; round++) {
     for (const workload of workloads) {
-      for (const server of servers) {
+      for (const server of serverNames) {
         const asks = server === 'postgres' ? workload.postgres : workload.asks[server]
         const cell = `${workload.name}, ${server}`
         if (!asks || (round > 0 && slow.has(cell))) continue
         run.say(round < 0 ? `warming up: ${cell}` : `round ${round + 1} of ${run.rounds}: ${cell}`)
         const measured = await measureSlice(workload, server, round < 0 ? run.seconds / 4 : run.seconds, run)
-        if ('seconds' in measured && measured.seconds > patienceSeconds) slow.add(cell)
-        const { rate, p50, p99 } = measured
+        if (measured.seconds > patienceSeconds) slow.add(cell)
+        const { rate, p50, p99, processor } = measured
         const ofWorkload = results.get(workload) ?? {}
         ofWorkload[server] ??= new Array(run.rounds).fill(undefined)
-        if (round >= 0) ofWorkload[server][round] = { rate, p50, p99 }
+        if (round >= 0) ofWorkload[server][round] = { rate, p50, p99, processor }
         run.look()
       }
     }
@@ -51,14 +56,21 @@ const measureSlice = async (
   { name, asks, connections, postgres }: Workload,
   server: ServerName,
   seconds: number,
-  { load, origins }: Run,
-): Promise<Measured | (Measured & { seconds: number })> => {
-  if (server === 'postgres') return postgres?.(connections, seconds) ?? { rate: 0, p50: 0, p99: 0 }
+  { load, servers: { origins, processorTime } }: Run,
+): Promise<Outcome & { seconds: number }> => {
+  if (server === 'postgres') {
+    const alone = (await postgres?.(connections, seconds)) ?? { rate: Number.NaN, p50: Number.NaN, p99: Number.NaN }
+    return { ...alone, processor: Number.NaN, seconds }
+  }
   const given = asks[server] ?? []
   const list = typeof given === 'function' ? await given() : given
-  return load.measure({ origin: origins[server], connections, seconds, asks: list }).catch((error) => {
-    throw new Error(`${name}, ${server}: ${error.message}`)
-  })
+  const before = processorTime(server)
+  try {
+    const measured = await load.measure({ origin: origins[server], connections, seconds, asks: list })
+    return { ...measured, processor: ((processorTime(server) - before) / measured.count) * 1_000_000 }
+  } catch (error) {
+    throw new Error(`${name}, ${server}: ${error instanceof Error ? error.message : error}`)
+  }
 }
 
 /** Everybody must give the same records: a fast wrong answer is not speed. */
@@ -87,15 +99,9 @@ const recordsOf = ({ status, body }: { status: number; body: string }): unknown 
   return rest
 }
 
-export const median = (values: number[]): number => {
-  const sorted = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b)
-  const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]]
-  return low === undefined || high === undefined ? Number.NaN : (low + high) / 2
-}
-
-export const summaryOf = (slices: readonly (Measured | undefined)[] | undefined): Measured | null => {
+export const summaryOf = (slices: readonly (Outcome | undefined)[] | undefined): Outcome | null => {
   const present = (slices ?? []).filter((slice) => slice !== undefined)
   if (present.length === 0) return null
-  const middle = (select: (slice: Measured) => number) => median(present.map(select))
-  return { rate: middle(({ rate }) => rate), p50: middle(({ p50 }) => p50), p99: middle(({ p99 }) => p99) }
+  const middle = (key: keyof Outcome) => median(present.map((slice) => slice[key]))
+  return { rate: middle('rate'), p50: middle('p50'), p99: middle('p99'), processor: middle('processor') }
 }

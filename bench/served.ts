@@ -60,6 +60,9 @@ export const superuserOf = async (dataDirectory: string) => {
   return { PGHOST: socket ? folder : address, PGPORT: port, PGUSER: 'postgres', PGDATABASE: 'masthead', PGPASSWORD }
 }
 
+export const postmasterOf = async (dataDirectory: string): Promise<number> =>
+  Number.parseInt(await readFile(`${dataDirectory}/postgres/postmaster.pid`, 'utf8'), 10)
+
 export const connectAsSuperuser = async (dataDirectory: string): Promise<pg.Client> => {
   const { PGHOST, PGPORT, PGUSER, PGDATABASE, PGPASSWORD } = await superuserOf(dataDirectory)
   const client = new pg.Client({
@@ -70,7 +73,7 @@ export const connectAsSuperuser = async (dataDirectory: string): Promise<pg.Clie
 }
 
 /** A limit or a peer, in a process of its own, with PostgreSQL's superuser. */
-export type Rival = { child: ChildProcess; origin: string; stop: () => Promise<void> }
+export type Rival = { child: ChildProcess; pid: number; origin: string; stop: () => Promise<void> }
 
 export const startRival = async (dataDirectory: string, file: string): Promise<Rival> => {
   const env = { ...process.env, ...(await superuserOf(dataDirectory)), NODE_ENV: 'production' }
@@ -81,6 +84,7 @@ export const startRival = async (dataDirectory: string, file: string): Promise<R
   const [{ origin }] = announced as [{ origin: string }] // what announced.ts sends
   return {
     child,
+    pid: child.pid ?? 0,
     origin,
     stop: async () => {
       child.disconnect()

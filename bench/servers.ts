@@ -1,13 +1,16 @@
 import { once } from 'node:events'
 import type pg from 'pg'
 import type { Kept } from './limits/memory.ts'
-import { connectAsSuperuser, type Rival, type Served, serve, startRival } from './served.ts'
+import { processorTimeOf } from './processor-time.ts'
+import { connectAsSuperuser, postmasterOf, type Rival, type Served, serve, startRival } from './served.ts'
 import type { HttpServer } from './workloads.ts'
 
 /** Masthead, the limits and the peer, each one thread in a process of its own, on one PostgreSQL. */
 export type Servers = {
   masthead: Served
   origins: Record<HttpServer, string>
+  /** Seconds that the processor has worked for a server and for PostgreSQL. */
+  processorTime: (server: HttpServer) => number
   database: pg.Client
   keep: (answers: Kept[]) => Promise<void>
   stop: () => Promise<void>
@@ -31,8 +34,11 @@ export const startServers = async (dataDirectory: string): Promise<Servers> => {
     const memory = await start('./limits/memory.ts')
     const stored = await start('./limits/stored.ts')
     const peer = await start('./peers/express-typeorm.ts')
+    const pids = { masthead: masthead.pid, memory: memory.pid, stored: stored.pid, peer: peer.pid }
+    const postmaster = await postmasterOf(dataDirectory)
     return {
       masthead,
+      processorTime: (server) => processorTimeOf(pids[server], postmaster),
       origins: { masthead: masthead.origin, memory: memory.origin, stored: stored.origin, peer: peer.origin },
       database,
       keep: async (answers) => {

@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers'
 import type pg from 'pg'
 import type { Tenant } from './data.ts'
 import type { Measured } from './load.ts'
+import { percentile } from './percentiles.ts'
 import { connectAsSuperuser, superuserOf } from './served.ts'
 
 /** The same contacts as over HTTP, one row a transaction, straight into the table with all its indexes. */
@@ -102,6 +103,5 @@ const byLoop = async (
   const rate = (latencies.length / (performance.now() - start)) * 1_000
   await Promise.all(clients.map((client) => client.end()))
   latencies.sort((a, b) => a - b)
-  const percentile = (share: number) => latencies[Math.floor(latencies.length * share)] ?? Number.NaN
-  return { rate, p50: percentile(0.5), p99: percentile(0.99) }
+  return { rate, p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99) }
 }

@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { median } from './rounds.ts'
+import { median } from './percentiles.ts'
 import { environmentOf } from './served.ts'
 
 /** Milliseconds from nothing to ready: PostgreSQL alone by its own `pg_ctl`, and `masthead serve` until `/readyz`. */

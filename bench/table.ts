@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import type { JudgedBar } from './bars.ts'
 import { type Results, summaryOf } from './rounds.ts'
-import { type ServerName, servers } from './workloads.ts'
+import { type ServerName, serverNames } from './workloads.ts'
 
 /** What is shown on the terminal. */
 const labels: Record<ServerName, string> = {
@@ -16,17 +16,17 @@ const strong = (text: string): string => styleText('bold', text, { stream: proce
 const faint = (text: string): string => styleText('dim', text, { stream: process.stdout })
 
 export const tableOf = (results: Results): string => {
-  const lines = [strong(line('', '', 'requests/s', 'p50 ms', 'p99 ms', 'Masthead ×'))]
+  const lines = [strong(line('', '', 'per second', 'p50 ms', 'p99 ms', 'CPU µs', 'Masthead'))]
   for (const [{ name: workload, charted }, ofServers] of results) {
     if (charted) continue
     const ours = summaryOf(ofServers.masthead)
     let name = workload
-    for (const server of servers) {
+    for (const server of serverNames) {
       const summary = summaryOf(ofServers[server])
       if (!summary) continue
-      const ratio = server === 'masthead' || !ours ? '' : digits(ours.rate / summary.rate)
-      const cells = [digits(summary.rate), digits(summary.p50), digits(summary.p99), ratio] as const
-      const text = line(name, labels[server], ...cells)
+      const { rate, p50, p99, processor } = summary
+      const ratio = server === 'masthead' || !ours ? '' : `× ${digits(ours.rate / rate)}`
+      const text = line(name, labels[server], ...[rate, p50, p99, processor].map(digits), ratio)
       lines.push(server === 'masthead' ? text : faint(text))
       name = ''
     }

@@ -5,8 +5,8 @@ import type { Kept } from './limits/memory.ts'
 import type { Ask, Measured } from './load.ts'
 
 /** Masthead, the two limits, the peer, and PostgreSQL without any server before it. */
-export const servers = ['masthead', 'memory', 'stored', 'peer', 'postgres'] as const
-export type ServerName = (typeof servers)[number]
+export const serverNames = ['masthead', 'memory', 'stored', 'peer', 'postgres'] as const
+export type ServerName = (typeof serverNames)[number]
 export type HttpServer = Exclude<ServerName, 'postgres'>
 
 export type Workload = {

@@ -3,23 +3,21 @@ import { announced } from '../announced.ts'
 
 /**
  * The limit of what comes from memory: bare `node:http` that sends again what Masthead answered, the same status, headers
- * and bytes. It reads nothing of a request but its path, which is the number of the answer.
+ * and bytes. It reads nothing of a request but its path, which is the number of the answer. Bodies are kept as bytes: to
+ * encode a page of names from all over the world each time would cost as much again.
  */
 export type Kept = { status: number; headers: string[]; body: string }
 
-let answers: Kept[] = []
+let answers: (Omit<Kept, 'body'> & { bytes: Buffer | undefined })[] = []
 process.on('message', (kept: Kept[]) => {
-  answers = kept
+  answers = kept.map(({ body, ...rest }) => ({ ...rest, bytes: body ? Buffer.from(body) : undefined }))
   process.send?.('kept')
 })
 
 announced(
   createServer((request, response) => {
     const answer = answers[Number(request.url?.slice(1))]
-    if (!answer) {
-      response.writeHead(404).end()
-      return
-    }
-    response.writeHead(answer.status, answer.headers).end(answer.body)
+    if (answer) response.writeHead(answer.status, answer.headers).end(answer.bytes)
+    else response.writeHead(404, { 'content-length': 0 }).end()
   }),
 )

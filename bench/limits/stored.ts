@@ -46,11 +46,8 @@ const answer = async (url: string): Promise<string | undefined> => {
 
 announced(
   createServer(async (request, response) => {
-    const body = await answer(request.url ?? '')
-    response.writeHead(body === undefined ? 404 : 200, {
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': Buffer.byteLength(body ?? ''),
-    })
-    response.end(body)
+    const bytes = Buffer.from((await answer(request.url ?? '')) ?? '')
+    const headers = { 'content-type': 'application/json; charset=utf-8', 'content-length': bytes.length }
+    response.writeHead(bytes.length > 0 ? 200 : 404, headers).end(bytes)
   }),
 )

@@ -34,7 +34,7 @@ export const Contacts = new EntitySchema<Contact>({
   tableName: 'contacts',
   columns: {
     id: { type: 'uuid', primary: true },
-    tenantId: { name: 'tenant_id', type: 'uuid', primary: true, select: false },
+    tenantId: { name: 'tenant_id', type: 'uuid', select: false },
     position: { type: 'bigint', select: false, insert: false, update: false },
     visibility: { name: 'class', type: 'smallint', select: false, insert: false, update: false },
     accountId: { name: 'account_id', type: 'text' },
@@ -64,7 +64,7 @@ export const Accounts = new EntitySchema<Account>({
   tableName: 'accounts',
   columns: {
     id: { type: 'uuid', primary: true },
-    tenantId: { name: 'tenant_id', type: 'uuid', primary: true },
+    tenantId: { name: 'tenant_id', type: 'uuid' },
     accountId: { name: 'account_id', type: 'text' },
   },
 })
