@@ -18,8 +18,8 @@ import { workloadsOf } from './workloads.ts'
 /** What Masthead costs beside the limits and a peer: `npm run bench`. README.md says what is measured, and how. */
 const usage = `Usage: npm run bench -- [options] [what …]
 
-Measures everything, which takes some ten minutes, and the first time ten more to make a million contacts. With names only
-the workloads whose names hold one of them, as "page 1"; start, import and chart are names too.
+Measures everything, which takes ten to twenty minutes, and the first time ten more to make a million contacts. With
+names only the workloads whose names hold one of them, as "page 1"; start, import and chart are names too.
 
   --rounds <n>   how many rounds (default 7)
   --seconds <n>  how long each server is asked in a round (default 1)
@@ -113,7 +113,7 @@ const measureServers = async (): Promise<Findings & { results: Results }> => {
       ],
       notes: [
         `Medians of ${rounds} rounds of ${seconds} s each, all servers in turn; ratios are medians of the ratios of each round.`,
-        'CPU: processor time of the server and of PostgreSQL for an answer, which others on the machine hardly change.',
+        'CPU: processor time of the server and of PostgreSQL for an answer; others on the machine disturb it less than times.',
         `PostgreSQL alone: single-row inserts by ${inserts.by}.`,
         `The load came from a process of its own, which took at most ${Math.round(load.busiest() * 100)} % of a core.`,
       ],

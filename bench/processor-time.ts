@@ -5,7 +5,7 @@ const ticksASecond = 100
 
 /**
  * Seconds of processor time that a server and all of PostgreSQL have used so far; not a number where the system is not
- * Linux. Whatever else runs on the machine makes an answer late, but hardly makes it cost more.
+ * Linux. Whatever else runs on the machine disturbs it less than it disturbs times.
  */
 export const processorTimeOf = (server: number, postmaster: number): number => {
   try {
