@@ -35,6 +35,8 @@ export type AppOptions = {
   /** Where requests are counted: in memory that the threads of a process share, or by all nodes in one Redis. */
   counting?: { memory?: CounterMemory; thread?: number; redisUrl?: string | null }
   log?: Log
+  /** Hooks of who traces requests, before all others. */
+  instrument?: (app: FastifyInstance) => void
   /** Told of every request, beside the log. */
   watchers?: RequestWatcher[]
 }
@@ -68,6 +70,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
       sendProblem(reply.headers(openToAllOrigins), asProblem(error, request), baseUrl)
     },
   })
+  options.instrument?.(app)
   if (watchers.length > 0) {
     app.addHook('onRequest', (request, reply, done) => {
       watchRequest(watchers, request, reply)

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import type { RateLimits } from './http/rate-limit.ts'
 import { type LogLevel, logLevels } from './log-level.ts'
+import type { Sampling } from './traces/tracing.ts'
 
 /**
  * The only reader of the environment. Each comment below is the documentation of its variable.
@@ -25,6 +26,8 @@ export type Config = {
   logLevel: LogLevel
   /** `METRICS_PORT`: where measures are served at `/metrics` for Prometheus. Default: nowhere. `METRICS_HOST`: the address to listen on. Default `localhost`. */
   metrics: { host: string; port: number } | null
+  /** `OTEL_EXPORTER_OTLP_ENDPOINT`: where traces are sent by OTLP over HTTP; `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`: which. Default: nowhere, and all. */
+  sampling: Sampling | null
   /** `RATE_LIMIT`: `off` for trials. Requests a minute: of a token `RATE_LIMIT_TOKEN`, default 1200; of a tenant `RATE_LIMIT_TENANT`, 6000; of an address to the authorization server `RATE_LIMIT_ADDRESS`, 1200; passwords tried from an address `RATE_LIMIT_SIGN_IN`, 120; tokens given to an application `RATE_LIMIT_APPLICATION`, 6000. `RATE_LIMIT_AT_ONCE`: requests of a token at once, default 50. */
   rateLimits: RateLimits | null
   /** `REDIS_URL`: a Redis in which all nodes count requests together, as `redis://host:6379` or `rediss://user:password@host:6379/1`. Default: each node counts its own. */
@@ -61,6 +64,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config
   metrics: environment.METRICS_PORT
     ? { host: environment.METRICS_HOST || 'localhost', port: readPort(environment.METRICS_PORT, 'METRICS_PORT') }
     : null,
+  sampling: readSampling(environment),
   rateLimits: readRateLimits(environment),
   redisUrl: environment.REDIS_URL ? readRedisUrl(environment.REDIS_URL) : null,
   secret: environment.MASTHEAD_SECRET ? readSecret(environment.MASTHEAD_SECRET) : null,
@@ -99,6 +103,22 @@ const readLogLevel = (text: string): LogLevel => {
   const level = logLevels.find((one) => one === text)
   if (level) return level
   throw new Error(`LOG_LEVEL must be one of ${logLevels.join(', ')}, not "${text}"`)
+}
+
+/** Names and meanings are those of OpenTelemetry; its other variables are read by its own program. */
+const readSampling = (environment: NodeJS.ProcessEnv): Sampling | null => {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = environment
+  if (!(all || traces) || environment.OTEL_SDK_DISABLED === 'true') return null
+  if (all) readAddress(all, 'OTEL_EXPORTER_OTLP_ENDPOINT')
+  if (traces) readAddress(traces, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT')
+  const sampler = environment.OTEL_TRACES_SAMPLER || 'parentbased_always_on'
+  const [, asCaller, kind] = /^(parentbased_)?(always_on|always_off|traceidratio)$/.exec(sampler) ?? []
+  const share = { always_on: 1, always_off: 0, traceidratio: Number(environment.OTEL_TRACES_SAMPLER_ARG || '1') }[
+    kind ?? ''
+  ]
+  if (share === undefined) throw new Error(`OTEL_TRACES_SAMPLER must be one of OpenTelemetry's, not "${sampler}"`)
+  if (!(share >= 0 && share <= 1)) throw new Error('OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1')
+  return { share, asCaller: asCaller !== undefined }
 }
 
 const readRateLimits = (environment: NodeJS.ProcessEnv): RateLimits | null => {

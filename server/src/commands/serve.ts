@@ -46,10 +46,11 @@ const run = async (options: ServeOptions): Promise<void> => {
     const port = await portOf(config).catch((error) => refuseToListen(error, config))
     const baseUrl = config.baseUrl ?? `http://localhost:${port}`
     const delegation = await delegationOf(config, baseUrl)
-    const { host, trustedProxies, rateLimits, redisUrl, workers } = config
+    const { host, trustedProxies, rateLimits, redisUrl, workers, sampling } = config
     const counting = { memory: newCounterMemory(workers), redisUrl }
     const measured = config.metrics !== null
-    const served: Served = { host, port, baseUrl, delegation, trustedProxies, rateLimits, counting, measured }
+    const limits = { trustedProxies, rateLimits, counting }
+    const served: Served = { host, port, baseUrl, delegation, ...limits, measured, sampling }
     const started = await start(config, served, opened, log).catch((error) => refuseToListen(error, served))
     serving = started
     const metrics = config.metrics && (await startMetrics(config.metrics, opened.database, started, log))
@@ -58,6 +59,8 @@ const run = async (options: ServeOptions): Promise<void> => {
       await Promise.all([started.stop(), worker?.stop()])
       await metrics?.close()
       await opened.close()
+      // Who takes no traces must not keep the process.
+      if (sampling) process.exit()
     })
     if (stopping.aborted) return
     const announced = {
