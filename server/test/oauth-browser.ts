@@ -84,12 +84,11 @@ export class Browser {
   /** One request: a form is posted as a page of the service would. */
   async visit(address: string, fields?: Parameters, headers: Record<string, string> = {}): Promise<Visit> {
     const { pathname, search } = new URL(address, this.#origin)
-    const cookies = this.#cookies.filter(({ path }) => `${pathname}/`.startsWith(path === '/' ? path : `${path}/`))
     const response = await fetch(this.#origin + pathname + search, {
       redirect: 'manual',
       headers: {
         accept: 'text/html',
-        cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
+        cookie: this.cookiesAt(pathname),
         ...(fields && { 'sec-fetch-site': 'same-origin' }),
         ...headers,
       },
@@ -98,6 +97,14 @@ export class Browser {
     for (const cookie of response.headers.getSetCookie()) this.#keep(cookie)
     const location = response.headers.get('location') ?? ''
     return { status: response.status, headers: response.headers, address, location, page: await response.text() }
+  }
+
+  /** The header with which it visits this path. */
+  cookiesAt(pathname: string): string {
+    return this.#cookies
+      .filter(({ path }) => `${pathname}/`.startsWith(path === '/' ? path : `${path}/`))
+      .map(({ name, value }) => `${name}=${value}`)
+      .join('; ')
   }
 
   /** Until there is a page, or a redirect to somewhere else. */

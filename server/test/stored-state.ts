@@ -2,14 +2,17 @@ import assert from 'node:assert/strict'
 import type pg from 'pg'
 
 /** Everything that is stored, but when a token was last used; without the rows of some tenants. */
-export const storedState = async (owner: pg.Client, except: readonly string[] = []): Promise<unknown> => {
+export const storedState = async (
+  owner: pg.Client,
+  except: readonly string[] = [],
+): Promise<[table: string, digest: string][]> => {
   const digests = (await tablesOf(owner)).map(
     ({ name, ofTenants }) => `select '${name}', md5(string_agg(row, '' order by row))
       from (select md5((to_jsonb(t) - 'last_used_at')::text) as row from ${name} t
         where ${ofTenants ? 'tenant_id is null or tenant_id <> all ($1::uuid[])' : '$1::uuid[] is not null'}) as rows`,
   )
   const statement = { text: digests.join(' union all '), values: [except], rowMode: 'array' as const }
-  return (await owner.query(statement)).rows
+  return (await owner.query(statement)).rows as [string, string][] // as it selects them
 }
 
 /** By table: changes whenever a row of the tenant does. */

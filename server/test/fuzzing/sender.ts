@@ -1,0 +1,33 @@
+import { KeptConnection } from '../raw-connection.ts'
+import type { CallAnswer } from '../service.ts'
+import type { Wire } from './wire.ts'
+
+/** Sends one request after another over one connection. Whatever is wrong is told with the request, ready to be sent again. */
+export class Sender {
+  readonly #connection: KeptConnection
+  #former = 'nothing'
+
+  constructor(origin: string) {
+    this.#connection = new KeptConnection(origin)
+  }
+
+  async send(wire: Wire, judge: (answer: CallAnswer) => void | Promise<void>): Promise<CallAnswer> {
+    let answer: CallAnswer | undefined
+    try {
+      answer = await this.#connection.send(wire.method, wire.bytes, wire.last)
+      await judge(answer)
+      this.#former = `${wire.curl} → ${answer.status}`
+      return answer
+    } catch (error) {
+      // What is tried next, to find the smallest request that fails, starts afresh.
+      this.#connection.close()
+      const told = answer && `${answer.status} ${JSON.stringify([...answer.headers])} ${answer.text.slice(0, 2_000)}`
+      const parts = [error, wire.curl, told ?? 'There was no answer.', `Before it: ${this.#former}`]
+      throw new Error(parts.join('\n\n'))
+    }
+  }
+
+  close(): void {
+    this.#connection.close()
+  }
+}
