@@ -21,7 +21,7 @@ import { cloneTemplate, freeAddress } from '../../test/service.ts'
 
 const run = promisify(execFile)
 const connectionString = await cloneTemplate()
-const environment = { DATABASE_URL: connectionString, RATE_LIMIT: 'off' }
+const environment = { DATABASE_URL: connectionString, RATE_LIMIT: 'off', LOG_LEVEL: 'warn' }
 const [owner, onlooker] = [new pg.Client(connectionString), new pg.Client(connectionString)]
 await Promise.all([owner.connect(), onlooker.connect()])
 after(() => Promise.all([owner.end(), onlooker.end()]))
@@ -103,8 +103,8 @@ const through = (address: string): string => {
 }
 
 describe('a stop', { timeout: 60_000 }, () => {
-  test('answers what was taken, and refuses what still comes', async (context) => {
-    const { api, url, accountId, stop } = await serve(context)
+  const answersWhatWasTaken = async (context: TestContext, workers: string) => {
+    const { api, url, accountId, stop } = await serve(context, { ...environment, WORKERS: workers })
     const [busy, late, idle] = [await keptConnection(url), await keptConnection(url), await keptConnection(url)]
     idle.send(request('GET /readyz'))
     await until('an answer has come', () => idle.received().endsWith('{"status":"ready"}'))
@@ -133,7 +133,9 @@ describe('a stop', { timeout: 60_000 }, () => {
     assert.match(busy.received(), /\r\nconnection: close\r\n/)
     const outcome = await stopped
     assert.deepEqual([outcome.code, outcome.stderr], [0, ''])
-  })
+  }
+  test('answers what was taken, and refuses what still comes', (context) => answersWhatWasTaken(context, '1'))
+  test('does so in every worker', (context) => answersWhatWasTaken(context, '2'))
 
   test('ends within 10 s when a database, an upload and the head of a request all hang', async (context) => {
     const address = await freeAddress()
