@@ -80,10 +80,12 @@ describe('masthead doctor', { timeout: 60_000 }, () => {
   test('tells every mistake in the environment at once, and goes on', async () => {
     const wrong = { PORT: 'http', RATE_LIMIT: 'maybe', TRUST_PROXY: '10.0.0.0/33', MASTHEAD_SECRET: 'hunter22' }
     const nowhere = 'postgres://a:hunter22@127.0.0.1:1/x'
-    const diagnosis = await diagnose({ ...environment, ...wrong, DATABASE_URL: nowhere, HOST: '0.0.0.0' })
+    const given = { DATABASE_URL: nowhere, HOST: '0.0.0.0', REDIS_URL: 'redis://a:hunter22@127.0.0.1:1' }
+    const diagnosis = await diagnose({ ...environment, ...wrong, ...given })
     for (const name of Object.keys(wrong)) assertFound(diagnosis, name, 'failure', new RegExp(`^${name} must `), /mend/)
     assertFound(diagnosis, 'address', 'warning', /HOST lets others in/, /set BASE_URL/)
     assertFound(diagnosis, 'database', 'failure', /does not answer: .*ECONNREFUSED/, /that the server runs/)
+    assertFound(diagnosis, 'redis', 'warning', /does not answer, .*ECONNREFUSED/, /password of REDIS_URL/)
     const unreadable = await diagnose({ ...environment, DATABASE_URL: 'mysql://a:hunter22@localhost/x' })
     assertFound(unreadable, 'DATABASE_URL', 'failure', /^DATABASE_URL must be an address like postgres:/)
     assert.equal('database' in unreadable.findings, false)

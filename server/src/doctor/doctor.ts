@@ -12,12 +12,18 @@ import { databaseChecks } from './database.ts'
 import { type Finding, failure, findings, ok, type Verdict } from './finding.ts'
 import { machineChecks } from './machine.ts'
 import { roleFacts } from './queries.ts'
+import { redisChecks } from './redis.ts'
 
 /** Looks at everything that Masthead needs, and changes nothing. */
 export const examine = async (dataDir: string | undefined): Promise<Finding[]> => {
   const { config: given, mistakes } = examineConfig()
   const config = { ...given, dataDirectory: dataDir ?? given.dataDirectory }
-  const found = await findings({ ...mistakeChecks(mistakes), ...configurationChecks(config), ...machineChecks(config) })
+  const found = await findings({
+    ...mistakeChecks(mistakes),
+    ...configurationChecks(config),
+    ...machineChecks(config),
+    ...redisChecks(config),
+  })
   // Without it we would look at another database.
   if (mistakes.DATABASE_URL !== undefined) return found
   const inside: Finding[] = []

@@ -1,0 +1,25 @@
+import { messageOf } from '../commands/output.ts'
+import type { Config } from '../config.ts'
+import { RedisCounters } from '../counters/redis-counters.ts'
+import { type Check, ok, warning } from './finding.ts'
+
+/** Only where one is named. */
+export const redisChecks = ({ redisUrl }: Config): Record<string, Check> =>
+  redisUrl === null ? {} : { redis: () => checkRedis(redisUrl) }
+
+const nothingIsCounted = {
+  take: () => {
+    throw new Error('a doctor counts nothing')
+  },
+}
+
+const checkRedis = async (url: string) => {
+  const troubles: unknown[] = []
+  const counters = await RedisCounters.open(url, nothingIsCounted, (_message, error) => troubles.push(error))
+  await counters.close()
+  if (troubles.length === 0) return ok('that of REDIS_URL answers')
+  return warning(
+    `that of REDIS_URL does not answer, so each node counts requests on its own: ${troubles.map(messageOf).join(', ')}`,
+    'see that it runs, and that it can be reached from this machine with the password of REDIS_URL',
+  )
+}
