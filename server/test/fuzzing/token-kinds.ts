@@ -1,4 +1,5 @@
 import type { Scope } from '@masthead/contract'
+import { operator } from '../../src/audit/author.ts'
 import { listTokens, revokeToken } from '../../src/identity/access-tokens.ts'
 import { allows, allScopes, type Role, roles } from '../../src/identity/roles.ts'
 import { newToken } from '../../src/identity/token-format.ts'
@@ -87,13 +88,13 @@ const makers: Readonly<Record<string, Maker>> = {
   revoked: ended(
     (tenant) => tenant.serviceToken(),
     async ({ database: { query } }, tenantId) => {
-      for (const { id } of await listTokens(query, tenantId)) await revokeToken(query, id)
+      for (const { id } of await listTokens(query, tenantId)) await revokeToken(query, operator, id)
     },
   ),
   'of a removed member': ended(
     (tenant) => tenant.personalToken('admin'),
     async ({ database: { query } }, tenantId) => {
-      for (const { email } of await listMembers(query, tenantId)) await removeMember(query, tenantId, email)
+      for (const { email } of await listMembers(query, tenantId)) await removeMember(query, operator, tenantId, email)
     },
   ),
   'that nobody holds': async () => worthless(newToken('service')),
