@@ -39,22 +39,30 @@ export type AppOptions = {
   instrument?: (app: FastifyInstance) => void
   /** Told of every request, beside the log. */
   watchers?: RequestWatcher[]
+  /** How long a request may take to arrive, and a caller may take nothing of its answer. */
+  patienceMilliseconds?: number
 }
 
-/** How long a request may take to arrive. */
-const requestTimeoutMilliseconds = 30_000
+const usualPatienceMilliseconds = 30_000
 
 /** The service as it runs in production and in tests. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
   const { database, baseUrl, delegation, rateLimits, trustedProxies = [] } = options
+  const { patienceMilliseconds = usualPatienceMilliseconds } = options
   const log = options.log ?? openLog({ level: 'warn' })
   const watchers = [...(options.watchers ?? []), ...(log.isLevelEnabled('info') ? [requestLog(log)] : [])]
   const unreadable = new UnreadableRequests(baseUrl, watchers)
   const app = Fastify({
     bodyLimit: largest.bodyBytes,
-    // Room for a URL that is too long to be refused with 414, not cut off with 431.
-    http: { maxHeaderSize: largest.headBytes },
-    requestTimeout: requestTimeoutMilliseconds,
+    http: {
+      // Room for a URL that is too long to be refused with 414, not cut off with 431.
+      maxHeaderSize: largest.headBytes,
+      // Node takes the shorter limit for the head and the longer for the whole request; by itself this one is a minute.
+      headersTimeout: patienceMilliseconds,
+      connectionsCheckingInterval: patienceMilliseconds / 10,
+    },
+    requestTimeout: patienceMilliseconds,
+    connectionTimeout: patienceMilliseconds,
     // Who comes while it closes is refused by a problem like all others.
     return503OnClosing: false,
     routerOptions: { maxParamLength: largest.urlBytes },

@@ -21,11 +21,18 @@ process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL')
 })
 
-export const spawnMasthead = (args: readonly string[], environment: Environment, stdout: 'pipe' | number = 'pipe') => {
+type Output = 'pipe' | number
+
+export const spawnMasthead = (
+  args: readonly string[],
+  environment: Environment,
+  stdout: Output = 'pipe',
+  stderr: Output = 'pipe',
+) => {
   const { PATH = '', HOME = '' } = process.env
   const child = spawn(process.execPath, [main, ...args], {
     env: { PATH, HOME, NODE_COMPILE_CACHE: compiled, ...environment },
-    stdio: ['pipe', stdout, 'pipe'],
+    stdio: ['pipe', stdout, stderr],
   })
   children.add(child)
   const said = { stdout: '', stderr: '' }
@@ -68,8 +75,12 @@ export type Serving = {
 }
 
 /** `masthead serve --json`, from the moment that it says where it serves. */
-export const startServing = async (args: readonly string[], environment: Environment): Promise<Serving> => {
-  const { child, said, ended } = spawnMasthead(['serve', '--json', ...args], environment)
+export const startServing = async (
+  args: readonly string[],
+  environment: Environment,
+  stderr?: Output,
+): Promise<Serving> => {
+  const { child, said, ended } = spawnMasthead(['serve', '--json', ...args], environment, 'pipe', stderr)
   let over = false
   ended.then(
     () => (over = true),

@@ -60,6 +60,8 @@ export type ServiceOptions = {
   connectionString?: string
   /** Where they are counted: in its own memory unless said otherwise. */
   counting?: AppOptions['counting']
+  /** How long a caller may keep it waiting: as in production, unless said otherwise. */
+  patienceMilliseconds?: number
 }
 
 /** What the service calls itself, and its secret, unless a test says otherwise. */
@@ -78,8 +80,9 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const { delegation = { issuer: baseUrl, secret } } = options
   const { connectionString = await cloneTemplate() } = options
   const database = openDatabase(connectionString, serviceRole)
-  const { rateLimits = generous, counting = {} } = options
-  const app = await buildApp({ database, baseUrl, delegation, rateLimits, counting })
+  const { rateLimits = generous, counting = {}, patienceMilliseconds } = options
+  const patience = patienceMilliseconds === undefined ? {} : { patienceMilliseconds }
+  const app = await buildApp({ database, baseUrl, delegation, rateLimits, counting, ...patience })
   await app.listen({ host: '127.0.0.1', port: Number(new URL(baseUrl).port) })
   const address = app.server.address()
   if (address === null || typeof address === 'string') throw new Error('the service does not listen on a port')
