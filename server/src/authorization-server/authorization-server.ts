@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { performance } from 'node:perf_hooks'
 import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose'
 import type Provider from 'oidc-provider'
 import { deleteOldFailures } from '../identity/sign-in.ts'
@@ -19,7 +20,7 @@ export class AuthorizationServer {
   #polling: Promise<void> | null = null
   #pollDue = 0
   #isFailing = false
-  #houseKeptAt = 0
+  #houseKeptAt = Number.NEGATIVE_INFINITY
   readonly #timer: NodeJS.Timeout
 
   private constructor(options: Omit<ProviderOptions, 'keys'>, running: Running) {
@@ -61,8 +62,8 @@ export class AuthorizationServer {
   /** Whoever sends keys that nobody has must not make us ask for each. */
   async #pollSoon(): Promise<void> {
     if (this.#polling) await this.#polling
-    if (Date.now() < this.#pollDue) return
-    this.#pollDue = Date.now() + leastMillisecondsBetweenLookups
+    if (performance.now() < this.#pollDue) return
+    this.#pollDue = performance.now() + leastMillisecondsBetweenLookups
     await this.#poll()
   }
 
@@ -88,8 +89,8 @@ export class AuthorizationServer {
   }
 
   async #keepHouse(): Promise<void> {
-    if (Date.now() - this.#houseKeptAt < houseKeepingMilliseconds) return
-    this.#houseKeptAt = Date.now()
+    if (performance.now() - this.#houseKeptAt < houseKeepingMilliseconds) return
+    this.#houseKeptAt = performance.now()
     const { database, secret } = this.#options
     await database.transaction((query) => ensureSigningKey(query, secret))
     await deleteSpentKeys(database.query)

@@ -123,6 +123,15 @@ describe('after five failures for an account from an address', async () => {
   })
 })
 
+test('an account signs in at once when the clock of the database has been set back since its failures', async () => {
+  const attempt = await trier()
+  const victim = await newcomer()
+  for (const status of [401, 401, 401, 401, 401, 429])
+    assert.equal((await attempt('192.0.2.9', victim.email, wrong)).statusCode, status)
+  await service.owner.query(`update sign_in_failures set first_at = first_at + interval '1 hour'`)
+  assert.equal((await attempt('192.0.2.9', victim.email, victim.password)).statusCode, 303)
+})
+
 test('a trusted proxy names the caller, and nobody else does', async (context) => {
   const delegation = { issuer: baseUrl, secret }
   const app = await buildApp({

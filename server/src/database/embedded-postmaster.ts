@@ -3,6 +3,7 @@ import { constants, readFileSync, rmSync, statSync } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
+import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Cluster } from './embedded-cluster.ts'
 import { findCause } from './embedded-privileges.ts'
@@ -41,8 +42,8 @@ export async function stopPostmaster(cluster: Cluster): Promise<void> {
   // Not -w: it would take the successor for the server that it waits for.
   const { ok, output } = await cluster.run(cluster.programs.pg_ctl, 'stop', '-W', '-m', 'fast', '-D', cluster.folder)
   if (!ok) throw new Error(`PostgreSQL did not stop in ${cluster.folder}: ${findCause(output)}`)
-  for (const deadline = Date.now() + 60_000; findPostmaster(cluster.folder)?.pid === pid; await delay(10)) {
-    if (Date.now() > deadline)
+  for (const deadline = performance.now() + 60_000; findPostmaster(cluster.folder)?.pid === pid; await delay(10)) {
+    if (performance.now() > deadline)
       throw new Error(`PostgreSQL in ${cluster.folder} still stops after 60 s (see ${cluster.log})`)
   }
 }

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, DatabaseError } from 'pg'
 import { type Cluster, openCluster } from './embedded-cluster.ts'
@@ -70,7 +71,7 @@ type Presence = { client: Client; endpoint: Endpoint }
 
 async function join(cluster: Cluster, leaving: AbortSignal, usualPort?: number): Promise<Presence> {
   let reason: unknown
-  for (const deadline = Date.now() + patienceSeconds * 1_000; Date.now() < deadline; ) {
+  for (const deadline = performance.now() + patienceSeconds * 1_000; performance.now() < deadline; ) {
     const postmaster = findPostmaster(cluster.folder)
     let answered = false
     // A socket in the cluster's own folder can only be its server's, a port may be anybody's by now.

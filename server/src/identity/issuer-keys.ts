@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose'
 import { Problem } from '../problem.ts'
 
@@ -16,6 +17,7 @@ export class IssuerKeys {
   readonly #onError: (error: Error) => void
   #keys: Promise<RemoteKeys> | undefined
   #failedAt = Number.NEGATIVE_INFINITY
+  #askedAt = Number.NEGATIVE_INFINITY
 
   constructor(issuer: string, onError: (error: Error) => void) {
     this.#issuer = issuer
@@ -30,6 +32,8 @@ export class IssuerKeys {
         throw error
       })
       keys = await this.#keys
+      // The library tells by the clock when it has last fetched them; set back, it would not fetch again until then.
+      if (this.#isClockSetBack()) await keys.reload().catch(() => {})
       return await keys(header, token)
     } catch (error) {
       if (!(error instanceof Error) || error instanceof Problem || !isFaultOfIssuer(error)) throw error
@@ -57,14 +61,20 @@ export class IssuerKeys {
     return fetch(address, options)
   }
 
+  #isClockSetBack(): boolean {
+    const before = this.#askedAt
+    this.#askedAt = Date.now()
+    return this.#askedAt < before - cooldownMilliseconds
+  }
+
   #isPausing(): boolean {
-    return Date.now() < this.#failedAt + pauseMilliseconds
+    return performance.now() < this.#failedAt + pauseMilliseconds
   }
 
   #noteFailure(error: Error): void {
     // Several calls wait for the same fetch.
     if (this.#isPausing()) return
-    this.#failedAt = Date.now()
+    this.#failedAt = performance.now()
     // `fetch` tells why in the cause alone.
     this.#onError(error.cause instanceof Error ? error.cause : error)
   }

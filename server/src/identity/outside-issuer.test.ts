@@ -343,6 +343,24 @@ describe('an issuer that misbehaves', async () => {
     })
   }
 
+  const limited = { timeout: 30_000 }
+  test('is asked again at once, and for new keys, when the clock has been set back since', limited, async (context) => {
+    const service = await accepting(issuer)
+    const { herald, newMember, see } = await furnish(service)
+    const { subject: sub } = await newMember([herald])
+    outside.answer((_request, response) => void response.writeHead(500).end())
+    const token = await sign(key, { ...good(), sub }, 'at+jwt')
+    assert.match(await see(token), /^503/)
+    const now = Date.now()
+    context.mock.timers.enable({ apis: ['Date'], now: now - 3_600_000 })
+    outside.answer(working)
+    await until('the issuer is asked again', async () => (await see(token)) === 'HERALD')
+    const fresh = await newKey('made since')
+    outside.answer(metadataAndKeys(issuer, [fresh]))
+    context.mock.timers.setTime(now - 7_200_000)
+    assert.equal(await see(await sign(fresh, { ...good(), sub }, 'at+jwt')), 'HERALD')
+  })
+
   test('is asked at a bounded rate while it fails, and known keys work meanwhile', async () => {
     const { see } = furnished
     outside.answer(working)

@@ -78,13 +78,16 @@ type Tries = { tries: number; seconds: number }
 
 const throttled = ({ seconds }: Tries): SignIn => ({ refused: 'throttled', retryAfterSeconds: Math.max(seconds, 1) })
 
+/** SQL: one that begins in the future was left by a clock that was set back since, and would last until then. */
+const isOpen = `sign_in_failures.first_at > now() - $2 * interval '1 second' and sign_in_failures.first_at <= now()`
+
 /** How many there were in the window with this one, and the seconds until the window ends. */
 const countTry = async (query: Query, key: Buffer): Promise<Tries> => {
   const [counted] = await query<Tries>({
     text: `insert into sign_in_failures (key_hash, failures, first_at) values ($1, 1, now())
       on conflict (key_hash) do update set
-        failures = case when sign_in_failures.first_at > now() - $2 * interval '1 second' then sign_in_failures.failures + 1 else 1 end,
-        first_at = case when sign_in_failures.first_at > now() - $2 * interval '1 second' then sign_in_failures.first_at else now() end
+        failures = case when ${isOpen} then sign_in_failures.failures + 1 else 1 end,
+        first_at = case when ${isOpen} then sign_in_failures.first_at else now() end
       returning failures as tries, ceil(extract(epoch from first_at + $2 * interval '1 second' - now()))::integer as seconds`,
     values: [key, windowSeconds],
   })

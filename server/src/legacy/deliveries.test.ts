@@ -189,6 +189,14 @@ describe('a legacy system that is away', () => {
   })
 })
 
+test('a system that was away when the clock of the database was set back is tried by the next write', async () => {
+  const receiver = await startReceiver()
+  const { tenant, create } = await newTenant(receiver)
+  await ofOwner(tenant, `update legacy_systems set silences = 3, resumes_at = now() + interval '1 hour'`)
+  const id = await create('after')
+  await until('it is handed over', () => taken(receiver, id).length === 1)
+})
+
 describe('attaching again', () => {
   test('replaces address and secret, and what waits goes to the new one', async () => {
     const [old, next] = [await startReceiver(), await startReceiver()]

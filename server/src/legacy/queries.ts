@@ -163,6 +163,8 @@ export type Claimed = {
 const silencesUntilAway = 3
 /** Longer than an attempt may take, so that no two are under way for one delivery. */
 const claimSeconds = 20
+/** Longer than a system that is away is ever left alone: what rests for more was left by a clock that was set back since. */
+const longestRest = `interval '2 minutes'`
 /** How long a delivery is tried. */
 const patience = `interval '3 days'`
 
@@ -174,7 +176,7 @@ export const claimDelivery = (tenant: TenantDatabase): Promise<Claimed | null> =
   tenant.transaction(async (query) => {
     const [system] = await query<{ url: string; sealedSecret: Buffer; silences: number }>({
       text: `select url, sealed_secret as "sealedSecret", silences from legacy_systems
-        where resumes_at is null or resumes_at <= now() for no key update`,
+        where resumes_at is null or resumes_at <= now() or resumes_at > now() + ${longestRest} for no key update`,
     })
     if (!system) return null
     const { silences, ...target } = system
