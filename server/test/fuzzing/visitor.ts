@@ -111,4 +111,5 @@ const assertSane = (target: string, answer: CallAnswer): void => {
 
 /** A path of ours, or the one address that the application registered; a browser takes a backslash for a slash. */
 const isKnown = (location: string): boolean =>
-  /^\/(?![/\\])/.test(location) || [`${baseUrl}/`, `${callback}?`].some((known) => location.startsWith(known))
+  /^\/(?![/\\])/.test(location) ||
+  [`${baseUrl}/`, `${callback}?`, `${callback}#`].some((known) => location.startsWith(known))
