@@ -56,6 +56,10 @@ export const connectionsOfEach = (workers: number): Connections => {
 /** How many of them one tenant can take, so that the others go on. */
 const shareOf = (size: number): number => Math.max(1, Math.min(size - 1, Math.ceil(size * 0.6)))
 
+/** So many reads on a connection keep it busy; more would only stand in the way of others. They are quick, so many may wait. */
+const pipelined = 2
+const mostReads = 2_000
+
 export const openDatabase = (
   connectionString: string,
   role: string | null,
@@ -65,6 +69,7 @@ export const openDatabase = (
   const reading = new SharedConnections(connections.reading, options, role)
   const searching = new SharedConnections(connections.searching, options, role)
   const writing = openPool(connectionString, role, connections.writing)
+  const reads = new FairLanes(pipelined * connections.reading, shareOf(pipelined * connections.reading), mostReads)
   const searches = new FairLanes(connections.searching, shareOf(connections.searching))
   const writes = new FairLanes(connections.writing, shareOf(connections.writing))
   let key: Promise<Buffer> | undefined
@@ -82,7 +87,7 @@ export const openDatabase = (
     forTenant: (tenantId) => ({
       tenantId,
       cursorKey,
-      read: (statement) => reading.use((client) => readAs(client, tenantId, statement)),
+      read: (statement) => reads.run(tenantId, () => reading.use((client) => readAs(client, tenantId, statement))),
       readSlowly: (statement) =>
         searches.run(tenantId, () => searching.use((client) => readAs(client, tenantId, statement))),
       transaction: (work) => writes.run(tenantId, () => transaction(writing, [setTenant(tenantId)], work)),

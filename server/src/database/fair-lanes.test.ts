@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { cloneTemplate } from '../../test/service.ts'
+import { serviceRole } from './connection.ts'
+import { openDatabase } from './database.ts'
 import { FairLanes } from './fair-lanes.ts'
 
 /** Work that ends when the test says so. */
@@ -50,4 +54,15 @@ test('refuses those beyond a bound, as a server that has no connection left woul
   )
   resolve()
   await Promise.all(waiting)
+})
+
+test('a tenant that reads much leaves room for the read of another', async (context) => {
+  const database = openDatabase(await cloneTemplate(), serviceRole, { reading: 1, searching: 1, writing: 1 })
+  context.after(() => database.close())
+  const [loud, quiet] = [database.forTenant(randomUUID()), database.forTenant(randomUUID())]
+  let done = 0
+  const flood = Array.from({ length: 12 }, () => loud.read({ text: 'select pg_sleep(0.05)' }).then(() => done++))
+  await quiet.read({ text: 'select 1' })
+  assert.ok(done <= 4, `it waited for ${done}`)
+  await Promise.all(flood)
 })

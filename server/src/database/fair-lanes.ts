@@ -1,23 +1,23 @@
 /** Too many wait already: the caller may come again. */
-class Busy extends Error {
+export class Busy extends Error {
   /** PostgreSQL's own word for it, too_many_connections. */
   readonly code = '53300'
 }
 
 type Owner = { running: number; waiting: (() => void)[] }
 
-const mostWaiting = 100
-
 /** At most `size` at once and `share` for one owner, who wait in turns: nobody's many keep out somebody else's one. */
 export class FairLanes {
   readonly #size: number
   readonly #share: number
+  readonly #mostWaiting: number
   readonly #owners = new Map<string, Owner>()
   #running = 0
 
-  constructor(size: number, share: number) {
+  constructor(size: number, share: number, mostWaiting = 100) {
     this.#size = size
     this.#share = share
+    this.#mostWaiting = mostWaiting
   }
 
   async run<T>(name: string, work: () => Promise<T>): Promise<T> {
@@ -47,7 +47,7 @@ export class FairLanes {
   }
 
   #wait(owner: Owner): Promise<void> {
-    if (owner.waiting.length >= mostWaiting) throw new Busy('too many calls of this tenant wait already')
+    if (owner.waiting.length >= this.#mostWaiting) throw new Busy('too many calls of this tenant wait already')
     return new Promise((go) => owner.waiting.push(go))
   }
 

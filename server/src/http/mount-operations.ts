@@ -13,6 +13,7 @@ import { allowAllOrigins } from './cross-origin.ts'
 import { answerOnce, fingerprint, readKey } from './idempotency.ts'
 import { asProblem, methodNotAllowed, problemAnswer, sendProblem } from './problems.ts'
 import type { Charge, RateLimiter } from './rate-limit.ts'
+import { RefusedCallers } from './refused-callers.ts'
 import { bodyReader } from './request-body.ts'
 import { readQuery } from './request-query.ts'
 
@@ -43,9 +44,19 @@ export const mountOperations = async (app: FastifyInstance, surroundings: Surrou
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   app.addHook('onRequest', allowAllOrigins(methodsAt))
+  const { principals, limiter } = surroundings
+  const refusedCallers = new RefusedCallers()
   app.addHook('onRequest', async (request, reply) => {
-    request.principal = await authenticate(surroundings.principals, request.headers.authorization)
-    if (surroundings.limiter) await charge(surroundings.limiter, request.principal, request, reply)
+    const { authorization } = request.headers
+    const refused = refusedCallers.find(authorization)
+    if (limiter && refused) await charge(limiter, refused, request, reply)
+    request.principal = await authenticate(principals, authorization)
+    if (limiter && !refused) {
+      await charge(limiter, request.principal, request, reply).catch((error) => {
+        refusedCallers.note(authorization, known(request.principal))
+        throw error
+      })
+    }
     // Before the framework looks at a body that nobody will read.
     if (request.is404) throw noRoute(request)
   })

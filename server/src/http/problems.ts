@@ -1,5 +1,6 @@
 import { largest, type Problem as ProblemBody, problems } from '@masthead/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Busy } from '../database/fair-lanes.ts'
 import type { SentAnswer } from '../database/kept-answers.ts'
 import { isUnavailable } from '../database/unavailable.ts'
 import { invalidProperty, Problem } from '../problem.ts'
@@ -39,6 +40,9 @@ export const asProblem = (error: unknown, request: FastifyRequest): Problem => {
   if (request.raw.destroyed && !request.raw.complete)
     return new Problem('malformed_request', 'The request was not sent to its end.')
   if (code === foreignKeyViolation) return referredToNothing(error)
+  // Nothing is wrong here, and whoever sends too much must not fill the log.
+  if (error instanceof Busy)
+    return new Problem('unavailable', 'Too many of your calls wait already.', { headers: { 'retry-after': '1' } })
   if (isUnavailable(error)) {
     request.log.warn({ err: error }, 'the database did not answer')
     return new Problem('unavailable', 'The service cannot reach its data right now.', {

@@ -94,6 +94,53 @@ describe('requests of a token', () => {
   })
 })
 
+test('calls of a tenant that would wait behind too many others are refused at once', async () => {
+  const service = await startService()
+  const tenant = await service.newTenant()
+  const token = await tenant.serviceToken()
+  await tenant.add('accounts', [sampleAccount('A')])
+  const create = () => service.call('POST', '/contacts', { token, body: { accountId: 'A' } })
+  assert.equal((await create()).status, 201)
+  await service.owner.query('begin')
+  await service.owner.query('select from heads where tenant_id = $1 for update', [tenant.id])
+  const waiting = Array.from({ length: 120 }, create)
+  const { status, headers, body } = await Promise.race(waiting)
+  assert.deepEqual(
+    [status, body.code, body.detail, headers.get('retry-after')],
+    [503, 'unavailable', 'Too many of your calls wait already.', '1'],
+  )
+  await service.owner.query('commit')
+  const created = (await Promise.all(waiting)).filter((answer) => answer.status === 201)
+  assert.ok(created.length >= 106, `only ${created.length} of six at work and a hundred that wait`)
+})
+
+describe('a token that is refused', async () => {
+  const service = await startService({ rateLimits: { ...generous, token: 1 } })
+  const tenant = await service.newTenant()
+  const call = async (token: string) => (await service.call('GET', '/contacts', { token })).status
+
+  test('is refused again without a look at the database', async () => {
+    const token = await tenant.serviceToken()
+    assert.equal(await call(token), 200)
+    // On a machine that is too slow it has to be looked up again, which is right.
+    await until('it is refused while nobody can look it up', async () => {
+      assert.equal(await call(token), 429)
+      await service.owner.query('begin')
+      await service.owner.query('lock access_tokens')
+      const statuses = [await call(token), await call(token)]
+      await service.owner.query('rollback')
+      return statuses.every((status) => status === 429)
+    })
+  })
+
+  test('and then revoked is told so soon', async () => {
+    const token = await tenant.serviceToken()
+    assert.deepEqual([await call(token), await call(token)], [200, 429])
+    await service.owner.query('update access_tokens set revoked_at = now()')
+    await until('it is not known any more', async () => (await call(token)) === 401, 5_000)
+  })
+})
+
 test('whoever hangs up while the token is looked up is no longer under way', async () => {
   const service = await startService({ rateLimits: { ...generous, atOnce: 1 } })
   const tenant = await service.newTenant()
