@@ -62,6 +62,8 @@ export type ServiceOptions = {
   counting?: AppOptions['counting']
   /** How long a caller may keep it waiting: as in production, unless said otherwise. */
   patienceMilliseconds?: number
+  /** The same database by another way, which only the service takes. */
+  reachedBy?: string
 }
 
 /** What the service calls itself, and its secret, unless a test says otherwise. */
@@ -79,7 +81,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const { baseUrl } = { ...defaults, ...options }
   const { delegation = { issuer: baseUrl, secret } } = options
   const { connectionString = await cloneTemplate() } = options
-  const database = openDatabase(connectionString, serviceRole)
+  const database = openDatabase(options.reachedBy ?? connectionString, serviceRole)
   const { rateLimits = generous, counting = {}, patienceMilliseconds } = options
   const patience = patienceMilliseconds === undefined ? {} : { patienceMilliseconds }
   const app = await buildApp({ database, baseUrl, delegation, rateLimits, counting, ...patience })
@@ -87,6 +89,8 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const address = app.server.address()
   if (address === null || typeof address === 'string') throw new Error('the service does not listen on a port')
   const owner = new pg.Client(connectionString)
+  // Where a test ends its connection, the next statement fails.
+  owner.on('error', () => {})
   await owner.connect()
   after(async () => {
     await app.close()

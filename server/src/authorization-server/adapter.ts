@@ -12,10 +12,12 @@ type StateRow = { payload: string; consumed_at: Date | null }
 /** The state of the provider in PostgreSQL, shared by every process. Clients are our applications. */
 export class StateAdapter implements Adapter {
   readonly #query: Query
+  readonly #read: Query
   readonly #model: string
 
   constructor(database: Database, model: string) {
     this.#query = database.query
+    this.#read = database.read
     this.#model = model
   }
 
@@ -99,7 +101,7 @@ export class StateAdapter implements Adapter {
   }
 
   async #first(statement: { text: string; values: unknown[] }): Promise<AdapterPayload | undefined> {
-    const [row] = await this.#query<StateRow>(statement)
+    const [row] = await this.#read<StateRow>(statement)
     if (!row) return undefined
     const consumed = row.consumed_at && { consumed: Math.floor(row.consumed_at.getTime() / 1_000) }
     return { ...JSON.parse(row.payload), ...consumed }
@@ -107,7 +109,7 @@ export class StateAdapter implements Adapter {
 
   async #findClient(id: string): Promise<AdapterPayload | undefined> {
     if (id.includes('\0') || id.length > 200) return undefined
-    const application: Application | null = await findApplication(this.#query, id)
+    const application: Application | null = await findApplication(this.#read, id)
     return application && !application.disabledAt ? clientMetadata(application) : undefined
   }
 }

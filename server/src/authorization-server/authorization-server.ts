@@ -77,7 +77,7 @@ export class AuthorizationServer {
 
   async #look(): Promise<void> {
     try {
-      const revision = await signingKeysRevision(this.#options.database.query)
+      const revision = await signingKeysRevision(this.#options.database.read)
       if (revision !== this.#running.revision) this.#running = await run(this.#options)
       await this.#keepHouse()
       this.#isFailing = false
@@ -100,9 +100,9 @@ export class AuthorizationServer {
 }
 
 const run = async (options: Omit<ProviderOptions, 'keys'>): Promise<Running> => {
-  const { query } = options.database
-  const revision = await signingKeysRevision(query)
-  const keys = await loadSigningKeys(query, options.secret)
+  const { read } = options.database
+  const revision = await signingKeysRevision(read)
+  const keys = await loadSigningKeys(read, options.secret)
   const provider = buildProvider({ ...options, keys })
   const key = createLocalJWKSet({ keys: keys.map(({ publicKey }) => publicKey) })
   return { revision, provider, handle: provider.callback(), key }

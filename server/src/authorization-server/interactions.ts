@@ -125,7 +125,7 @@ const currentPage = async (surroundings: Surroundings, interaction: Interaction)
   if (interaction.prompt.name === 'login') return signInPageOf(surroundings, interaction, {})
   const { database } = surroundings
   const application = await applicationOf(surroundings, interaction)
-  const user = await findUser(database.query, interaction.session?.accountId ?? '')
+  const user = await findUser(database.read, interaction.session?.accountId ?? '')
   if (!user) return signInPageOf(surroundings, interaction, {})
   const callback = new URL(callbackOf(interaction))
   return consentPage({
@@ -136,7 +136,7 @@ const currentPage = async (surroundings: Surroundings, interaction: Interaction)
     callbackOrigin: callback.href,
     user: `${user.name} <${user.email}>`,
     scopes: askedScopes(interaction),
-    tenants: await findChoosableTenants(database.query, user.id, application.tenantId),
+    tenants: await findChoosableTenants(database.read, user.id, application.tenantId),
   })
 }
 
@@ -154,7 +154,7 @@ const signInPageOf = async (
   })
 
 const applicationOf = async ({ database }: Surroundings, { params }: Interaction) => {
-  const application = await findApplication(database.query, String(params.client_id))
+  const application = await findApplication(database.read, String(params.client_id))
   if (!application || application.disabledAt)
     throw new errors.InvalidClient('the application is not registered, or disabled')
   return application
@@ -180,7 +180,7 @@ const grant = async (
   const application = await applicationOf(surroundings, interaction)
   const userId = interaction.session?.accountId
   if (interaction.prompt.name !== 'consent' || userId === undefined) return null
-  const tenants = await findChoosableTenants(database.query, userId, application.tenantId)
+  const tenants = await findChoosableTenants(database.read, userId, application.tenantId)
   if (!tenants.some(({ id }) => id === tenantId)) return null
   const allowed = askedScopes(interaction)
   const given = new server.provider.Grant({ accountId: userId, clientId: application.clientId })
@@ -197,6 +197,14 @@ const grant = async (
 const failurePage = (error: unknown, request: FastifyRequest): Page => {
   if (error instanceof Problem)
     return errorPage({ status: error.status, title: 'This did not work', detail: error.message })
+  if (isUnavailable(error) || error instanceof errors.TemporarilyUnavailable) {
+    return errorPage({
+      status: 503,
+      title: 'Not available right now',
+      detail: 'Try again in a moment.',
+      requestId: request.id,
+    })
+  }
   if (error instanceof errors.OIDCProviderError) {
     const detail =
       error instanceof errors.SessionNotFound
@@ -206,14 +214,6 @@ const failurePage = (error: unknown, request: FastifyRequest): Page => {
   }
   if (isRefusedByFramework(error)) {
     return errorPage({ status: error.statusCode, title: 'This did not work', detail: 'This form cannot be read.' })
-  }
-  if (isUnavailable(error)) {
-    return errorPage({
-      status: 503,
-      title: 'Not available right now',
-      detail: 'Try again in a moment.',
-      requestId: request.id,
-    })
   }
   request.log.error({ err: error }, 'an interaction failed')
   return errorPage({ status: 500, title: 'Something went wrong', detail: 'Try again later.', requestId: request.id })

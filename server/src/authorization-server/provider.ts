@@ -8,6 +8,7 @@ import { findUser } from '../identity/users.ts'
 import { StateAdapter } from './adapter.ts'
 import { errorPage, type Page, signedOutPage, signOutPage } from './pages.ts'
 import { revokeAccessTokens } from './revocation.ts'
+import { sayWhenToRetry, tellingWhenAway } from './temporarily-unavailable.ts'
 import { visitorOf } from './visitors.ts'
 
 export type ProviderOptions = {
@@ -30,10 +31,12 @@ export const tenantClaim = 'tenant'
 export const grantClaim = 'grant'
 
 /** An OpenID provider for the code flow with PKCE, and nothing else. Its keys are fixed: to rotate, build another. */
-export const buildProvider = (options: ProviderOptions): Provider => {
+export const buildProvider = (given: ProviderOptions): Provider => {
+  const options = { ...given, database: tellingWhenAway(given.database) }
   const provider = new Provider(options.issuer, configuration(options))
   // The issuer is configured, whatever address a request came by: mount.ts sets the forwarded headers from it.
   provider.proxy = true
+  provider.use(sayWhenToRetry(renderError))
   provider.use(revokeAccessTokens(options))
   provider.silent = true
   provider.on('server_error', (_ctx, error) => options.onError(error))
@@ -115,7 +118,7 @@ const configuration = ({ database, issuer, resource, secret, keys }: ProviderOpt
   rotateRefreshToken: true,
   extraTokenClaims: async (ctx, token) => {
     if (token.kind !== 'AccessToken' || !token.grantId) return undefined
-    const delegation = await findDelegation(database.query, token.grantId)
+    const delegation = await findDelegation(database.read, token.grantId)
     if (!delegation) throw new errors.InvalidGrant('the consent, the membership or the application has ended')
     await noteIssue(database.query, visitorOf(ctx.req), token.grantId, delegation)
     return { [tenantClaim]: delegation.tenantId, [grantClaim]: token.grantId }
@@ -123,13 +126,12 @@ const configuration = ({ database, issuer, resource, secret, keys }: ProviderOpt
   findAccount: async (_ctx, id, token) => {
     // What was given under a consent ends with it, here too.
     const grantId = token && 'grantId' in token ? token.grantId : undefined
-    if (grantId && !(await findDelegation(database.query, grantId))) return undefined
-    const user = await findUser(database.query, id)
+    if (grantId && !(await findDelegation(database.read, grantId))) return undefined
+    const user = await findUser(database.read, id)
     return user ? { accountId: user.id, claims: async () => ({ sub: user.id }) } : undefined
   },
   interactions: { url: (_ctx, interaction) => `/oauth2/interaction/${interaction.uid}` },
-  renderError: (ctx, out) =>
-    show(ctx, errorPage({ status: ctx.status, title: 'This did not work', ...explained(out, ctx.status) })),
+  renderError,
   ttl: {
     AccessToken: accessTokenSeconds,
     AuthorizationCode: 60,
@@ -168,6 +170,9 @@ const show = (ctx: KoaContextWithOIDC, page: Page): void => {
   ctx.set('cache-control', 'no-store')
   ctx.body = page.html
 }
+
+const renderError: NonNullable<Configuration['renderError']> = (ctx, out) =>
+  show(ctx, errorPage({ status: ctx.status, title: 'This did not work', ...explained(out, ctx.status) }))
 
 const explained = (
   { error, error_description }: { error: string; error_description?: string | undefined },

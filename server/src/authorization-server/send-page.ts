@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { retryAfterSeconds } from '../http/problems.ts'
 import type { Page } from './pages.ts'
 
 export const sendPage = (reply: FastifyReply, page: Page): FastifyReply =>
@@ -10,5 +11,6 @@ export const sendPage = (reply: FastifyReply, page: Page): FastifyReply =>
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
+      ...(page.status === 503 && { 'retry-after': retryAfterSeconds }),
     })
     .send(page.html)

@@ -1,5 +1,6 @@
-import type { Duplex } from 'node:stream'
 import pg from 'pg'
+import type { Outage } from './outage.ts'
+import { outcomeUnknown, Unavailable } from './unavailable.ts'
 
 export type Row = Record<string, unknown>
 
@@ -17,36 +18,118 @@ export const jobsSchema = 'graphile_worker'
 // int8 counts and positions stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
+const openingMilliseconds = 2_000
+
 export const clientOptions = (connectionString: string): pg.ClientConfig => ({
   connectionString,
   pipeline: true,
   application_name: 'masthead',
-  connectionTimeoutMillis: 5_000,
+  connectionTimeoutMillis: openingMilliseconds,
   keepAlive: true,
   keepAliveInitialDelayMillis: 5_000,
 })
 
 /**
+ * How long a statement may take before the server ends it, and how long an answer may before we end the connection: the
+ * second speaks when the server, or the way to it, is gone without a word.
+ */
+export type Patience = { statementSeconds: number; silenceMilliseconds: number }
+
+/** For what callers wait for, so that they hear soon of a server that hangs. */
+export const short: Patience = { statementSeconds: 4, silenceMilliseconds: 5_000 }
+/** For searches, and for work that nobody waits for. */
+export const long: Patience = { statementSeconds: 10, silenceMilliseconds: 12_000 }
+
+/**
  * Statements are shaped so that one plan is right for every tenant, so planning them again would only cost time; and
  * they are short, so compiling or parallel workers would too.
  */
-const sessionSettings = `
+const sessionSettings = ({ statementSeconds }: Patience): string => `
   set plan_cache_mode = force_generic_plan; set jit = off; set max_parallel_workers_per_gather = 0;
-  set statement_timeout = '10s'; set lock_timeout = '3s'; set idle_in_transaction_session_timeout = '5s'`
+  set statement_timeout = '${statementSeconds}s'; set lock_timeout = '3s';
+  set idle_in_transaction_session_timeout = '5s'`
 
-export const prepareSession = async (client: pg.ClientBase, role: string | null): Promise<void> => {
+const connectionOf = (client: pg.ClientBase): pg.Connection =>
+  (client as unknown as { connection: pg.Connection }).connection // there, but not among its types
+
+/** At once, whatever the server still says: all that waits for an answer fails with this error. */
+const breakOff = (client: pg.ClientBase, error: Error): void => {
+  const connection = connectionOf(client)
+  connection.emit('error', error)
+  connection.stream.destroy()
+}
+
+/** The function of PostgreSQL in which a commit waits for its standby. Its messages are translated, its name is not. */
+const waitForStandby = 'SyncRepWaitForLSN'
+
+/** A connection that fails takes with it what is asked over it, and nothing else. */
+const watch = (client: pg.ClientBase): void => {
   // Without a listener a lost connection ends the process.
   client.on('error', () => {})
-  await client.query(sessionSettings)
+  // Of a commit whose wait was canceled PostgreSQL says this first, and then that it is done.
+  client.on('notice', ({ routine }) => {
+    if (routine !== waitForStandby) return
+    breakOff(client, new Unavailable(outcomeUnknown, 'the wait for a standby was canceled'))
+  })
+}
+
+export const newClient = (options: pg.ClientConfig): pg.Client => {
+  const client = new pg.Client(options)
+  watch(client)
+  return client
+}
+
+/** Behind a proxy that does not know yet who is the primary, a connection may lead anywhere. */
+export const refuseStandby = async (client: pg.ClientBase): Promise<void> => {
+  const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only')
+  if (rows[0]?.transaction_read_only === 'off') return
+  throw new Unavailable('25006', 'this server takes no writes: it is a standby, or was set to read only')
+}
+
+const setRole = async (client: pg.ClientBase, role: string | null): Promise<void> => {
   if (role) await client.query(`set role ${pg.escapeIdentifier(role)}`)
 }
 
+/** In one round trip. */
+const prepareSession = async (client: pg.ClientBase, role: string | null, patience: Patience): Promise<void> => {
+  const asked = Promise.all([client.query(sessionSettings(patience)), setRole(client, role), refuseStandby(client)])
+  try {
+    await answered(client, asked, openingMilliseconds)
+  } catch (error) {
+    breakOff(client, error instanceof Error ? error : new Error(String(error)))
+    throw error
+  }
+}
+
+export const openClient = async (
+  options: pg.ClientConfig,
+  role: string | null,
+  patience: Patience,
+): Promise<pg.Client> => {
+  const client = newClient(options)
+  await client.connect()
+  await prepareSession(client, role, patience)
+  return client
+}
+
 /** Connections that are lent one at a time. One that breaks while idle is replaced at the next use. */
-export const openPool = (connectionString: string, role: string | null, size: number): pg.Pool => {
+export const openPool = (
+  connectionString: string,
+  role: string | null,
+  size: number,
+  patience: Patience,
+  more: pg.PoolConfig = {},
+): pg.Pool => {
   const pool = new pg.Pool({
     ...clientOptions(connectionString),
     max: size,
-    onConnect: (client) => prepareSession(client, role),
+    // A server that does not answer a farewell must not keep the process.
+    allowExitOnIdle: true,
+    onConnect: (client) => {
+      watch(client)
+      return prepareSession(client, role, patience)
+    },
+    ...more,
   })
   pool.on('error', () => {})
   return pool
@@ -62,23 +145,20 @@ const noTimeLimits = `
   where name in ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout')`
 
 export const prepareBulkSession = async (client: pg.ClientBase, role: string | null): Promise<void> => {
-  client.on('error', () => {})
+  await refuseStandby(client)
   await client.query(bulkSettings)
   await client.query(noTimeLimits)
   // The locks of a command that was killed go within a second. Not every system can tell.
   await client.query(`set client_connection_check_interval = '1s'`).catch(() => {})
-  if (role) await client.query(`set role ${pg.escapeIdentifier(role)}`)
+  await setRole(client, role)
 }
 
-const longestSilenceMilliseconds = 12_000
-
-/**
- * Ends the connection when no answer comes. The server's own limits are shorter; this one speaks when the server, or the
- * way to it, is gone without a word. (`query_timeout` of pg does the same, but left callers waiting after a crash.)
- */
-export const answered = async <T>(client: pg.ClientBase, answer: Promise<T>): Promise<T> => {
-  const { connection } = client as unknown as { connection: { stream: Duplex } } // there, but not among its types
-  const silence = setTimeout(() => connection.stream.destroy(), longestSilenceMilliseconds)
+/** Ends the connection when no answer comes. (`query_timeout` of pg does the same, but left callers waiting after a crash.) */
+export const answered = async <T>(client: pg.ClientBase, answer: Promise<T>, milliseconds: number): Promise<T> => {
+  const silence = setTimeout(
+    () => breakOff(client, new Unavailable('08006', `the database did not answer within ${milliseconds / 1_000} s`)),
+    milliseconds,
+  )
   try {
     return await answer
   } finally {
@@ -95,10 +175,10 @@ export const prepared = (statement: Statement): pg.QueryConfig => {
 }
 
 export const queryOn =
-  (client: pg.ClientBase): Query =>
+  (client: pg.ClientBase, { silenceMilliseconds }: Patience): Query =>
   async <R>(statement: Statement) =>
     // The caller names the row type of the statement it wrote.
-    (await answered(client, client.query(prepared(statement)))).rows as R[]
+    (await answered(client, client.query(prepared(statement)), silenceMilliseconds)).rows as R[]
 
 /** For statements in bulk, which are few and may take long: planned for their values, without a limit of time. */
 export const unpreparedOn =
@@ -115,21 +195,13 @@ type Lane = { client: Promise<pg.Client>; load: number }
  */
 export class SharedConnections {
   readonly #open: () => Promise<pg.Client>
+  readonly #outage: Outage
   readonly #lanes: (Lane | undefined)[]
 
-  constructor(size: number, options: pg.ClientConfig, role: string | null) {
+  constructor(size: number, open: () => Promise<pg.Client>, outage: Outage) {
+    this.#open = open
+    this.#outage = outage
     this.#lanes = new Array(size).fill(undefined)
-    this.#open = async () => {
-      const client = new pg.Client(options)
-      await client.connect()
-      try {
-        await prepareSession(client, role)
-        return client
-      } catch (error) {
-        await client.end()
-        throw error
-      }
-    }
   }
 
   async use<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -155,7 +227,7 @@ export class SharedConnections {
   }
 
   #openLane(index: number): Lane {
-    const client = this.#open()
+    const client = this.#outage.note(this.#open())
     const lane: Lane = { client, load: 0 }
     this.#lanes[index] = lane
     const forget = () => {
@@ -166,6 +238,13 @@ export class SharedConnections {
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled(this.#lanes.map(async (lane) => (await lane?.client)?.end()))
+    await Promise.allSettled(this.#lanes.map(async (lane) => lane && end(await lane.client)))
   }
+}
+
+/** A server that does not answer the farewell is left without. */
+export const end = async (client: pg.Client): Promise<void> => {
+  const waited = setTimeout(() => connectionOf(client).stream.destroy(), openingMilliseconds)
+  await client.end()
+  clearTimeout(waited)
 }

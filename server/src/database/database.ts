@@ -1,36 +1,49 @@
-import pg from 'pg'
+import type pg from 'pg'
 import {
   answered,
   clientOptions,
+  end,
+  long,
+  newClient,
+  openClient,
   openPool,
+  type Patience,
   prepareBulkSession,
   prepared,
   type Query,
   queryOn,
   SharedConnections,
   type Statement,
+  short,
 } from './connection.ts'
 import { FairLanes } from './fair-lanes.ts'
+import { Outage } from './outage.ts'
+import { isConnectionLost, outcomeUnknown, Unavailable } from './unavailable.ts'
+
+/** The work is done anew when its connection breaks before the commit, so it must leave nothing but what it queries. */
+export type Transaction = <T>(work: (query: Query) => Promise<T>) => Promise<T>
 
 /** The only door to the records of a tenant: its queries name no tenant, the transaction does. */
 export type TenantDatabase = {
   tenantId: string
   cursorKey: Database['cursorKey']
-  /** One statement on a shared connection, in one round trip. */
+  /** One statement on a shared connection, in one round trip. It is asked again when the connection breaks. */
   read: Query
   /** One statement that may take long, on a connection that the quick ones do not share. */
   readSlowly: Query
-  transaction: <T>(work: (query: Query) => Promise<T>) => Promise<T>
+  transaction: Transaction
   /** A connection of its own, for what reads or writes in bulk: nothing there ends it for taking long. */
   inBulk: <T>(work: (client: pg.Client) => Promise<T>) => Promise<T>
 }
 
 export type Database = {
-  /** Statements on tables that belong to no tenant: who is calling, and what the command line administers. */
+  /** One statement on tables that belong to no tenant: who is calling, and what the command line administers. */
   query: Query
+  /** Such a statement that changes nothing, on a shared connection. It is asked again when the connection breaks. */
+  read: Query
   /** Seals the cursors of this installation. */
   cursorKey: () => Promise<Buffer>
-  transaction: <T>(work: (query: Query) => Promise<T>) => Promise<T>
+  transaction: Transaction
   forTenant: (tenantId: string) => TenantDatabase
   /** How busy each kind of connection is. */
   load: () => Load
@@ -64,33 +77,52 @@ export const openDatabase = (
   connectionString: string,
   role: string | null,
   connections: Connections = connectionsAlone,
+  patience: Patience = short,
 ): Database => {
   const options = clientOptions(connectionString)
-  const reading = new SharedConnections(connections.reading, options, role)
-  const searching = new SharedConnections(connections.searching, options, role)
-  const writing = openPool(connectionString, role, connections.writing)
-  const reads = new FairLanes(pipelined * connections.reading, shareOf(pipelined * connections.reading), mostReads)
-  const searches = new FairLanes(connections.searching, shareOf(connections.searching))
-  const writes = new FairLanes(connections.writing, shareOf(connections.writing))
+  const outage = new Outage()
+  const reading = new SharedConnections(connections.reading, () => openClient(options, role, patience), outage)
+  const searching = new SharedConnections(connections.searching, () => openClient(options, role, long), outage)
+  const writing = openPool(connectionString, role, connections.writing, patience)
+  const reads = new FairLanes(
+    pipelined * connections.reading,
+    shareOf(pipelined * connections.reading),
+    patience.silenceMilliseconds,
+    mostReads,
+  )
+  const searches = new FairLanes(connections.searching, shareOf(connections.searching), long.silenceMilliseconds)
+  const writes = new FairLanes(connections.writing, shareOf(connections.writing), patience.silenceMilliseconds)
+  const ask: Query = (statement) => reading.use((client) => queryOn(client, patience)(statement))
+  const lent = <T>(owner: string, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+    const asked = performance.now()
+    return writes.run(owner, () => outage.bridge(async () => work(await writing.connect()), asked))
+  }
   let key: Promise<Buffer> | undefined
   const cursorKey = (): Promise<Buffer> => {
-    key ??= reading.use(readCursorKey)
+    key ??= outage.bridge(() => readCursorKey(ask))
     key.catch(() => {
       key = undefined
     })
     return key
   }
   return {
-    query: (statement) => reading.use((client) => queryOn(client)(statement)),
+    // Not over the shared connections: a commit that waits for a standby would keep the readers behind it waiting.
+    query: (statement) => lent('', (client) => runStatement(client, patience, statement)),
+    read: (statement) => outage.bridge(() => ask(statement)),
     cursorKey,
-    transaction: (work) => writes.run('', () => transaction(writing, [], work)),
+    transaction: (work) => lent('', (client) => runTransaction(client, patience, [], work)),
     forTenant: (tenantId) => ({
       tenantId,
       cursorKey,
-      read: (statement) => reads.run(tenantId, () => reading.use((client) => readAs(client, tenantId, statement))),
+      read: (statement) =>
+        reads.run(tenantId, () =>
+          outage.bridge(() => reading.use((client) => readAs(client, patience, tenantId, statement))),
+        ),
       readSlowly: (statement) =>
-        searches.run(tenantId, () => searching.use((client) => readAs(client, tenantId, statement))),
-      transaction: (work) => writes.run(tenantId, () => transaction(writing, [setTenant(tenantId)], work)),
+        searches.run(tenantId, () =>
+          outage.bridge(() => searching.use((client) => readAs(client, long, tenantId, statement))),
+        ),
+      transaction: (work) => lent(tenantId, (client) => runTransaction(client, patience, [setTenant(tenantId)], work)),
       inBulk: (work) => inBulk(options, role, tenantId, work),
     }),
     load: () => ({
@@ -104,7 +136,7 @@ export const openDatabase = (
       },
     }),
     ping: async () => {
-      await reading.use((client) => client.query('select 1'))
+      await ask({ text: 'select 1' })
     },
     close: async () => {
       await Promise.all([reading.close(), searching.close(), writing.end()])
@@ -112,8 +144,8 @@ export const openDatabase = (
   }
 }
 
-const readCursorKey = async (client: pg.Client): Promise<Buffer> => {
-  const [row] = await queryOn(client)<{ cursor_key: Buffer }>({ text: 'select cursor_key from installation' })
+const readCursorKey = async (query: Query): Promise<Buffer> => {
+  const [row] = await query<{ cursor_key: Buffer }>({ text: 'select cursor_key from installation' })
   if (!row) throw new Error('the database has not been migrated')
   return row.cursor_key
 }
@@ -129,49 +161,78 @@ const inBulk = async <T>(
   tenantId: string,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> => {
-  const client = new pg.Client({ ...options, pipeline: false })
+  const client = newClient({ ...options, pipeline: false })
   await client.connect()
   try {
     await prepareBulkSession(client, role)
     await client.query(`select set_config('masthead.tenant', $1, false)`, [tenantId])
     return await work(client)
   } finally {
-    await client.end()
+    await end(client)
   }
 }
 
 /** Queued in one synchronous call, so that no other caller's statement falls between. */
-const readAs = async <R>(client: pg.Client, tenantId: string, statement: Statement): Promise<R[]> => {
+const readAs = async <R>(
+  client: pg.Client,
+  { silenceMilliseconds }: Patience,
+  tenantId: string,
+  statement: Statement,
+): Promise<R[]> => {
   const round = Promise.all([
     client.query('begin read only'),
     client.query(prepared(setTenant(tenantId))),
     client.query(prepared(statement)),
     client.query('commit'),
   ])
-  const [, , result] = await answered(client, round)
+  const [, , result] = await answered(client, round, silenceMilliseconds)
   // The caller names the row type of the statement it wrote.
   return result.rows as R[]
 }
 
-const transaction = async <T>(pool: pg.Pool, opening: Statement[], work: (query: Query) => Promise<T>): Promise<T> => {
-  const client = await pool.connect()
+const runStatement = async <R>(client: pg.PoolClient, patience: Patience, statement: Statement): Promise<R[]> => {
+  try {
+    const rows = await queryOn(client, patience)<R>(statement)
+    client.release()
+    return rows
+  } catch (error) {
+    client.release(isConnectionLost(error))
+    throw afterCommit(error)
+  }
+}
+
+const runTransaction = async <T>(
+  client: pg.PoolClient,
+  patience: Patience,
+  opening: Statement[],
+  work: (query: Query) => Promise<T>,
+): Promise<T> => {
+  const { silenceMilliseconds } = patience
   try {
     const opened = Promise.all([
       client.query('begin'),
       ...opening.map((statement) => client.query(prepared(statement))),
     ])
-    const [result] = await Promise.all([work(queryOn(client)), opened])
-    const committed = await answered(client, client.query('commit'))
+    const [result] = await Promise.all([work(queryOn(client, patience)), opened])
+    const committed = await answered(client, client.query('commit'), silenceMilliseconds).catch((error) => {
+      throw afterCommit(error)
+    })
     // PostgreSQL answers the commit of a failed transaction with ROLLBACK, and without an error.
     if (committed.command !== 'COMMIT') throw new Error('the transaction was rolled back')
     client.release()
     return result
   } catch (error) {
-    const usable = await answered(client, client.query('rollback')).then(
-      () => true,
+    const usable = await answered(client, client.query('rollback'), silenceMilliseconds).then(
+      () => !isConnectionLost(error),
       () => false,
     )
     client.release(!usable)
     throw error
   }
 }
+
+/** Who has sent a commit and lost the connection does not know what became of it. */
+const afterCommit = (error: unknown): unknown =>
+  isConnectionLost(error)
+    ? new Unavailable(outcomeUnknown, 'the outcome of a commit is not known', { cause: error })
+    : error

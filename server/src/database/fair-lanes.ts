@@ -1,29 +1,38 @@
+import { Unavailable } from './unavailable.ts'
+
 /** Too many wait already: the caller may come again. */
-export class Busy extends Error {
-  /** PostgreSQL's own word for it, too_many_connections. */
-  readonly code = '53300'
+export class Busy extends Unavailable {
+  constructor(message: string) {
+    // PostgreSQL's own word for it, too_many_connections.
+    super('53300', message)
+  }
 }
 
 type Owner = { running: number; waiting: (() => void)[] }
 
-/** At most `size` at once and `share` for one owner, who wait in turns: nobody's many keep out somebody else's one. */
+/**
+ * At most `size` at once and `share` for one owner, who wait in turns: nobody's many keep out somebody else's one. Nobody
+ * waits for longer than `longestWaitMilliseconds`.
+ */
 export class FairLanes {
   readonly #size: number
   readonly #share: number
+  readonly #longestWaitMilliseconds: number
   readonly #mostWaiting: number
   readonly #owners = new Map<string, Owner>()
   #running = 0
 
-  constructor(size: number, share: number, mostWaiting = 100) {
+  constructor(size: number, share: number, longestWaitMilliseconds: number, mostWaiting = 100) {
     this.#size = size
     this.#share = share
+    this.#longestWaitMilliseconds = longestWaitMilliseconds
     this.#mostWaiting = mostWaiting
   }
 
   async run<T>(name: string, work: () => Promise<T>): Promise<T> {
     const owner = this.#owners.get(name) ?? { running: 0, waiting: [] }
     this.#owners.set(name, owner)
-    if (this.#running >= this.#size || owner.running >= this.#share) await this.#wait(owner)
+    if (this.#running >= this.#size || owner.running >= this.#share) await this.#wait(name, owner)
     else this.#start(owner)
     try {
       return await work()
@@ -46,9 +55,20 @@ export class FairLanes {
     owner.running++
   }
 
-  #wait(owner: Owner): Promise<void> {
+  #wait(name: string, owner: Owner): Promise<void> {
     if (owner.waiting.length >= this.#mostWaiting) throw new Busy('too many calls of this tenant wait already')
-    return new Promise((go) => owner.waiting.push(go))
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const go = () => {
+      clearTimeout(tooLong)
+      resolve()
+    }
+    const tooLong = setTimeout(() => {
+      owner.waiting.splice(owner.waiting.indexOf(go), 1)
+      if (owner.running === 0 && owner.waiting.length === 0) this.#owners.delete(name)
+      reject(new Busy('too many calls are under way'))
+    }, this.#longestWaitMilliseconds)
+    owner.waiting.push(go)
+    return promise
   }
 
   #startNext(): void {

@@ -21,13 +21,17 @@ export const takeTurn = async (query: Query, { principal, key }: RetriableReques
   return row?.taken ?? false
 }
 
+/**
+ * Locks what it finds. That is a write, so the commit waits for a standby: after a crash the answer may be there before
+ * any other server has it.
+ */
 export const findAnswer = async (
   query: Query,
   { principal, key }: RetriableRequest,
 ): Promise<(SentAnswer & { fingerprint: Buffer }) | null> => {
   const [row] = await query<SentAnswer & { fingerprint: Buffer }>({
     text: `select request as fingerprint, status, headers, body from kept_answers
-      where principal = $1 and key = $2 and kept_at > now() - ${lifetime}`,
+      where principal = $1 and key = $2 and kept_at > now() - ${lifetime} for update`,
     values: [principal, key],
   })
   return row ?? null

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
-import { clientOptions, jobsSchema, serviceRole } from './connection.ts'
+import { clientOptions, end, jobsSchema, newClient, refuseStandby, serviceRole } from './connection.ts'
 
 const directory = new URL('./migrations/', import.meta.url)
 export const oldestServer = 15
@@ -19,10 +19,10 @@ export type MigrateOptions = {
 
 /** Brings the database up to this program's schema, once, whoever else starts at the same time. */
 export const migrate = async (connectionString: string, options: MigrateOptions = {}): Promise<Migrated> => {
-  const client = new pg.Client({ ...clientOptions(connectionString), pipeline: false })
-  client.on('error', () => {})
+  const client = newClient({ ...clientOptions(connectionString), pipeline: false })
   await client.connect()
   try {
+    await refuseStandby(client)
     await refuseOldServer(client)
     await client.query('select pg_advisory_lock($1)', [advisoryLock])
     await client.query(`create table if not exists migrations (
@@ -35,7 +35,7 @@ export const migrate = async (connectionString: string, options: MigrateOptions 
     if (role && options.servicePassword !== undefined) await allowLogin(client, role, options.servicePassword)
     return { applied, version: files.length, role }
   } finally {
-    await client.end()
+    await end(client)
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { messageOf } from '../commands/output.ts'
 import { type Config, examineConfig } from '../config.ts'
-import { clientOptions, queryOn, serviceRole } from '../database/connection.ts'
+import { clientOptions, long, queryOn, serviceRole } from '../database/connection.ts'
 import { openDatabase } from '../database/database.ts'
 import { openEmbedded } from '../database/embedded.ts'
 import { remedyFor } from '../database/reachability.ts'
@@ -58,7 +58,7 @@ const examineServer = async (
     const usual = 'see that the server runs, and that it can be reached from this machine'
     return failure(`it does not answer: ${messageOf(error)}`, remedyFor(error) ?? usual)
   }
-  const query = queryOn(client)
+  const query = queryOn(client, long)
   const { bypasses, service } = await roleFacts(query, serviceRole)
   const database = openDatabase(connectionString, bypasses && service ? serviceRole : null, {
     reading: 1,

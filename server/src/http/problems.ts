@@ -31,6 +31,9 @@ const ofFramework: Record<string, () => Problem> = {
     new Problem('malformed_request', 'The body does not have the length that `Content-Length` says.'),
 }
 
+/** A server that restarts or gives its place to another is back within seconds. */
+export const retryAfterSeconds = '1'
+
 /** Every failure becomes a problem; what the caller did not cause is logged and never shown. */
 export const asProblem = (error: unknown, request: FastifyRequest): Problem => {
   if (error instanceof Problem) return error
@@ -46,7 +49,7 @@ export const asProblem = (error: unknown, request: FastifyRequest): Problem => {
   if (isUnavailable(error)) {
     request.log.warn({ err: error }, 'the database did not answer')
     return new Problem('unavailable', 'The service cannot reach its data right now.', {
-      headers: { 'retry-after': '1' },
+      headers: { 'retry-after': retryAfterSeconds },
     })
   }
   request.log.error({ err: error }, 'a request failed')

@@ -22,7 +22,7 @@ export class DelegatedTokens {
     const { claims } = await this.#jwts.verify(token)
     const { grant, tenant, client_id: clientId, sub, scope = '', cnf, jti = '' } = claims
     if (cnf !== undefined) throw ended('This access token is bound to a key, which is not supported.')
-    const delegation = typeof grant === 'string' ? await findDelegation(this.#database.query, grant) : null
+    const delegation = typeof grant === 'string' ? await findDelegation(this.#database.read, grant) : null
     if (!delegation) throw ended('The consent, the membership or the application behind this access token has ended.')
     const { applicationId, tenantId, userId, role, assignee, legacyUserId } = delegation
     if (applicationId !== clientId || tenantId !== tenant || userId !== sub) {

@@ -62,7 +62,7 @@ export class OutsideTokens implements Authenticator {
     if (matchUsersBy === 'email' && !isVerified)
       throw refused('The issuer has not verified the e-mail address of this user.')
     const user = matchUsersBy === 'email' ? emailKey(text(claims[names.email])) : text(claims.sub)
-    const rows = await this.#database.query<MemberRow>({
+    const rows = await this.#database.read<MemberRow>({
       text: matchUsersBy === 'email' ? findByEmail : findBySubject,
       values: [user, applicationId, tenantOf(claims[names.tenant])],
     })

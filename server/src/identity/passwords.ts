@@ -10,7 +10,7 @@ const deriveAtOnce = promisify(argon2)
 /**
  * Hashing takes the threads that signatures are made and checked with too: it has half of them, and a bounded queue.
  */
-const lanes = new FairLanes(2, 2)
+const lanes = new FairLanes(2, 2, 30_000)
 const derive: typeof deriveAtOnce = (...given) => lanes.run('', () => deriveAtOnce(...given))
 
 /** A PHC string, so that the cost can grow and old hashes still be checked. */

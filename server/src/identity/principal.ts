@@ -58,7 +58,7 @@ export class Principals implements Authenticator {
     // Three parts are a JWT (RFC 7515 §7.1), which no token of ours is.
     if (this.#delegated && token.split('.').length === 3) return this.#delegated.authenticate(token)
     if (!isWellFormedToken(token)) throw invalidToken('The access token is not complete, or not one of this service.')
-    const [row] = await this.#database.query<TokenRow>({ text: findToken, values: [hashToken(token)] })
+    const [row] = await this.#database.read<TokenRow>({ text: findToken, values: [hashToken(token)] })
     if (!row) throw invalidToken('This access token is not known here.')
     if (row.revoked_at) throw invalidToken('This access token has been revoked.')
     if (row.expires_at.getTime() <= Date.now()) {

@@ -1,7 +1,8 @@
+import { EventEmitter, once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Logger, runTaskList, type WorkerPool } from 'graphile-worker'
+import { Logger, runTaskList, type WorkerEvents, type WorkerPool } from 'graphile-worker'
 import type pg from 'pg'
-import { jobsSchema, openPool } from '../database/connection.ts'
+import { jobsSchema, long, openPool, short } from '../database/connection.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { attempt } from './attempt.ts'
 import { pauseAfter } from './pauses.ts'
@@ -33,6 +34,8 @@ const jobsAtOnce = 50
 /** How many records of one tenant are handed over at a time. */
 const lanesPerTenant = 4
 const pollMilliseconds = 500
+/** So many looks for jobs in a row may fail before we begin anew. */
+const mostFailedLooks = 3
 /** How often we look for what a process left that was killed. */
 const sweepMilliseconds = 10_000
 /** How long a stop waits for attempts under way before it breaks them off, and then for the rest. */
@@ -53,7 +56,6 @@ type Lanes = { running: number; wakes: number }
 export class LegacyWorker {
   readonly #options: LegacyWorkerOptions
   readonly #database: Database
-  readonly #jobs: pg.Pool
   readonly #lanes = new Map<string, Lanes>()
   readonly #stopping = new AbortController()
   readonly #breakingOff = new AbortController()
@@ -62,8 +64,7 @@ export class LegacyWorker {
   private constructor(options: LegacyWorkerOptions) {
     const { connectionString, role } = options
     this.#options = options
-    this.#database = openDatabase(connectionString, role, connections)
-    this.#jobs = openPool(connectionString, role, connectionsForJobs)
+    this.#database = openDatabase(connectionString, role, connections, long)
     // First the look at what was left, so that the database has answered before graphile-worker asks it for anything:
     // an error to its first question would stay with it.
     this.#ended = this.#sweep(forgetSpentJobs).then(() => Promise.all([this.#keepSweeping(), this.#keepTakingJobs()]))
@@ -81,7 +82,7 @@ export class LegacyWorker {
     const tooLong = delay(longestStopMilliseconds, null, { signal: inTime.signal }).catch(() => {})
     await Promise.race([this.#ended, tooLong])
     clearTimeout(breakOff)
-    await Promise.race([Promise.allSettled([this.#jobs.end(), this.#database.close()]), tooLong])
+    await Promise.race([this.#database.close(), tooLong])
     inTime.abort()
   }
 
@@ -159,19 +160,35 @@ export class LegacyWorker {
     }
   }
 
-  /** graphile-worker gives up when it cannot write to the database; then we begin anew. */
+  /** graphile-worker gives up when the database fails it; then we begin anew, once it answers. */
   async #keepTakingJobs(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
-      const pool = this.#takeJobs()
-      const stop = () => void Promise.resolve(pool.gracefulShutdown()).catch(() => {})
-      this.#stopping.signal.addEventListener('abort', stop, { once: true })
-      await pool.promise.catch((error) => this.#report('taking jobs was interrupted', error))
-      this.#stopping.signal.removeEventListener('abort', stop)
-      await this.#pause(1_000)
+      await this.#takeJobs().catch((error) => this.#report('taking jobs was interrupted', error))
+      if (await this.#pause(1_000)) await this.#sweep()
     }
   }
 
-  #takeJobs(): WorkerPool {
+  async #takeJobs(): Promise<void> {
+    const { connectionString, role } = this.#options
+    // graphile-worker itself would wait for ever for a server that is gone without a word.
+    const more = { query_timeout: short.silenceMilliseconds }
+    const connections = openPool(connectionString, role, connectionsForJobs, short, more)
+    const failing = new AbortController()
+    const leaving = new AbortController()
+    const pool = this.#startPool(connections, failing, leaving)
+    const shutDown = () => void Promise.resolve(pool.gracefulShutdown()).catch(() => {})
+    const ending = AbortSignal.any([this.#stopping.signal, failing.signal])
+    ending.addEventListener('abort', shutDown, { once: true })
+    try {
+      // It may never end, where it failed to write down what became of its jobs.
+      await Promise.race([pool.promise, someTimeAfter(leaving.signal)])
+    } finally {
+      ending.removeEventListener('abort', shutDown)
+      await Promise.race([connections.end(), someTimeAfter(AbortSignal.abort())])
+    }
+  }
+
+  #startPool(connections: pg.Pool, failing: AbortController, leaving: AbortController): WorkerPool {
     const preset = {
       worker: {
         concurrentJobs: jobsAtOnce,
@@ -184,11 +201,20 @@ export class LegacyWorker {
         gracefulShutdownAbortTimeout: graceMilliseconds,
       },
     }
+    // An error to its first question stays with it, and every further look for jobs fails.
+    let failures = 0
+    const events: WorkerEvents = new EventEmitter()
+    events.on('localQueue:getJobs:complete', () => {
+      failures = 0
+    })
+    events.on('pool:gracefulShutdown', () => leaving.abort())
     const logger = new Logger(() => (level, message) => {
-      if (level === 'error' && !this.#stopping.signal.aborted) this.#report('jobs', message)
+      if (level !== 'error' || this.#stopping.signal.aborted) return
+      this.#report('jobs', message)
+      if (message.includes('fetching jobs') && ++failures === mostFailedLooks) failing.abort()
     })
     const tasks = { legacy: (payload: unknown) => this.#work(tenantOf(payload)) }
-    return runTaskList({ preset, schema: jobsSchema, noHandleSignals: true, logger }, tasks, this.#jobs)
+    return runTaskList({ preset, schema: jobsSchema, noHandleSignals: true, logger, events }, tasks, connections)
   }
 
   /** False when we stop meanwhile. */
@@ -202,6 +228,11 @@ export class LegacyWorker {
     const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
     this.#options.onError(`${what}: ${reason}`)
   }
+}
+
+const someTimeAfter = async (signal: AbortSignal): Promise<void> => {
+  if (!signal.aborted) await once(signal, 'abort')
+  await delay(longestStopMilliseconds, null, { ref: false })
 }
 
 const tenantOf = (payload: unknown): string => {

@@ -4,7 +4,7 @@ import { createGzip } from 'node:zlib'
 import type { ResourceName } from '@masthead/contract'
 import type { Client } from 'pg'
 import { type CopyToStreamQuery, to as copyTo } from 'pg-copy-streams'
-import { queryOn } from '../../database/connection.ts'
+import { unpreparedOn } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { Refusal } from '../../refusal.ts'
 import { transferColumns, transferOrder } from '../columns.ts'
@@ -63,7 +63,7 @@ const writeFiles = async (client: Client, folder: ExportFolder, request: ExportR
 
 const totalsOf = async (client: Client): Promise<Map<string, number>> => {
   const text = `select resource, sum(count)::bigint as count from tallies where facet = '' and level = 62 group by resource`
-  const rows = await queryOn(client)<{ resource: string; count: number }>({ text })
+  const rows = await unpreparedOn(client)<{ resource: string; count: number }>({ text })
   return new Map(rows.map(({ resource, count }) => [resource, count]))
 }
 

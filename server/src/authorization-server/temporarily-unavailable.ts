@@ -1,0 +1,48 @@
+import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider'
+import type { Query } from '../database/connection.ts'
+import type { Database } from '../database/database.ts'
+import { isUnavailable } from '../database/unavailable.ts'
+import { retryAfterSeconds } from '../http/problems.ts'
+
+/** The database as the provider sees it: it takes an error that it knows for an answer, and any other for a failure. */
+export const tellingWhenAway = (database: Database): Database => ({
+  ...database,
+  query: telling(database.query),
+  read: telling(database.read),
+})
+
+const telling =
+  (query: Query): Query =>
+  async (statement) => {
+    try {
+      return await query(statement)
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+      throw temporarilyUnavailable(error)
+    }
+  }
+
+/** The name is that of RFC 6749 §4.1.2.1; where nobody is sent back to an application, the status says the same. */
+const temporarilyUnavailable = (cause: unknown): errors.TemporarilyUnavailable => {
+  const error = new errors.TemporarilyUnavailable('the service cannot reach its data right now', { cause })
+  error.status = error.statusCode = 503
+  return error
+}
+
+type Rendering = NonNullable<Configuration['renderError']>
+
+/** Says when to come again, also where the provider has no handler of its own. */
+export const sayWhenToRetry =
+  (render: Rendering) =>
+  async (ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> => {
+    try {
+      await next()
+    } catch (error) {
+      if (!(error instanceof errors.TemporarilyUnavailable)) throw error
+      const out = { error: error.error, error_description: error.error_description }
+      ctx.status = error.status
+      if (ctx.accepts('json', 'html') === 'html') await render(ctx, out, error)
+      else ctx.body = out
+    }
+    if (ctx.status === 503) ctx.set('retry-after', retryAfterSeconds)
+  }

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { basePath } from '@masthead/contract'
+import { faultyNetwork } from './faulty-network.ts'
+import { attachTo, startReceiver, startWorkerFor } from './legacy-receiver.ts'
+import { until } from './masthead-process.ts'
+import { MixedLoad } from './mixed-load.ts'
+import {
+  authorizationRequest,
+  Browser,
+  form,
+  newApplication,
+  newPerson,
+  newVerifier,
+  obtainCode,
+} from './oauth-browser.ts'
+import { assertProblem } from './problem-answer.ts'
+import { sampleAccount } from './sample-records.ts'
+import { cloneTemplate, startService } from './service.ts'
+import { assertTallies } from './tallies.ts'
+
+const connectionString = await cloneTemplate()
+const network = await faultyNetwork(connectionString)
+const service = await startService({ connectionString, reachedBy: network.connectionString })
+const tenant = await service.newTenant()
+const token = await tenant.serviceToken()
+const nothing = { lost: [], doubled: [], different: [], invented: [], miscounted: [], unanswered: [] }
+
+const loadOf = async () => {
+  const fresh = await service.newTenant()
+  const tenants = [{ slug: fresh.slug, token: await fresh.serviceToken() }]
+  return new MixedLoad({ nodes: [service.origin + basePath], tenants, callers: 12, pauseMilliseconds: 30 })
+}
+
+const assertOnlyUnavailable = ({ attempts }: MixedLoad): void => {
+  const refusals = attempts.filter(({ status }) => status === null || status >= 300)
+  for (const { status, code, retryAfter } of refusals)
+    assert.deepEqual([status, code, retryAfter], [503, 'unavailable', '1'])
+}
+const writesAnswered = ({ attempts }: MixedLoad): number =>
+  attempts.filter(({ isWrite, status }) => isWrite && status !== null && status < 300).length
+
+describe('while the way to the database is cut off', async () => {
+  after(network.mend)
+  const person = await newPerson(service, [tenant, 'admin'])
+  const application = await newApplication(service)
+  const exchange = await obtainCode(service.origin, { application, person })
+  const browser = new Browser(service.origin)
+  const { location: interaction } = await browser.visit(authorizationRequest(application, newVerifier()))
+
+  test('callers are told so, at once when it lasts', async () => {
+    const before = await service.call('GET', '/contacts', { token })
+    assert.equal(before.status, 200)
+    network.cut()
+    assertProblem(await service.call('GET', '/contacts', { token }), 'unavailable')
+    const began = performance.now()
+    for (let call = 0; call < 10; call++) {
+      const answer = await service.call('POST', '/accounts', { token, body: { company: 'Nobody' } })
+      assertProblem(answer, 'unavailable')
+      assert.equal(answer.headers.get('retry-after'), '1')
+    }
+    assert.ok(performance.now() - began < 3_000)
+  })
+
+  test('the service is alive and not ready', async () => {
+    assert.equal((await service.call('GET', '//healthz')).status, 200)
+    assert.equal((await service.call('GET', '//readyz')).status, 503)
+  })
+
+  for (const [path, fields] of Object.entries({
+    '/oauth2/token': exchange,
+    '/oauth2/revoke': { client_id: application.clientId, token: 'x' },
+    '/oauth2/userinfo': { access_token: 'x' },
+  })) {
+    test(`${path} answers 503 as OAuth has it`, async () => {
+      const response = await fetch(service.origin + path, { method: 'POST', body: form(fields) })
+      assert.deepEqual([response.status, response.headers.get('retry-after')], [503, '1'])
+      assert.match(response.headers.get('content-type') ?? '', /^application\/json/)
+      const body = await response.json()
+      assert.deepEqual(body, {
+        error: 'temporarily_unavailable',
+        error_description: 'the service cannot reach its data right now',
+      })
+    })
+  }
+
+  test('a person sees a page that says so', async () => {
+    for (const path of [authorizationRequest(application, newVerifier()), interaction, '/oauth2/logout']) {
+      const { status, headers, page } = await browser.visit(path)
+      assert.deepEqual([path, status, headers.get('retry-after')], [path, 503, '1'])
+      assert.match(headers.get('content-type') ?? '', /^text\/html/)
+      assert.match(page, /<h1>/)
+    }
+  })
+
+  test('keys and metadata are served all the same', async () => {
+    for (const path of ['/oauth2/jwks', '/.well-known/openid-configuration'])
+      assert.equal((await service.call('GET', `/${path}`)).status, 200)
+  })
+
+  test('and back, everything goes on', async () => {
+    network.mend()
+    await until('the service is ready', async () => (await service.call('GET', '//readyz')).status === 200)
+    const response = await fetch(`${service.origin}/oauth2/token`, { method: 'POST', body: form(exchange) })
+    assert.equal(response.status, 200)
+  })
+})
+
+test('readers do not notice connections that break for a moment', async (context) => {
+  context.after(network.mend)
+  const statuses: number[] = []
+  let over = false
+  const readers = Array.from({ length: 8 }, async () => {
+    while (!over) statuses.push((await service.call('GET', '/contacts', { token })).status)
+  })
+  const moreReads = (count: number) => {
+    const enough = statuses.length + count
+    return until(`${count} more reads are answered`, () => statuses.length >= enough)
+  }
+  try {
+    for (let cut = 0; cut < 3; cut++) {
+      await moreReads(20)
+      network.cut()
+      await delay(200)
+      network.mend()
+    }
+    await moreReads(20)
+  } finally {
+    over = true
+  }
+  await Promise.all(readers)
+  assert.deepEqual([...new Set(statuses)], [200])
+})
+
+test('a database that falls silent under load is told within seconds, and costs no answered write', async (context) => {
+  context.after(network.mend)
+  using load = await loadOf()
+  load.start()
+  await until('writes are answered', () => writesAnswered(load) > 50)
+  network.swallow()
+  const fell = performance.now()
+  const areTold = () => load.attempts.every(({ sentAt, milliseconds }) => sentAt > fell || milliseconds !== null)
+  await until('those under way are told', areTold, 10_000)
+  await until('those who come later are told', () =>
+    load.attempts.some(({ sentAt, status }) => sentAt > fell && status),
+  )
+  network.mend()
+  const before = writesAnswered(load)
+  await until('writes are answered again', () => writesAnswered(load) > before + 50)
+  await load.stop()
+  assertOnlyUnavailable(load)
+  assert.deepEqual(await load.compare(), nothing)
+  await assertTallies(service.owner)
+})
+
+describe('a write', async () => {
+  after(network.mend)
+  const [account] = await tenant.add('accounts', [sampleAccount(randomUUID().slice(0, 8))])
+  const newWrite = () => {
+    const body = { accountId: account?.accountId, name: randomUUID() }
+    return {
+      send: () => service.call('POST', '/contacts', { token, body, headers: { 'idempotency-key': body.name } }),
+      found: async () => (await service.call('GET', `/contacts?search=${body.name}`, { token })).body.items,
+    }
+  }
+
+  test('whose connection breaks before its commit is done all the same', async () => {
+    const { send, found } = newWrite()
+    network.cutBefore('insert into kept_answers')
+    const answer = await send()
+    assert.deepEqual([answer.status, answer.headers.get('idempotency-replayed')], [201, null])
+    assert.deepEqual(await found(), [answer.body])
+  })
+
+  for (const [what, fail, replayed] of [
+    ['did not arrive', network.cutBefore, null],
+    ['was not confirmed', network.loseAnswersTo, 'true'],
+  ] as const) {
+    test(`whose commit ${what} is refused, and is there once when it was sent again`, async () => {
+      const { send, found } = newWrite()
+      fail('commit')
+      assertProblem(await send(), 'unavailable')
+      network.mend()
+      const again = await send()
+      assert.deepEqual([again.status, again.headers.get('idempotency-replayed')], [201, replayed])
+      assert.deepEqual(await found(), [again.body])
+    })
+  }
+})
+
+describe('deliveries to a legacy system', async () => {
+  after(network.mend)
+  const receiver = await startReceiver()
+  const attached = await service.newTenant()
+  const its = await attached.serviceToken()
+  await attachTo(service, attached, receiver)
+  startWorkerFor({ ...service, connectionString: network.connectionString })
+  const open = () => service.call('POST', '/accounts', { token: its, body: { company: 'Acme' } })
+  const isTaken = (count: number) => until(`${count} are taken`, () => receiver.taken.length >= count, 30_000)
+
+  test('go on after an outage in the middle of one', async () => {
+    receiver.answer = (received, response) => {
+      receiver.answer = () => 204
+      receiver.taken.push(received)
+      network.cut()
+      response.writeHead(204).end()
+      return undefined
+    }
+    await open()
+    await isTaken(1)
+    // So long that whoever tries again for some time gives up.
+    await delay(8_000)
+    network.mend()
+    await until('another account is opened', async () => (await open()).status === 201)
+    await isTaken(2)
+  })
+
+  test('go on, and so do callers, when every connection hangs for ever and new ones work', async () => {
+    const before = receiver.taken.length
+    network.strand()
+    await until('an account is opened', async () => (await open()).status === 201, 12_000)
+    await isTaken(before + 1)
+  })
+})
+
+test('each call costs two round trips to the database', async (context) => {
+  context.after(network.mend)
+  const [account] = await tenant.add('accounts', [sampleAccount(randomUUID().slice(0, 8))])
+  const get = () => service.call('GET', `/accounts/${account?.accountId}`, { token })
+  // All connections are open, and all statements prepared.
+  await Promise.all(Array.from({ length: 20 }, get))
+  network.delay(50)
+  const took: number[] = []
+  for (let call = 0; call < 5; call++) {
+    const began = performance.now()
+    assert.equal((await get()).status, 200)
+    took.push(performance.now() - began)
+  }
+  const roundTrips = Math.min(...took) / 100
+  network.mend()
+  assert.ok(roundTrips >= 2 && roundTrips < 3, `${roundTrips}`)
+})
