@@ -24,10 +24,15 @@ export const run = (dataDirectory: string, program: string, words: string[], inp
   return stdout
 }
 
-export const serve = async (dataDirectory: string, more: Record<string, string> = {}): Promise<Served> => {
+/** Its log goes to `stderr`. */
+export const serve = async (
+  dataDirectory: string,
+  more: Record<string, string> = {},
+  stderr: 'inherit' | 'ignore' = 'inherit',
+): Promise<Served> => {
   const server = spawn('masthead', ['serve', '--port', '0', '--json'], {
     env: { ...environmentOf(dataDirectory), ...more },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', stderr],
   })
   const { url, api } = await firstDocument(server)
   return {

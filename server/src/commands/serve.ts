@@ -51,7 +51,9 @@ const run = async (options: ServeOptions): Promise<void> => {
     const measured = config.metrics !== null
     const limits = { trustedProxies, rateLimits, counting }
     const served: Served = { host, port, baseUrl, delegation, ...limits, measured, sampling }
-    const started = await start(config, served, opened, log).catch((error) => refuseToListen(error, served))
+    const started = await start(config, served, { opened, log, stopping }).catch((error) =>
+      refuseToListen(error, served),
+    )
     serving = started
     const metrics = config.metrics && (await startMetrics(config.metrics, opened.database, started, log))
     const worker = options.work ? await startWorker(config, opened, (message) => log.warn(message)) : null
@@ -72,7 +74,7 @@ const run = async (options: ServeOptions): Promise<void> => {
   } catch (error) {
     await serving?.stop()
     await opened.close()
-    throw error
+    unlessStopped(stopping, error)
   }
 }
 
@@ -95,8 +97,7 @@ type Serving = { measure: () => Promise<ThreadAnswers>; stop: () => Promise<void
 const start = async (
   { workers, logLevel }: Config,
   served: Served,
-  opened: OpenedDatabase,
-  log: Log,
+  { opened, log, stopping }: { opened: OpenedDatabase; log: Log; stopping: AbortSignal },
 ): Promise<Serving> => {
   if (workers === 1) {
     const { serveApp } = await import('../workers/served-app.ts')
@@ -111,7 +112,7 @@ const start = async (
   const { connection, database } = opened
   const connections = connectionsOfEach(workers)
   await warnOfTooFewConnections(workers, database, log)
-  return WorkerThreads.start(workers, { served, connection, connections, logLevel }, log)
+  return WorkerThreads.start(workers, { served, connection, connections, logLevel }, log, stopping)
 }
 
 const startMetrics = async (

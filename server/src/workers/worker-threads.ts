@@ -19,7 +19,7 @@ export type ThreadData = {
 /** What a thread is told: to stop, or where to send its measures. */
 export type ToThread = 'stop' | { measure: MessagePort }
 
-type Thread = { worker: Worker; listening: Promise<void>; ended: Promise<Error | null> }
+type Thread = { worker: Worker; isListening: boolean; listening: Promise<void>; ended: Promise<Error | null> }
 
 /** A thread that is busy for longer has told its measures before, and will again. */
 const measuringMilliseconds = 1_000
@@ -36,6 +36,7 @@ export class WorkerThreads {
   readonly #log: Log
   readonly #threads = new Map<number, Thread>()
   readonly #stopping = new AbortController()
+  #stopped: Promise<void> | null = null
   #failures = 0
 
   private constructor(data: Omit<ThreadData, 'worker'>, log: Log) {
@@ -43,10 +44,17 @@ export class WorkerThreads {
     this.#log = log
   }
 
-  /** Fails as the first thread that cannot serve. */
-  static async start(count: number, data: Omit<ThreadData, 'worker'>, log: Log): Promise<WorkerThreads> {
+  /** Fails as the first thread that cannot serve, or when it is to stop before all do. */
+  static async start(
+    count: number,
+    data: Omit<ThreadData, 'worker'>,
+    log: Log,
+    stopping: AbortSignal,
+  ): Promise<WorkerThreads> {
+    stopping.throwIfAborted()
     const threads = new WorkerThreads(data, log)
     const numbers = Array.from({ length: count }, (_none, index) => index + 1)
+    stopping.addEventListener('abort', () => void threads.stop(), { once: true })
     try {
       await Promise.all(numbers.map((number) => threads.#begin(number).listening))
     } catch (error) {
@@ -57,11 +65,19 @@ export class WorkerThreads {
     return threads
   }
 
-  /** Each answers what it took; one that does not come to an end is ended. */
-  async stop(): Promise<void> {
+  /** Each answers what it took; one that has taken nothing yet, or does not come to an end, is ended. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop()
+    return this.#stopped
+  }
+
+  async #stop(): Promise<void> {
     this.#stopping.abort()
     const running = [...this.#threads.values()]
-    for (const { worker } of running) tell(worker, 'stop')
+    for (const { worker, isListening } of running) {
+      if (isListening) tell(worker, 'stop')
+      else void worker.terminate()
+    }
     const tooLong = setTimeout(() => running.map(({ worker }) => worker.terminate()), longestStopMilliseconds)
     await Promise.all(running.map(({ ended }) => ended))
     clearTimeout(tooLong)
@@ -90,12 +106,15 @@ export class WorkerThreads {
     })
     const ended = new Promise<Error | null>((resolve) => worker.once('exit', () => resolve(reason)))
     const listening = new Promise<void>((resolve, reject) => {
-      worker.once('message', resolve)
+      worker.once('message', () => {
+        thread.isListening = true
+        resolve()
+      })
       ended.then((error) => reject(error ?? new Error(`worker ${number} ended`)))
     })
     // Who starts us hears of it; later it is logged.
     listening.catch(() => {})
-    const thread = { worker, listening, ended }
+    const thread = { worker, isListening: false, listening, ended }
     this.#threads.set(number, thread)
     return thread
   }

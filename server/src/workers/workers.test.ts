@@ -93,6 +93,17 @@ describe('two workers', { timeout: 60_000 }, async () => {
   })
 })
 
+test('who is told to stop while workers start does not wait for them', { timeout: 30_000 }, async () => {
+  const { child, said, ended } = spawnMasthead(['serve', '--port', '0'], {
+    ...environment,
+    ...{ WORKERS: '2', NODE_OPTIONS: `--import=${fileIn('stuck-threads.ts')}` },
+  })
+  after(() => child.kill('SIGKILL'))
+  await until('both are stuck', () => said.stderr === 'stuck\nstuck\n')
+  child.kill('SIGTERM')
+  assert.equal((await ended).code, 0)
+})
+
 test('where ports cannot be shared, it is said what to do, and how many connections are too few', async () => {
   await service.owner.query(
     `do $$ begin execute format('alter database %I connection limit 20', current_database()); end $$`,
