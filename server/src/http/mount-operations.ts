@@ -154,7 +154,8 @@ const charge = async (
   else reply.raw.once('close', arrived.leave)
   if (!arrived.refused) return
   const { limit, detail, seconds } = arrived.refused
-  request.refusedBy = limit
+  // Log and measures tell who it was, also when the token was not looked up for it.
+  Object.assign(request, { refusedBy: limit, principal })
   throw new Problem('too_many_requests', detail, { headers: { 'retry-after': String(seconds) } })
 }
 

@@ -235,6 +235,7 @@ describe('the measures of one worker', { timeout: 60_000 }, async () => {
       [2, 1, 2, 0],
     )
     assert.equal(requests(samples, { operation: '/oauth2/authorize', status: '429' }), 2)
+    assert.equal(sumOf(samples, 'masthead_tenant_requests_total'), 8, 'whoever is refused counts for the tenant too')
   })
 
   test('are served nowhere else, and a port that is taken is named', async () => {
