@@ -11,7 +11,7 @@ export const storedState = async (
       from (select md5((to_jsonb(t) - 'last_used_at')::text) as row from ${name} t
         where ${ofTenants ? 'tenant_id is null or tenant_id <> all ($1::uuid[])' : '$1::uuid[] is not null'}) as rows`,
   )
-  const statement = { text: digests.join(' union all '), values: [except], rowMode: 'array' as const }
+  const statement = { text: `${digests.join(' union all ')} order by 1`, values: [except], rowMode: 'array' as const }
   return (await owner.query(statement)).rows as [string, string][] // as it selects them
 }
 
