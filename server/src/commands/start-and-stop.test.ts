@@ -102,7 +102,7 @@ const through = (address: string): string => {
   return Object.assign(url, { hostname: '127.0.0.1', port: new URL(address).port }).href
 }
 
-describe('a stop', { timeout: 60_000 }, () => {
+describe('a stop', { timeout: 180_000 }, () => {
   const answersWhatWasTaken = async (context: TestContext, workers: string) => {
     const { api, url, accountId, stop } = await serve(context, { ...environment, WORKERS: workers })
     const [busy, late, idle] = [await keptConnection(url), await keptConnection(url), await keptConnection(url)]
@@ -168,7 +168,7 @@ describe('a stop', { timeout: 60_000 }, () => {
   })
 })
 
-describe('a start', { timeout: 60_000 }, () => {
+describe('a start', { timeout: 180_000 }, () => {
   test('waits for a database that comes up later, and lets nobody in meanwhile', async () => {
     const [databaseAddress, url] = [await freeAddress(), await freeAddress('localhost')]
     const late = { ...environment, DATABASE_URL: through(databaseAddress) }
