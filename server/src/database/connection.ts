@@ -197,6 +197,7 @@ export class SharedConnections {
   readonly #open: () => Promise<pg.Client>
   readonly #outage: Outage
   readonly #lanes: (Lane | undefined)[]
+  #isClosed = false
 
   constructor(size: number, open: () => Promise<pg.Client>, outage: Outage) {
     this.#open = open
@@ -205,6 +206,8 @@ export class SharedConnections {
   }
 
   async use<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+    // A connection that is opened now would stay open.
+    if (this.#isClosed) throw new Error('the connections are closed')
     const lane = this.#leastLoaded()
     lane.load++
     try {
@@ -238,6 +241,7 @@ export class SharedConnections {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     await Promise.allSettled(this.#lanes.map(async (lane) => lane && end(await lane.client)))
   }
 }

@@ -126,7 +126,7 @@ export const openDatabase = (
       inBulk: (work) => inBulk(options, role, tenantId, work),
     }),
     load: () => ({
-      reading: { ...reading.load(), waiting: 0 },
+      reading: { ...reading.load(), waiting: reads.waiting() },
       searching: { ...searching.load(), waiting: searches.waiting() },
       writing: {
         most: connections.writing,

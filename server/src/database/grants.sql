@@ -2,8 +2,11 @@
 -- is held by row-level security everywhere, and cannot read the text that search looks in.
 grant usage on schema public to masthead_service;
 grant select on installation to masthead_service;
+-- A slug stays what it is: by that of a canary the audit log of a tenant could be deleted.
+revoke update on tenants from masthead_service;
+grant select, insert, update (name, default_assignee), delete on tenants to masthead_service;
 grant select, insert, update, delete on
-  tenants, users, memberships, access_tokens, applications, consents, authorization_state, signing_keys, sign_in_failures,
+  users, memberships, access_tokens, applications, consents, authorization_state, signing_keys, sign_in_failures,
   heads, tallies,
   publications, accounts, contacts, subscriptions, invoices, tasks,
   imports, import_creations, import_changes, kept_answers
@@ -11,6 +14,7 @@ grant select, insert, update, delete on
 grant select (tenant_id, resource, position, class), insert, update, delete on search_texts to masthead_service;
 grant select, insert, update, delete on legacy_systems, legacy_deliveries to masthead_service;
 -- Entries of the audit log are added by functions alone. Row-level security says what may be deleted.
+grant execute on function append_to_audit, chain_audit to masthead_service;
 grant select, delete on audit_keys, audit_entries, audit_links to masthead_service;
 grant select, delete on audit_waiting to masthead_service;
 

@@ -17,6 +17,7 @@ export const observedDatabase = (database: Database, observe: Observe): Database
   return {
     ...database,
     query: observed(database.query),
+    read: observed(database.read),
     transaction: observedTransaction(database.transaction),
     forTenant: (tenantId): TenantDatabase => {
       const tenant = database.forTenant(tenantId)

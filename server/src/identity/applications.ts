@@ -50,9 +50,18 @@ export const registerApplication = async (
   return application
 }
 
-const note = (query: Query, author: Author, application: Application, action: string): Promise<void> =>
-  auditIn(query, application.tenantId ?? installation, author, [
-    { action, resource: 'applications', recordId: application.clientId, after: JSON.stringify(application) },
+const note = (
+  query: Query,
+  author: Author,
+  after: Application,
+  action: string,
+  before: Application | null = null,
+): Promise<void> =>
+  auditIn(query, after.tenantId ?? installation, author, [
+    {
+      ...{ action, resource: 'applications', recordId: after.clientId, after: JSON.stringify(after) },
+      before: before && JSON.stringify(before),
+    },
   ])
 
 const newClientId = (): string =>
@@ -97,12 +106,13 @@ export const setApplicationDisabled = async (
   clientId: string,
   disabled: boolean,
 ): Promise<Application> => {
+  const before = await findApplication(query, clientId)
   const [application] = await query<Application>({
     text: `update applications set disabled_at = case when $2::boolean then coalesce(disabled_at, now()) end
       where id = $1 returning ${columns}`,
     values: [clientId, disabled],
   })
   if (!application) throw new Refusal(`there is no application "${clientId}"; \`masthead app list\` shows them`)
-  await note(query, author, application, disabled ? 'disabled' : 'enabled')
+  await note(query, author, application, disabled ? 'disabled' : 'enabled', before)
   return application
 }

@@ -23,34 +23,33 @@ export const signIn = async (query: Query, from: CalledFrom, email: string, pass
   const onAccount = await countTry(query, account)
   if (onAccount.tries > limits.accountFromAddress) {
     // One entry a window: whoever is refused must not fill the log.
-    if (onAccount.tries === limits.accountFromAddress + 1) await note(query, from, email, null, 'throttled')
+    if (onAccount.tries === limits.accountFromAddress + 1) {
+      await note(query, from, await findUserByEmail(query, email), 'throttled')
+    }
     return throttled(onAccount)
   }
   const onAddress = await countTry(query, everyAccount)
   if (onAddress.tries > limits.address) {
     await takeBack(query, account)
+    if (onAddress.tries === limits.address + 1) await note(query, from, null, 'throttled')
     return throttled(onAddress)
   }
   const user = await findUserByEmail(query, email)
   const matches = await isPassword(password, user?.passwordHash ?? (await nobodysHash()))
   if (!user || !matches) {
-    await note(query, from, email, user, 'failed')
+    await note(query, from, user, 'failed')
     return { refused: 'wrong' }
   }
   await query({ text: 'delete from sign_in_failures where key_hash = $1', values: [account] })
   await takeBack(query, everyAccount)
-  await note(query, from, email, user, 'succeeded')
+  await note(query, from, user, 'succeeded')
   return { user }
 }
 
-/** In the tenants of the user, when there is one of this address. */
-const note = (query: Query, from: CalledFrom, email: string, user: User | null, action: string): Promise<void> => {
+/** In the tenants of the user. Of somebody unknown nothing is kept that was typed: it may be a password. */
+const note = (query: Query, from: CalledFrom, user: User | null, action: string): Promise<void> => {
   const author = { kind: 'visitor', ...from } as const
-  const happening = {
-    action,
-    resource: 'sign_ins',
-    after: JSON.stringify({ email: email.replaceAll('\0', '').slice(0, 254) }),
-  }
+  const happening = { action, resource: 'sign_ins' }
   if (user) return auditUser(query, user.id, author, happening)
   return auditIn(query, installation, author, [{ ...happening, recordId: 'unknown' }])
 }

@@ -141,13 +141,14 @@ export const setPassword = async (query: Query, email: string, password: string)
 /** The name of a user at the outside issuer, which the operator alone may say. */
 export const setSubject = async (query: Query, email: string, subject: string): Promise<void> => {
   await refuseTaken(query, subject, email)
-  const [changed] = await query<{ id: string }>({
-    text: 'update users set subject = $2 where email_key = $1 returning id',
+  const [changed] = await query<{ id: string; former: string | null }>({
+    text: `with former as (select id, subject from users where email_key = $1 for update)
+      update users set subject = $2 from former where users.id = former.id returning users.id, former.subject as former`,
     values: [emailKey(email), subject],
   })
   if (!changed) throw new Refusal(`there is no user ${email}`)
-  const after = JSON.stringify({ subject })
-  await auditUser(query, changed.id, operator, { action: 'subject_changed', resource: 'users', after })
+  const values = { before: JSON.stringify({ subject: changed.former }), after: JSON.stringify({ subject }) }
+  await auditUser(query, changed.id, operator, { action: 'subject_changed', resource: 'users', ...values })
 }
 
 const refuseTaken = async (query: Query, subject: string, email: string): Promise<void> => {

@@ -11,9 +11,10 @@ export type HousekeepingOptions = {
   onError: (message: string) => void
 }
 
-/** A connection of its own: callers of the API never wait for it. */
+/** Connections of its own: callers of the API never wait for them. */
 const connections = { reading: 1, searching: 1, writing: 1 }
 
+const longestStopMilliseconds = 5_000
 const chainEveryMilliseconds = 1_000
 const forgetEveryMilliseconds = 3_600_000
 
@@ -39,7 +40,8 @@ export class Housekeeping {
 
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await this.#ended
+    // What is deleted in bulk may take long, and goes on at the next start.
+    await Promise.race([this.#ended, delay(longestStopMilliseconds, null, { ref: false })])
     await this.#database.close()
   }
 

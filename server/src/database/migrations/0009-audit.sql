@@ -121,7 +121,7 @@ end $$;
 create function audit_beginning(tenant uuid) returns bytea immutable parallel safe language sql
   return sha256(convert_to('masthead audit ' || tenant::text, 'UTF8'));
 
--- Puts waiting entries into their chains, so many of a tenant at a time; answers how many. One process at a time.
+-- Puts so many waiting entries into their chains; answers how many. One process at a time.
 create function chain_audit(most integer) returns integer
 security definer set search_path = public, pg_temp language plpgsql as $$
 declare
@@ -136,6 +136,7 @@ begin
     return 0;
   end if;
   for tenant in select distinct tenant_id from audit_waiting order by tenant_id loop
+    exit when total >= most;
     perform set_config('masthead.tenant', tenant::text, true);
     place := 0;
     current := audit_beginning(tenant);
@@ -146,7 +147,7 @@ begin
     chained := '{}';
     for entry in
       select audit_entries.* from audit_waiting join audit_entries using (tenant_id, number)
-      where audit_waiting.tenant_id = tenant order by number limit most
+      where audit_waiting.tenant_id = tenant order by number limit most - total
     loop
       place := place + 1;
       current := sha256(current || audit_digest(entry));
@@ -158,3 +159,9 @@ begin
   end loop;
   return total;
 end $$;
+
+-- Who may connect to the database and no more cannot write into anybody's log.
+revoke execute on function append_to_audit, chain_audit from public;
+
+-- The log of the installation belongs to nobody who could be deleted.
+alter table tenants add check (id <> '00000000-0000-0000-0000-000000000000');

@@ -110,12 +110,8 @@ const keptToken = async (database: Database, tenant: Tenant, dataDirectory: stri
   const kept = await readFile(file, 'utf8').catch(() => '')
   const holder = await new Principals(database, null).authenticate(kept).catch(() => null)
   if (holder?.tenantId === tenant.id) return kept
-  const { token } = await createToken(database.query, operator, {
-    tenantId: tenant.id,
-    name: 'demo',
-    service: 'demo',
-    scopes: allScopes,
-  })
+  const given = { tenantId: tenant.id, name: 'demo', service: 'demo', scopes: allScopes }
+  const { token } = await database.transaction((query) => createToken(query, operator, given))
   await mkdir(dataDirectory, { recursive: true })
   await writeFile(file, token, { mode: 0o600 })
   return token

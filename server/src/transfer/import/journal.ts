@@ -37,7 +37,9 @@ export const forgetOld = async (query: Query): Promise<void> => {
 
 /** The same, for whoever does not know whether there are any; there may be so many that it takes long. */
 export const forgetOldImages = async (tenant: TenantDatabase): Promise<void> => {
-  const found = await tenant.read({ text: `select 1 from import_changes where ${tooOld} limit 1` })
+  const found = await tenant.read({
+    text: `(select 1 from import_changes where ${tooOld} limit 1) union all (select 1 from import_creations where ${tooOld} limit 1)`,
+  })
   if (found.length > 0) await tenant.inBulk((client) => forgetOld(unpreparedOn(client)))
 }
 
