@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -121,8 +121,11 @@ export const temporaryDataDirectory = async (): Promise<string> => {
 
 /** The process that runs PostgreSQL in the folder; there is none once it was stopped. */
 export const postmasterOf = (dataDirectory: string): number | undefined => {
-  const path = join(dataDirectory, 'postgres/postmaster.pid')
-  return existsSync(path) ? Number.parseInt(readFileSync(path, 'utf8'), 10) : undefined
+  try {
+    return Number.parseInt(readFileSync(join(dataDirectory, 'postgres/postmaster.pid'), 'utf8'), 10)
+  } catch {
+    return undefined
+  }
 }
 
 export const isAlive = (pid: number): boolean => {

@@ -137,7 +137,7 @@ const firstBroken = `
       and not exists (select from audit_waiting where tenant_id = current_tenant() and audit_waiting.number = entry.number)
   ) as places
   where reason is not null
-  order by sequence nulls last, number limit 1`
+  order by number, sequence limit 1`
 
 /** Whether a hash that was noted before is still in the chain. */
 export const isInChain = async (query: Query, hash: string): Promise<boolean> =>
