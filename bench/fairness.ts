@@ -9,11 +9,11 @@ import { run, type Served, serve } from './served.ts'
 import { report } from './timing.ts'
 
 /**
- * What a tenant that floods the service costs another one: `npm run bench:fairness`. The quiet tenant reads pages and
- * single contacts, 40 times a second. The loud one is a process of its own that sends three times what a tenant may: pages,
- * contacts, searches and creates, by as many tokens as a tenant needs to spend its minute, each at its own pace whether or
- * not answers come. Silence and flood take turns. The minute of the loud tenant is spent after 20 s of flood, so about as
- * many of its requests are served as are refused. The same without limits shows what they are worth.
+ * What a tenant that floods the service costs another one: `npm run bench:fairness [rounds]`. The quiet tenant reads pages
+ * and single contacts, 40 a second. The loud one is a process of its own that sends three times what a tenant may, pages,
+ * contacts, searches and creates, by enough tokens to spend the minute of its tenant, at random moments whether or not
+ * answers come. Silence and flood take turns. The loud tenant's minute is spent after 20 s of flood, so some two thirds of
+ * its requests are served and the others refused. The same without limits shows what they are worth.
  */
 const dataDirectory = resolve('.masthead/bench-fairness')
 const rounds = Number(process.argv[2] ?? 8)
@@ -52,10 +52,7 @@ const main = async (): Promise<void> => {
 
 const compare = async (served: Served, kind: string, times: Map<string, number[]>): Promise<void> => {
   const quiet = await newQuietCaller(served)
-  const flood: Flood = {
-    ...{ api: served.api, eachSecond: loudEachSecond, milliseconds: phaseMilliseconds },
-    tokens: Array.from({ length: tokensOfLoud }, () => newToken(served, 'loud')),
-  }
+  const flood = await prepareFlood(served)
   const silence: number[] = []
   const flooded: number[] = []
   const answers: Flooded = {}
@@ -72,6 +69,16 @@ const compare = async (served: Served, kind: string, times: Map<string, number[]
   process.stdout.write(`${kind}: the loud tenant got ${JSON.stringify(answers)}\n`)
 }
 
+const prepareFlood = async (served: Served): Promise<Flood> => {
+  const tokens = Array.from({ length: tokensOfLoud }, () => newToken(served, 'loud'))
+  const { items } = JSON.parse(await read(served, tokens[0] ?? '', '/contacts?pageSize=1'))
+  const [{ id, accountId }] = items
+  return {
+    ...{ api: served.api, tokens, id, accountId },
+    ...{ eachSecond: loudEachSecond, milliseconds: phaseMilliseconds },
+  }
+}
+
 const newToken = ({ masthead }: Served, tenant: string): string => {
   const options = `--tenant ${tenant} --service bench --name bench --json --expires 1d --scopes contacts:read,contacts:write,accounts:read`
   return JSON.parse(masthead('token', 'create', ...options.split(' '))).token
@@ -79,16 +86,17 @@ const newToken = ({ masthead }: Served, tenant: string): string => {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 16 })
 
+const read = ({ api }: Served, token: string, path: string): Promise<string> =>
+  new Promise((done, fail) => {
+    get(api + path, { agent, headers: { authorization: `Bearer ${token}` } }, (response) => {
+      text(response).then((body) => (response.statusCode === 200 ? done(body) : fail(new Error(body))), fail)
+    }).on('error', fail)
+  })
+
 /** Reads for so long, each at its time whether or not the one before was answered; says how long each took. */
 const newQuietCaller = async (served: Served) => {
   const tokens = [1, 2, 3].map(() => newToken(served, 'quiet'))
-  const call = (path: string, number: number): Promise<string> =>
-    new Promise((done, fail) => {
-      const headers = { authorization: `Bearer ${tokens[number % tokens.length]}` }
-      get(served.api + path, { agent, headers }, (response) => {
-        text(response).then((body) => (response.statusCode === 200 ? done(body) : fail(new Error(body))), fail)
-      }).on('error', fail)
-    })
+  const call = (path: string, number: number) => read(served, tokens[number % tokens.length] ?? '', path)
   const { items } = JSON.parse(await call('/contacts?page=7', 0))
   return async (milliseconds: number): Promise<number[]> => {
     const measured: Promise<number>[] = []
