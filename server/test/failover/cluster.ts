@@ -197,7 +197,7 @@ const patroniConfiguration = (folder: string, member: Member, etcdPorts: readonl
       maximum_lag_on_failover: synchronous ? 1_048_576 : 1_073_741_824,
       postgresql: {
         use_pg_rewind: true,
-        parameters: { max_connections: 100, wal_sender_timeout: '5s', wal_receiver_timeout: '5s', wal_log_hints: 'on' },
+        parameters: { max_connections: 200, wal_sender_timeout: '5s', wal_receiver_timeout: '5s', wal_log_hints: 'on' },
       },
     },
     initdb: [{ encoding: 'UTF8' }, 'data-checksums', { locale: 'C.UTF-8' }],

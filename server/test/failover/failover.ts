@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { basePath } from '@masthead/contract'
-import { messageOf, say, showJson, showLines, showTable } from '../../src/commands/output.ts'
+import { complain, messageOf, say, showJson, showLines, showTable } from '../../src/commands/output.ts'
 import { runMasthead, type Serving, startServing, until } from '../masthead-process.ts'
 import { type LoadTenant, MixedLoad } from '../mixed-load.ts'
 import { assertTallies } from '../tallies.ts'
@@ -27,17 +27,21 @@ none is doubled, callers saw nothing worse than 503 with Retry-After, and all ca
   --help          print this`
 
 const callers = 24
-const pauseMilliseconds = 150
+const pauseMilliseconds = 200
 const tenantCount = 4
 
-const { values: options } = parseArgs({
-  options: {
-    json: { type: 'boolean', default: false },
-    asynchronous: { type: 'boolean', default: false },
-    keep: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-})
+const flag = { type: 'boolean', default: false } as const
+
+const readOptions = () => {
+  try {
+    return parseArgs({ options: { json: flag, asynchronous: flag, keep: flag, help: flag } }).values
+  } catch (error) {
+    complain(`${messageOf(error)}; see --help`)
+    process.exit(1)
+  }
+}
+
+const options = readOptions()
 
 /** A process that serves, and the address that callers use: all of them call themselves the same. */
 type Node = { port: number; api: string; serving: Serving }
@@ -158,6 +162,7 @@ class Trial {
       writeFileSync(join(logFolder, `node-${port}.log`), serving.said.stderr)
       const outcome = await Promise.race([serving.ended, delay(0, null)])
       if (outcome) this.failures.push(`a node has ended: ${outcome.stderr.slice(-500)}`)
+      if (serving.said.stderr.includes('a worker ended')) this.failures.push('a worker of a node has ended')
     }
   }
 }
@@ -171,6 +176,8 @@ const run = async (programs: Programs): Promise<boolean> => {
     MASTHEAD_SECRET: randomBytes(32).toString('base64'),
     MASTHEAD_DATA_DIR: programs.folder,
     HOST: '127.0.0.1',
+    WORKERS: '2',
+    LOG_LEVEL: 'warn',
     BASE_URL: 'http://masthead.test',
     LEGACY_ALLOW_PRIVATE: 'true',
     // So high that nobody meets them, but counted.
@@ -277,10 +284,8 @@ const main = async (): Promise<void> => {
   if (options.help) return showLines(help)
   const missing = missingPackages()
   if (missing.length > 0) {
-    say(`This needs Debian's packages ${missing.join(', ')}:`)
-    say(`  apt-get install --no-install-recommends ${missing.join(' ')}`)
-    process.exitCode = 1
-    return
+    const install = `apt-get install --no-install-recommends ${missing.join(' ')}`
+    throw new Error(`some of Debian's packages are missing: ${install}`)
   }
   const programs = new Programs(options)
   const isWell = await run(programs)
@@ -290,6 +295,6 @@ const main = async (): Promise<void> => {
 try {
   await main()
 } catch (error) {
-  say(`the trial could not be carried out: ${messageOf(error)}`)
+  complain(`the trial could not be carried out: ${messageOf(error)}`)
   process.exit(1)
 }

@@ -3,6 +3,7 @@ import { chownSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } f
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { say } from '../../src/commands/output.ts'
 import { isAlive } from '../masthead-process.ts'
 
 export type Account = { uid: number; gid: number } | null
@@ -20,7 +21,12 @@ export class Programs {
     this.folder = mkdtempSync(join(tmpdir(), 'masthead-failover-'))
     if (this.#account) chownSync(this.folder, this.#account.uid, this.#account.gid)
     process.once('exit', () => this.#end())
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130))
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.once(signal, () => {
+        say(`${signal}: ending everything`)
+        process.exit(130)
+      })
+    }
   }
 
   /** Under a name, by which its log is found too. */
