@@ -120,7 +120,7 @@ describe('a stop', { timeout: 180_000 }, () => {
     })
     const stopped = stop()
     await idle.ended
-    assert.equal(await accepts('localhost', portOf(url)), false)
+    await until('no worker lets anybody in', async () => !(await accepts('localhost', portOf(url))))
     late.send('Host: localhost\r\n\r\n')
     await late.ended
     assert.match(late.received(), /^HTTP\/1\.1 503 /)

@@ -118,16 +118,18 @@ class Table {
     for (let tries = 0; tries < mostTries; tries++) {
       let oldest: { index: number; key: bigint; left: number } | undefined
       for (let index = start; index < start + bucketSize; index++) {
+        // Before the key: whoever has just taken the entry for it and is under way there is seen by the key then.
+        const isIdle = this.#underWay(index) === 0
         const known = Atomics.load(this.#keys, index)
         if (known === key) return { index, key, endsAt: 0 }
         const left = known === 0n ? -1 : leftOf(Atomics.load(this.#windows, index), now)
-        if ((!oldest || left < oldest.left) && this.#underWay(index) === 0) oldest = { index, key: known, left }
+        if (isIdle && (!oldest || left < oldest.left)) oldest = { index, key: known, left }
       }
       if (!oldest) return undefined
       const { index } = oldest
-      if (Atomics.compareExchange(this.#keys, index, oldest.key, key) !== oldest.key) continue
-      Atomics.store(this.#windows, index, 0n)
-      return { index, key, endsAt: 0 }
+      // Before the entry changes hands: afterwards others may have counted in it. A window that is over ends by itself.
+      if (oldest.left > 0) Atomics.store(this.#windows, index, 0n)
+      if (Atomics.compareExchange(this.#keys, index, oldest.key, key) === oldest.key) return { index, key, endsAt: 0 }
     }
     return undefined
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
-import { holdChains } from '../audit/queries.ts'
+import { operator } from '../audit/author.ts'
+import { audit, holdChains } from '../audit/queries.ts'
 import type { Query, Statement } from '../database/connection.ts'
 import type { Database, TenantDatabase } from '../database/database.ts'
 import {
@@ -91,9 +92,11 @@ export const probeTables = async (database: Database, own: string, other: string
 const setTenant = (query: Query, tenantId: string) =>
   query({ text: `select set_config('masthead.tenant', $1, true)`, values: [tenantId] })
 
-/** The links of the audit log are made once a second by whoever comes first, and by nobody but its function. */
+/** Links of the audit log are made by nobody but its function: it gets one entry, and no other to take before it. */
 const chainAudit = async (query: Query, tenantId: string): Promise<void> => {
   await holdChains(query)
+  await query({ text: 'delete from audit_waiting' })
+  await audit(query, operator, [{ action: 'probed', resource: 'tenants', recordId: tenantId }])
   await query({ text: 'select chain_audit(1)' })
   await setTenant(query, tenantId)
 }
