@@ -1,20 +1,8 @@
 #!/usr/bin/env node
-import { complain, messageOf, showSteps } from './commands/output.ts'
-import { buildProgram } from './commands/program.ts'
-import { Refusal } from './refusal.ts'
+import { enableCompileCache } from 'node:module'
+import { fileURLToPath } from 'node:url'
 
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // A reader that has seen enough, such as `head`, is no failure.
-  if (error.code === 'EPIPE') return
-  complain(`the answer could not be written: ${error.message}`)
-  process.exitCode = 1
-})
-process.stderr.on('error', () => {})
-
-try {
-  await buildProgram().parseAsync()
-} catch (error) {
-  complain(messageOf(error))
-  if (error instanceof Refusal) showSteps(error.steps)
-  process.exitCode = 1
-}
+// What was compiled is kept beside the source, in a folder that nobody can write to who could not change the source too.
+// Where it cannot be written, everything only starts more slowly.
+enableCompileCache(fileURLToPath(new URL('../.compiled', import.meta.url)))
+await import('./commands/command-line.ts')

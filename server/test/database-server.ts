@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { openEmbedded } from '../src/database/embedded.ts'
 import { migrate } from '../src/database/migrate.ts'
@@ -24,6 +25,8 @@ export const globalSetup = async (): Promise<void> => {
     throw error
   }
   process.env.TEST_DATABASE_SERVER = server.connectionString
+  // For the processes of the test files, as the program does for itself.
+  process.env.NODE_COMPILE_CACHE = fileURLToPath(new URL('../.compiled', import.meta.url))
 }
 
 const makeTemplate = async (connectionString: string): Promise<void> => {

@@ -1,0 +1,19 @@
+import { Refusal } from '../refusal.ts'
+import { complain, messageOf, showSteps } from './output.ts'
+import { buildProgram } from './program.ts'
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // A reader that has seen enough, such as `head`, is no failure.
+  if (error.code === 'EPIPE') return
+  complain(`the answer could not be written: ${error.message}`)
+  process.exitCode = 1
+})
+process.stderr.on('error', () => {})
+
+try {
+  await buildProgram().parseAsync()
+} catch (error) {
+  complain(messageOf(error))
+  if (error instanceof Refusal) showSteps(error.steps)
+  process.exitCode = 1
+}
