@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import type { RequestListener } from 'node:http'
 import { basePath, largest, type ResourceName, resources } from '@masthead/contract'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { AuthorizationServer } from './authorization-server/authorization-server.ts'
@@ -6,7 +6,9 @@ import { mountAuthorizationServer } from './authorization-server/mount.ts'
 import type { Counters } from './counters/counters.ts'
 import { type CounterMemory, MemoryCounters } from './counters/memory-counters.ts'
 import type { Database } from './database/database.ts'
+import { AnswerCache } from './http/answer-cache.ts'
 import { type RequestWatcher, watchRequest } from './http/answered-requests.ts'
+import { answerFromMemory } from './http/before-framework.ts'
 import { openToAllOrigins } from './http/cross-origin.ts'
 import { describeApi } from './http/description.ts'
 import { drainAtTheEnd } from './http/drain.ts'
@@ -14,6 +16,7 @@ import { getOnly } from './http/get-only.ts'
 import { type Handler, mountOperations } from './http/mount-operations.ts'
 import { asProblem, sendProblem, urlTooLong } from './http/problems.ts'
 import { RateLimiter, type RateLimits } from './http/rate-limit.ts'
+import { requestId } from './http/request-id.ts'
 import { requestLog } from './http/request-log.ts'
 import { UnreadableRequests } from './http/unreadable-requests.ts'
 import { DelegatedTokens } from './identity/delegated-tokens.ts'
@@ -44,6 +47,9 @@ export type AppOptions = {
 }
 
 const usualPatienceMilliseconds = 30_000
+
+/** Of answers to reads. */
+const mostRememberedBytes = 32 * 1_024 * 1_024
 
 /** The service as it runs in production and in tests. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
@@ -93,7 +99,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   app.server.prependListener('request', unreadable.noteAnswer)
   // RFC 9110 §10.1.1: one that is not known may be refused, which Node does with a 417 of its own, or ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  drainAtTheEnd(app)
+  const begin = drainAtTheEnd(app)
   // Nothing here reads a body; the parts that do bring parsers of their own.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -117,10 +123,21 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
         )
   const principals = new Principals(database, delegated)
   const handlers = await loadHandlers()
-  await app.register((api) => mountOperations(api, { database, principals, handlers, baseUrl, limiter }), {
+  const answers = new AnswerCache(database.revisions, mostRememberedBytes)
+  await app.register((api) => mountOperations(api, { database, principals, handlers, baseUrl, limiter, answers }), {
     prefix: basePath,
   })
+  // A trace begins in the framework.
+  if (!options.instrument) goBefore(app, answerFromMemory({ principals, answers, limiter, watchers, begin }))
   return app
+}
+
+/** Who stands before the framework answers a request, or leaves it to the framework. */
+const goBefore = (app: FastifyInstance, answer: ReturnType<typeof answerFromMemory>): void => {
+  const [framework] = app.server.listeners('request').slice(-1)
+  if (!framework) throw new Error('the framework does not listen')
+  app.server.off('request', framework as RequestListener) // it listens to requests, whatever the type of all listeners says
+  app.server.on('request', (request, response) => answer(request, response, () => framework(request, response)))
 }
 
 const mountOwnServer = async (
@@ -159,6 +176,3 @@ const loadHandlers = async (): Promise<Map<string, Handler>> => {
 
 /** What the framework has to say of its own accord is of interest only to who looks for a fault. */
 const ofFramework = (log: Log): FastifyBaseLogger => (log.level === 'info' ? log.child({}, { level: 'warn' }) : log)
-
-const requestId = (given: string | string[] | undefined): string =>
-  typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : randomUUID()

@@ -12,7 +12,7 @@ import { type CallAnswer, type CallOptions, linksOf, startService } from './serv
 import { callOperation, type ValidRequest, validRequests } from './valid-requests.ts'
 
 const service = await startService()
-const { query } = service.database
+const { query, transaction } = service.database
 const own = await populatedTenant(service)
 const other = await populatedTenant(service)
 const unknownId = '00000000-0000-7000-8000-000000000000'
@@ -72,13 +72,15 @@ const refused: Record<string, string> = {
   'a revoked token': await ended(
     (tenant) => tenant.serviceToken(),
     async (tenantId) => {
-      for (const { id } of await listTokens(query, tenantId)) await revokeToken(query, operator, id)
+      for (const { id } of await listTokens(query, tenantId))
+        await transaction((query) => revokeToken(query, operator, id))
     },
   ),
   'the token of a removed member': await ended(
     (tenant) => tenant.personalToken('admin'),
     async (tenantId) => {
-      for (const { email } of await listMembers(query, tenantId)) await removeMember(query, operator, tenantId, email)
+      for (const { email } of await listMembers(query, tenantId))
+        await transaction((query) => removeMember(query, operator, tenantId, email))
     },
   ),
 }
@@ -97,7 +99,7 @@ const member = await populatedTenant(service)
 const memberToken = await member.tenant.personalToken('editor')
 const becomes = async (role: Role) => {
   for (const { email } of await listMembers(query, member.tenant.id)) {
-    await setRole(query, operator, member.tenant.id, email, role)
+    await transaction((query) => setRole(query, operator, member.tenant.id, email, role))
   }
 }
 

@@ -85,7 +85,7 @@ test('no visit makes the authorization server fail, lead astray or show what is 
   /** But for what signing in and consenting leave behind. */
   const lasting = async () =>
     (await storedState(owner)).filter(
-      ([table]) => !/^(authorization_state|consents|sign_in_failures|audit_\w+)$/.test(table),
+      ([table]) => !/^(authorization_state|consents|identity_revision|sign_in_failures|audit_\w+)$/.test(table),
     )
   const before = await lasting()
   const outcomes = new Map<number, number>()

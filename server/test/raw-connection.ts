@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { CallAnswer } from './service.ts'
 
 /** Sends these bytes, each piece once the former has left, and reads one answer: for what no HTTP client would send. */
@@ -102,6 +103,13 @@ export class KeptConnection {
   }
 }
 
+/** By the names of encodings. */
+export const decoders: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+  zstd: zstdDecompressSync,
+  br: brotliDecompressSync,
+  gzip: gunzipSync,
+}
+
 /** The first final answer and how many bytes it ends after; null while it is not complete. */
 const readAnswer = (bytes: Buffer, method = ''): [CallAnswer, number] | null => {
   const end = bytes.indexOf('\r\n\r\n')
@@ -119,7 +127,9 @@ const readAnswer = (bytes: Buffer, method = ''): [CallAnswer, number] | null => 
   const isEmpty = method === 'HEAD' || status === 204 || status === 304
   const length = isEmpty ? 0 : Number(headers.get('content-length') ?? 0)
   if (bytes.length < start + length) return null
-  const text = bytes.subarray(start, start + length).toString()
+  const body = bytes.subarray(start, start + length)
+  const decode = decoders[headers.get('content-encoding') ?? '']
+  const text = (decode && !isEmpty ? decode(body) : body).toString()
   const isJson = /json/.test(headers.get('content-type') ?? '') && text !== ''
   return [{ status, headers, body: isJson ? JSON.parse(text) : null, text }, start + length]
 }

@@ -10,6 +10,7 @@ import { type AppOptions, buildApp, type Delegation } from '../src/app.ts'
 import { operator } from '../src/audit/author.ts'
 import { serviceRole } from '../src/database/connection.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
+import { RevisionPoller } from '../src/database/revision-poller.ts'
 import type { RateLimits } from '../src/http/rate-limit.ts'
 import { createToken } from '../src/identity/access-tokens.ts'
 import { allScopes, type Role } from '../src/identity/roles.ts'
@@ -84,6 +85,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const database = openDatabase(options.reachedBy ?? connectionString, serviceRole)
   const { rateLimits = generous, counting = {}, patienceMilliseconds } = options
   const patience = patienceMilliseconds === undefined ? {} : { patienceMilliseconds }
+  const poller = new RevisionPoller(database)
   const app = await buildApp({ database, baseUrl, delegation, rateLimits, counting, ...patience })
   await app.listen({ host: '127.0.0.1', port: Number(new URL(baseUrl).port) })
   const address = app.server.address()
@@ -94,6 +96,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   await owner.connect()
   after(async () => {
     await app.close()
+    await poller.stop()
     await database.close()
     await owner.end()
   })
@@ -189,7 +192,8 @@ export const linksOf = (headers: Headers): Record<string, string> =>
 export const walk = async (service: Service, token: string, path: string): Promise<Record<string, unknown>[]> => {
   const items: Record<string, unknown>[] = []
   for (let next: string | undefined = path; next !== undefined; ) {
-    const answer: CallAnswer = await service.call('GET', next, { token })
+    // Also what another process has just written.
+    const answer: CallAnswer = await service.call('GET', next, { token, headers: { 'cache-control': 'no-cache' } })
     if (answer.status !== 200) throw new Error(`${next} answered ${answer.status}: ${answer.text}`)
     items.push(...answer.body.items)
     next = linksOf(answer.headers).next

@@ -11,11 +11,13 @@ type StateRow = { payload: string; consumed_at: Date | null }
 
 /** The state of the provider in PostgreSQL, shared by every process. Clients are our applications. */
 export class StateAdapter implements Adapter {
+  readonly #database: Database
   readonly #query: Query
   readonly #read: Query
   readonly #model: string
 
   constructor(database: Database, model: string) {
+    this.#database = database
     this.#query = database.query
     this.#read = database.read
     this.#model = model
@@ -54,7 +56,7 @@ export class StateAdapter implements Adapter {
     })
     // Spent codes are asked for only by who presents them again, perhaps long after they were good.
     if (this.#model === 'AuthorizationCode' && found?.consumed && found.grantId)
-      await endGrant(this.#query, { kind: 'masthead' }, found.grantId)
+      await endGrant(this.#database, { kind: 'masthead' }, found.grantId)
     return found && { ...found, jti: id }
   }
 
@@ -80,7 +82,7 @@ export class StateAdapter implements Adapter {
       text: 'select grant_id from authorization_state where model = $1 and id_hash = $2',
       values: [this.#model, hash(id)],
     })
-    if (spent) await endGrant(this.#query, { kind: 'masthead' }, spent.grant_id)
+    if (spent) await endGrant(this.#database, { kind: 'masthead' }, spent.grant_id)
     throw new errors.InvalidGrant('already used')
   }
 
@@ -90,7 +92,8 @@ export class StateAdapter implements Adapter {
       values: [this.#model, hash(id)],
     })
     // Access tokens are not stored: they end with the consent that stands behind them.
-    if (this.#model === 'Grant') await withdrawConsent(this.#query, { kind: 'masthead' }, id)
+    if (this.#model === 'Grant')
+      await this.#database.transaction((query) => withdrawConsent(query, { kind: 'masthead' }, id))
   }
 
   async revokeByGrantId(grantId: string): Promise<void> {
@@ -115,14 +118,14 @@ export class StateAdapter implements Adapter {
 }
 
 /** Nothing that was given under it works any longer. */
-export const endGrant = async (query: Query, author: Author, grantId: string): Promise<void> => {
-  await withdrawConsent(query, author, grantId)
-  await query({ text: 'delete from authorization_state where grant_id = $1', values: [grantId] })
-  await query({
-    text: `delete from authorization_state where model = 'Grant' and id_hash = $1`,
-    values: [hash(grantId)],
+export const endGrant = (database: Database, author: Author, grantId: string): Promise<void> =>
+  database.transaction(async (query) => {
+    await withdrawConsent(query, author, grantId)
+    await query({
+      text: `delete from authorization_state where grant_id = $1 or model = 'Grant' and id_hash = $2`,
+      values: [grantId, hash(grantId)],
+    })
   })
-}
 
 /** Nobody asks for it any more. */
 export const deleteExpiredState = async (query: Query): Promise<void> => {

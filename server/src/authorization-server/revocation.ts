@@ -17,7 +17,7 @@ export const revokeAccessTokens = ({ database, issuer, resource, keys }: Options
     const { client, params } = ctx.oidc
     const { payload } = await jwtVerify(String(params?.token), key, expected).catch(() => ({ payload: null }))
     if (payload && payload.client_id === client?.clientId) {
-      await endGrant(database.query, visitorOf(ctx.req), String(payload.grant))
+      await endGrant(database, visitorOf(ctx.req), String(payload.grant))
     }
     // RFC 7009 §2.2: "invalid tokens do not cause an error response"
     ctx.status = 200

@@ -1,5 +1,4 @@
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider'
-import type { Query } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
 import { isUnavailable } from '../database/unavailable.ts'
 import { retryAfterSeconds } from '../http/problems.ts'
@@ -7,20 +6,14 @@ import { retryAfterSeconds } from '../http/problems.ts'
 /** The database as the provider sees it: it takes an error that it knows for an answer, and any other for a failure. */
 export const tellingWhenAway = (database: Database): Database => ({
   ...database,
-  query: telling(database.query),
-  read: telling(database.read),
+  query: (statement) => database.query<never>(statement).catch(tell),
+  read: (statement) => database.read<never>(statement).catch(tell),
+  transaction: (work) => database.transaction(work).catch(tell),
 })
 
-const telling =
-  (query: Query): Query =>
-  async (statement) => {
-    try {
-      return await query(statement)
-    } catch (error) {
-      if (!isUnavailable(error)) throw error
-      throw temporarilyUnavailable(error)
-    }
-  }
+const tell = (error: unknown): never => {
+  throw isUnavailable(error) ? temporarilyUnavailable(error) : error
+}
 
 /** The name is that of RFC 6749 §4.1.2.1; where nobody is sent back to an application, the status says the same. */
 const temporarilyUnavailable = (cause: unknown): errors.TemporarilyUnavailable => {

@@ -7,6 +7,7 @@ import { type Config, readConfig, readPort } from '../config.ts'
 import { newCounterMemory } from '../counters/memory-counters.ts'
 import { connectionLimit, mostConnections } from '../database/connection-limit.ts'
 import { connectionsOfEach, type Database } from '../database/database.ts'
+import { RevisionPoller } from '../database/revision-poller.ts'
 import { type Log, openLog } from '../log.ts'
 import type { MetricsServer } from '../measures/metrics-server.ts'
 import type { ThreadAnswers } from '../measures/node-measures.ts'
@@ -51,6 +52,7 @@ const run = async (options: ServeOptions): Promise<void> => {
     const measured = config.metrics !== null
     const limits = { trustedProxies, rateLimits, counting }
     const served: Served = { host, port, baseUrl, delegation, ...limits, measured, sampling }
+    const poller = new RevisionPoller(opened.database)
     const started = await start(config, served, { opened, log, stopping }).catch((error) =>
       refuseToListen(error, served),
     )
@@ -59,6 +61,7 @@ const run = async (options: ServeOptions): Promise<void> => {
     const worker = options.work ? await startWorker(config, opened, (message) => log.warn(message)) : null
     whenAborted(stopping, async () => {
       await Promise.all([started.stop(), worker?.stop()])
+      await poller.stop()
       await metrics?.close()
       await opened.close()
       // Who takes no traces must not keep the process.
@@ -111,8 +114,9 @@ const start = async (
   const { WorkerThreads } = await import('../workers/worker-threads.ts')
   const { connection, database } = opened
   const connections = connectionsOfEach(workers)
+  const revisions = database.revisions.memory
   await warnOfTooFewConnections(workers, database, log)
-  return WorkerThreads.start(workers, { served, connection, connections, logLevel }, log, stopping)
+  return WorkerThreads.start(workers, { served, connection, connections, revisions, logLevel }, log, stopping)
 }
 
 const startMetrics = async (

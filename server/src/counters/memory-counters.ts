@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { type Counters, type Demand, type Taken, type Window, windowMilliseconds } from './counters.ts'
+import { type Budget, type Counters, type Demand, type Taken, type Window, windowMilliseconds } from './counters.ts'
 
 /** The counts of one process, which all its threads share. */
 export type CounterMemory = {
@@ -28,6 +28,8 @@ export const newCounterMemory = (threads = 1): CounterMemory => ({
 export class MemoryCounters implements Counters {
   readonly #tables: Record<Demand['from'], Table>
   readonly #now: () => number
+  /** Of budgets that are asked for again and again. */
+  readonly #keys = new WeakMap<Budget, bigint>()
 
   /** `thread` tells the threads apart, from 0; who takes the place of one that died also ends its requests. */
   constructor({ buffer, threads } = newCounterMemory(), thread = 0, now = Date.now) {
@@ -41,7 +43,7 @@ export class MemoryCounters implements Counters {
   take({ from, budgets, atOnce }: Demand): Taken {
     const table = this.#tables[from]
     const now = this.#now()
-    const places = budgets.map(({ key }) => table.find(keyOf(key), now))
+    const places = budgets.map((budget) => table.find(this.#keyOf(budget), now))
     const spent = budgets.findIndex(({ quota }, index) => !table.charge(places[index], quota, now))
     const charged = spent < 0 ? places : places.slice(0, spent)
     const giveBack = () => {
@@ -63,9 +65,17 @@ export class MemoryCounters implements Counters {
       },
     }
   }
+
+  #keyOf(budget: Budget): bigint {
+    const known = this.#keys.get(budget)
+    if (known !== undefined) return known
+    const key = keyOf(budget.key)
+    this.#keys.set(budget, key)
+    return key
+  }
 }
 
-/** Neither a token nor an address can be read from it. Zero is an empty place. */
+/** What can be read of neither a token nor an address. Zero is an empty place. */
 const keyOf = (text: string): bigint => hash('sha256', text, 'buffer').readBigUInt64LE() || 1n
 
 /** Where a key is, as long as it is still that key's; undefined when there was no room for it. */

@@ -18,6 +18,8 @@ import {
 } from './connection.ts'
 import { FairLanes } from './fair-lanes.ts'
 import { Outage } from './outage.ts'
+import { identity, Revisions } from './revisions.ts'
+import { prepareReads, readAsTenant } from './tenant-read.ts'
 import { isConnectionLost, outcomeUnknown, Unavailable } from './unavailable.ts'
 
 /** The work is done anew when its connection breaks before the commit, so it must leave nothing but what it queries. */
@@ -37,6 +39,8 @@ export type TenantDatabase = {
 }
 
 export type Database = {
+  /** What moves with every write, for whoever remembers what was read. */
+  revisions: Revisions
   /** One statement on tables that belong to no tenant: who is calling, and what the command line administers. */
   query: Query
   /** Such a statement that changes nothing, on a shared connection. It is asked again when the connection breaks. */
@@ -66,6 +70,13 @@ export const connectionsOfEach = (workers: number): Connections => {
   return { reading: share(reading, 1), searching: share(searching, 1), writing: share(writing, 2) }
 }
 
+type Opening = {
+  connections?: Connections
+  patience?: Patience
+  /** Those of the process, where several threads have a database of their own. */
+  revisions?: Revisions
+}
+
 /** How many of them one tenant can take, so that the others go on. */
 const shareOf = (size: number): number => Math.max(1, Math.min(size - 1, Math.ceil(size * 0.6)))
 
@@ -76,13 +87,17 @@ const mostReads = 2_000
 export const openDatabase = (
   connectionString: string,
   role: string | null,
-  connections: Connections = connectionsAlone,
-  patience: Patience = short,
+  { connections = connectionsAlone, patience = short, revisions = new Revisions() }: Opening = {},
 ): Database => {
   const options = clientOptions(connectionString)
   const outage = new Outage()
-  const reading = new SharedConnections(connections.reading, () => openClient(options, role, patience), outage)
-  const searching = new SharedConnections(connections.searching, () => openClient(options, role, long), outage)
+  const openReading = async (patience: Patience): Promise<pg.Client> => {
+    const client = await openClient(options, role, patience)
+    await prepareReads(client)
+    return client
+  }
+  const reading = new SharedConnections(connections.reading, () => openReading(patience), outage)
+  const searching = new SharedConnections(connections.searching, () => openReading(long), outage)
   const writing = openPool(connectionString, role, connections.writing, patience)
   const reads = new FairLanes(
     pipelined * connections.reading,
@@ -106,11 +121,13 @@ export const openDatabase = (
     return key
   }
   return {
+    revisions,
     // Not over the shared connections: a commit that waits for a standby would keep the readers behind it waiting.
     query: (statement) => lent('', (client) => runStatement(client, patience, statement)),
     read: (statement) => outage.bridge(() => ask(statement)),
     cursorKey,
-    transaction: (work) => lent('', (client) => runTransaction(client, patience, [], work)),
+    transaction: (work) =>
+      lent('', (client) => runTransaction(client, patience, [], work)).finally(() => revisions.move(identity)),
     forTenant: (tenantId) => ({
       tenantId,
       cursorKey,
@@ -122,8 +139,11 @@ export const openDatabase = (
         searches.run(tenantId, () =>
           outage.bridge(() => searching.use((client) => readAs(client, long, tenantId, statement))),
         ),
-      transaction: (work) => lent(tenantId, (client) => runTransaction(client, patience, [setTenant(tenantId)], work)),
-      inBulk: (work) => inBulk(options, role, tenantId, work),
+      transaction: (work) =>
+        lent(tenantId, (client) => runTransaction(client, patience, [setTenant(tenantId)], work)).finally(() =>
+          revisions.move(tenantId),
+        ),
+      inBulk: (work) => inBulk(options, role, tenantId, work).finally(() => revisions.move(tenantId)),
     }),
     load: () => ({
       reading: { ...reading.load(), waiting: reads.waiting() },
@@ -172,23 +192,12 @@ const inBulk = async <T>(
   }
 }
 
-/** Queued in one synchronous call, so that no other caller's statement falls between. */
-const readAs = async <R>(
+const readAs = <R>(
   client: pg.Client,
   { silenceMilliseconds }: Patience,
   tenantId: string,
   statement: Statement,
-): Promise<R[]> => {
-  const round = Promise.all([
-    client.query('begin read only'),
-    client.query(prepared(setTenant(tenantId))),
-    client.query(prepared(statement)),
-    client.query('commit'),
-  ])
-  const [, , result] = await answered(client, round, silenceMilliseconds)
-  // The caller names the row type of the statement it wrote.
-  return result.rows as R[]
-}
+): Promise<R[]> => answered(client, readAsTenant<R>(client, tenantId, statement), silenceMilliseconds)
 
 const runStatement = async <R>(client: pg.PoolClient, patience: Patience, statement: Statement): Promise<R[]> => {
   try {

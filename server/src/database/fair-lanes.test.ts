@@ -57,7 +57,9 @@ test('refuses those beyond a bound, as a server that has no connection left woul
 })
 
 test('a tenant that reads much leaves room for the read of another', async (context) => {
-  const database = openDatabase(await cloneTemplate(), serviceRole, { reading: 1, searching: 1, writing: 1 })
+  const database = openDatabase(await cloneTemplate(), serviceRole, {
+    connections: { reading: 1, searching: 1, writing: 1 },
+  })
   context.after(() => database.close())
   const [loud, quiet] = [database.forTenant(randomUUID()), database.forTenant(randomUUID())]
   let done = 0

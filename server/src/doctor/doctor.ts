@@ -61,9 +61,7 @@ const examineServer = async (
   const query = queryOn(client, long)
   const { bypasses, service } = await roleFacts(query, serviceRole)
   const database = openDatabase(connectionString, bypasses && service ? serviceRole : null, {
-    reading: 1,
-    searching: 1,
-    writing: 1,
+    connections: { reading: 1, searching: 1, writing: 1 },
   })
   try {
     onFound(await findings(databaseChecks({ config, query, database })))

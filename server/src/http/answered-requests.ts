@@ -25,7 +25,7 @@ declare module 'fastify' {
 export type RequestWatcher = { arrived: () => void; answered: (answered: Answered) => void }
 
 /** As nginx has it: the caller left before the answer was sent. */
-const callerLeft = 499
+export const callerLeft = 499
 
 /** They hear of the end also when the caller left: a hook of the framework would not. */
 export const watchRequest = (

@@ -4,15 +4,19 @@ import { Problem } from '../problem.ts'
 
 export const resourceMetadataPath = `/.well-known/oauth-protected-resource${basePath}`
 
+/** RFC 6750 §2.1 */
+export const tokenIn = (header: string | undefined): string | undefined =>
+  header === undefined ? undefined : /^bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(header)?.[1]
+
 /** The caller, by the `Authorization` header alone. */
 export const authenticate = async (principals: Principals, header: string | undefined): Promise<Principal> => {
   // RFC 6750 §3.1 counts an "unsupported authentication method" as no authentication information at all.
   if (header === undefined || !/^bearer( |$)/i.test(header)) {
     throw new Problem('missing_token', 'Send the header `Authorization: Bearer <ACCESS_TOKEN>`.')
   }
-  const [, token] = /^bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(header) ?? []
+  const token = tokenIn(header)
   if (!token) throw new Problem('invalid_token', 'The header must be `Authorization: Bearer <ACCESS_TOKEN>`.')
-  return principals.authenticate(token)
+  return principals.recall(token) ?? principals.authenticate(token)
 }
 
 /** RFC 6750 §3, RFC 9728 §5.1: "If the request lacks any authentication information, … no error". */

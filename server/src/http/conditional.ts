@@ -27,7 +27,8 @@ export const readTags = (header: string, text: string | undefined): Tags => {
   if (text === undefined) return null
   if (text.trim() === '*') return '*'
   if (/^\s*(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"(?:\s*,\s*(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")*\s*$/.test(text)) {
-    return text.match(/(?:W\/)?"[^"]*"/g) ?? []
+    // Whatever encoding it came in, it is the same version.
+    return (text.match(/(?:W\/)?"[^"]*"/g) ?? []).map((tag) => tag.replace(/\.(?:zstd|br|gzip)"$/, '"'))
   }
   const detail = `\`${header}\` must hold entity tags in quotation marks, as \`ETag\` gave them, or \`*\`.`
   throw new Problem('invalid_header', detail, { errors: [{ header, code: 'malformed', detail }] })

@@ -8,22 +8,26 @@ const graceMilliseconds = 7_000
 /**
  * A stop answers what was taken and refuses what still comes. It waits neither for callers that keep their connection nor
  * for uploads that stall. Counted by answers, because Fastify opens a second server for the other address of `localhost`,
- * for whose connections it does not wait.
+ * for whose connections it does not wait. Gives what says that an answer is under way; false when none may begin any more.
  */
-export const drainAtTheEnd = (app: FastifyInstance): void => {
+export const drainAtTheEnd = (app: FastifyInstance): ((answer: ServerResponse) => boolean) => {
   const answering = new Set<ServerResponse>()
   const drained = Promise.withResolvers<void>()
   let closing = false
   const checkDrained = () => {
     if (closing && answering.size === 0) drained.resolve()
   }
-  app.addHook('onRequest', async (_request, { raw }) => {
-    if (closing) throw stopping()
-    answering.add(raw)
-    raw.once('close', () => {
-      answering.delete(raw)
+  const begin = (answer: ServerResponse): boolean => {
+    if (closing) return false
+    answering.add(answer)
+    answer.once('close', () => {
+      answering.delete(answer)
       checkDrained()
     })
+    return true
+  }
+  app.addHook('onRequest', async (_request, { raw }) => {
+    if (!begin(raw)) throw stopping()
   })
   app.addHook('onSend', async (_request, reply) => {
     if (closing) reply.header('connection', 'close')
@@ -40,6 +44,7 @@ export const drainAtTheEnd = (app: FastifyInstance): void => {
     checkDrained()
     await drained.promise
   })
+  return begin
 }
 
 const stopping = (): Problem =>

@@ -7,7 +7,9 @@ import { type Principal, type Principals, requireScope } from '../identity/princ
 import type { Answer, Call } from '../operation-call.ts'
 import { Problem } from '../problem.ts'
 import type { Page } from '../records/list.ts'
+import { type AnswerCache, encoded, type KnownAnswer, mayRemember, plainForm, withoutContent } from './answer-cache.ts'
 import { authenticate, challenge } from './authenticate.ts'
+import { chooseEncoding } from './compression.ts'
 import { entityTag, isCurrent, readTags, requireMatch } from './conditional.ts'
 import { allowAllOrigins } from './cross-origin.ts'
 import { answerOnce, fingerprint, readKey } from './idempotency.ts'
@@ -26,6 +28,7 @@ type Surroundings = {
   principals: Principals
   handlers: ReadonlyMap<string, Handler>
   baseUrl: string
+  answers: AnswerCache
   /** Null where nothing is limited. */
   limiter: RateLimiter | null
 }
@@ -70,16 +73,17 @@ export const mountOperations = async (app: FastifyInstance, surroundings: Surrou
 
 const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surroundings): void => {
   const { name, operation } = named
-  const { database, handlers, baseUrl } = surroundings
+  const { database, handlers, baseUrl, answers } = surroundings
   const handler = handlers.get(name)
   if (!handler) throw new Error(`the operation ${name} has no handler`)
   const scope = operation.scope as Scope // the union of scopes is derived from these very operations
   const readBody = bodyReader(operation)
   const hasTag = isTagged(named)
+  const url = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
   app.route({
     // Fastify's own HEAD says `Content-Length: 0` in a 304, which RFC 9110 §8.6 forbids.
     method: operation.method === 'GET' ? ['GET', 'HEAD'] : operation.method,
-    url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    url,
     config: { scope, operation: name },
     onRequest: async ({ principal, headers }) => {
       requireScope(known(principal), scope)
@@ -87,45 +91,63 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
       if (!operation.body) delete headers['content-type']
     },
     handler: async (request, reply) => {
-      const principal = known(request.principal)
-      const ifNoneMatch =
-        operation.method === 'GET' ? readTags('If-None-Match', request.headers['if-none-match']) : null
-      const ifMatch = operation.conditional ? readTags('If-Match', request.headers['if-match']) : null
-      const key = operation.method === 'POST' ? readKey(request.headers['idempotency-key']) : null
-      const rawBody = request.body as Buffer | undefined // as the parser above leaves it
-      const tenant = database.forTenant(principal.tenantId)
-      const call: Call<typeof operation> = {
-        params: request.params as Record<string, string>, // the router fills every parameter of the path
-        query: readQuery(request.url, operation.query),
-        // The reader has checked it against the operation's own schema.
-        body: readBody(request.headers['content-type'], rawBody) as undefined,
-        principal,
-        writer: {
-          author: callerOf(principal, { address: request.ip, requestId: request.id }),
-          actingUser: principal.legacyUserId,
-        },
-        tenant,
-        requireCurrent: (body) => requireMatch(ifMatch, body),
+      const encoding = chooseEncoding(request.headers['accept-encoding'])
+      if (operation.method !== 'GET') {
+        const { status, ...answer } = await write(request)
+        const { headers, body } = await encoded(plainForm(answer), encoding)
+        return reply.code(status).headers(headers).send(body)
       }
-      const work = async (within: TenantDatabase) => answerOf(await handler({ ...call, tenant: within }), call.query)
-      const answer =
-        key === null
-          ? await work(tenant)
-          : await answerOnce(
-              tenant,
-              { principal: principal.lineage, key, fingerprint: fingerprint(request.method, request.url, rawBody) },
-              work,
-              (problem) => problemAnswer(problem, baseUrl, request.id),
-            )
-      reply.headers(answer.headers)
-      if (isCurrent(ifNoneMatch, answer.headers.etag)) {
-        request.charge?.refund()
-        reply.headers(request.charge?.headers() ?? {})
-        return reply.code(304).removeHeader('content-type').send()
-      }
-      return reply.code(answer.status).send(answer.body)
+      const ifNoneMatch = readTags('If-None-Match', request.headers['if-none-match'])
+      const answer = await read(request)
+      const form = await answers.formIn(answer, encoding)
+      if (!isCurrent(ifNoneMatch, answer.plain.headers.etag))
+        return reply.code(200).headers(form.headers).send(form.body)
+      request.charge?.refund()
+      return reply
+        .code(304)
+        .headers({ ...withoutContent(form), ...request.charge?.headers() })
+        .send()
     },
   })
+
+  const callOf = (request: FastifyRequest): Call<typeof operation> => {
+    const principal = known(request.principal)
+    const ifMatch = operation.conditional ? readTags('If-Match', request.headers['if-match']) : null
+    return {
+      params: request.params as Record<string, string>, // the router fills every parameter of the path
+      query: readQuery(request.url, operation.query),
+      // The reader has checked it against the operation's own schema.
+      body: readBody(request.headers['content-type'], bodyOf(request)) as undefined,
+      principal,
+      writer: {
+        author: callerOf(principal, { address: request.ip, requestId: request.id }),
+        actingUser: principal.legacyUserId,
+      },
+      tenant: database.forTenant(principal.tenantId),
+      requireCurrent: (body) => requireMatch(ifMatch, body),
+    }
+  }
+
+  const read = async (request: FastifyRequest): Promise<KnownAnswer> => {
+    const { tenantId } = known(request.principal)
+    const remembered = mayRemember(request.headers) ? answers.find(tenantId, request.url) : null
+    if (remembered) return remembered
+    const revision = answers.revisionOf(tenantId)
+    const call = callOf(request)
+    const plain = plainForm(answerOf(await handler(call), call.query))
+    return answers.keep(tenantId, request.url, { revision, scope, operation: name, path: basePath + url, plain })
+  }
+
+  const write = async (request: FastifyRequest): Promise<SentAnswer> => {
+    const key = operation.method === 'POST' ? readKey(request.headers['idempotency-key']) : null
+    const call = callOf(request)
+    const work = async (tenant: TenantDatabase) => answerOf(await handler({ ...call, tenant }), call.query)
+    if (key === null) return work(call.tenant)
+    const sent = fingerprint(request.method, request.url, bodyOf(request))
+    return answerOnce(call.tenant, { principal: call.principal.lineage, key, fingerprint: sent }, work, (problem) =>
+      problemAnswer(problem, baseUrl, request.id),
+    )
+  }
 
   const answerOf = ({ body, location, links }: Answer, query: object): SentAnswer => ({
     status: operation.status,
@@ -138,6 +160,9 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
     body,
   })
 }
+
+/** As the parser of this scope leaves it. */
+const bodyOf = ({ body }: FastifyRequest): Buffer | undefined => body as Buffer | undefined
 
 /** Every answer to a known token tells what is left. */
 const charge = async (

@@ -31,12 +31,18 @@ export type Charge = {
 }
 
 type Limit = Budget & { name: string; whose: string }
-type Limits = readonly [Limit, ...Limit[]]
+type Limits = { list: readonly [Limit, ...Limit[]]; policy: string }
+
+const limitsOf = (...list: Limits['list']): Limits => ({
+  list,
+  policy: list.map(({ name, quota }) => `"${name}";q=${quota};w=${windowMilliseconds / 1_000}`).join(', '),
+})
 
 /** Charges requests on arrival; what is refused is charged to nobody. It waits for nothing where counts are in memory. */
 export class RateLimiter {
   readonly #limits: RateLimits
   readonly #counters: Counters
+  readonly #ofCallers = new WeakMap<Principal, Limits>()
 
   constructor(limits: RateLimits, counters: Counters) {
     this.#limits = limits
@@ -44,15 +50,20 @@ export class RateLimiter {
   }
 
   /** A call of the API. */
-  call({ kind, lineage, tokenId, tenantId }: Principal): Charge | Promise<Charge> {
-    const { token, tenant, atOnce } = this.#limits
+  call(principal: Principal): Charge | Promise<Charge> {
+    const limits = this.#ofCallers.get(principal) ?? this.#ofCaller(principal)
+    this.#ofCallers.set(principal, limits)
+    return this.#charge(limits, { from: 'callers', budgets: limits.list, atOnce: this.#limits.atOnce })
+  }
+
+  #ofCaller({ kind, lineage, tokenId, tenantId }: Principal): Limits {
+    const { token, tenant } = this.#limits
     // A delegated token is renewed every few minutes; its grant stays.
     const caller = kind === 'delegated' ? lineage : tokenId
-    const limits: Limits = [
+    return limitsOf(
       { name: 'token', whose: 'This token', key: `token ${caller}`, quota: token },
       { name: 'tenant', whose: 'This tenant', key: `tenant ${tenantId}`, quota: tenant },
-    ]
-    return this.#charge(limits, { from: 'callers', budgets: limits, atOnce })
+    )
   }
 
   /** A request to the authorization server. */
@@ -71,8 +82,8 @@ export class RateLimiter {
   }
 
   #chargeStranger(name: string, whose: string, who: string, quota: number): Charge | Promise<Charge> {
-    const limits: Limits = [{ name, whose, key: `${name} ${who}`, quota }]
-    return this.#charge(limits, { from: 'strangers', budgets: limits })
+    const limits = limitsOf({ name, whose, key: `${name} ${who}`, quota })
+    return this.#charge(limits, { from: 'strangers', budgets: limits.list })
   }
 
   #charge(limits: Limits, demand: Demand): Charge | Promise<Charge> {
@@ -83,19 +94,17 @@ export class RateLimiter {
   }
 }
 
-const chargeOf = (limits: Limits, { atOnce = 0 }: Demand, taken: Taken): Charge => ({
+const chargeOf = ({ list, policy }: Limits, { atOnce = 0 }: Demand, taken: Taken): Charge => ({
   headers: () => ({
-    'ratelimit-policy': limits
-      .map(({ name, quota }) => `"${name}";q=${quota};w=${windowMilliseconds / 1_000}`)
-      .join(', '),
-    ratelimit: limits
+    'ratelimit-policy': policy,
+    ratelimit: list
       .map(
         ({ name, quota }, place) =>
           `"${name}";r=${Math.max(0, quota - usedOf(taken, place))};t=${secondsOf(taken, place)}`,
       )
       .join(', '),
   }),
-  refused: refusalOf(limits, atOnce, taken),
+  refused: refusalOf(list, atOnce, taken),
   refund: taken.refund,
   leave: taken.leave,
 })
@@ -105,7 +114,7 @@ const usedOf = ({ windows }: Taken, place: number): number => windows[place]?.us
 const secondsOf = ({ windows }: Taken, place: number): number =>
   Math.max(1, Math.ceil((windows[place]?.millisecondsLeft ?? 0) / 1_000))
 
-const refusalOf = (limits: Limits, atOnce: number, taken: Taken): Charge['refused'] => {
+const refusalOf = (limits: Limits['list'], atOnce: number, taken: Taken): Charge['refused'] => {
   const { refusedBy } = taken
   if (refusedBy === null) return null
   const [first] = limits

@@ -4,6 +4,7 @@ import { auditIn } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
 import { isUuid, newId } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
+import { noteChange } from './changes.ts'
 import { hashToken, newToken, type TokenKind } from './token-format.ts'
 
 /** Everything of a token but its secret, which is shown once and stored nowhere. */
@@ -122,7 +123,7 @@ export const revokeToken = async (query: Query, author: Author, id: string): Pro
   if (!token) throw new Error('the token vanished')
   if (before.revokedAt === null) {
     const values = { before: JSON.stringify(before), after: JSON.stringify(token) }
-    await auditIn(query, tenantId, author, [{ ...about(id), action: 'revoked', ...values }])
+    await noteChange(query, tenantId, author, { ...about(id), action: 'revoked', ...values })
   }
   return token
 }
@@ -150,6 +151,6 @@ export const rotateToken = async (
     before: JSON.stringify({ expiresAt: old.expiresAt }),
     after: JSON.stringify({ expiresAt, successor: successor.id }),
   }
-  await auditIn(query, old.tenantId, author, [{ ...about(id), action: 'rotated', ...values }])
+  await noteChange(query, old.tenantId, author, { ...about(id), action: 'rotated', ...values })
   return { ...successor, replaces: { id, expiresAt } }
 }

@@ -1,9 +1,10 @@
 import { randomInt } from 'node:crypto'
 import type { Scope } from '@masthead/contract'
 import type { Author } from '../audit/author.ts'
-import { auditIn, installation } from '../audit/queries.ts'
+import { installation } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
 import { Refusal } from '../refusal.ts'
+import { noteChange } from './changes.ts'
 
 /** A program of somebody else's that acts for users. */
 export type Application = {
@@ -57,12 +58,10 @@ const note = (
   action: string,
   before: Application | null = null,
 ): Promise<void> =>
-  auditIn(query, after.tenantId ?? installation, author, [
-    {
-      ...{ action, resource: 'applications', recordId: after.clientId, after: JSON.stringify(after) },
-      before: before && JSON.stringify(before),
-    },
-  ])
+  noteChange(query, after.tenantId ?? installation, author, {
+    ...{ action, resource: 'applications', recordId: after.clientId, after: JSON.stringify(after) },
+    before: before && JSON.stringify(before),
+  })
 
 const newClientId = (): string =>
   `app_${Array.from({ length: 20 }, () => 'abcdefghijklmnopqrstuvwxyz0123456789'[randomInt(36)]).join('')}`

@@ -22,7 +22,7 @@ export const withdrawConsent = async (query: Query, author: Author, grantId: str
     text: `with withdrawn as (
         update consents set withdrawn_at = now() where grant_id = $1 and withdrawn_at is null returning tenant_id
       )
-      select append_to_audit(tenant_id, $2, $3) from withdrawn`,
+      select append_to_audit(tenant_id, $2, $3), stamp_identity() from withdrawn`,
     values: [grantId, ...auditValues(author, [{ action: 'withdrawn', resource: 'consents', recordId: grantId }])],
   })
 }

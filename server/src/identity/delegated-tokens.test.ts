@@ -116,10 +116,10 @@ describe('a delegated token ends at the next call', () => {
     const unlucky = await newApplication(service)
     const tokens = await authorize(origin, { application: unlucky, person })
     await assertWorks(tokens)
-    await setApplicationDisabled(database.query, operator, unlucky.clientId, true)
+    await database.transaction((query) => setApplicationDisabled(query, operator, unlucky.clientId, true))
     await assertRefused(tokens.access_token)
     assert.equal((await refresh(origin, unlucky, tokens.refresh_token)).body.error, 'invalid_client')
-    await setApplicationDisabled(database.query, operator, unlucky.clientId, false)
+    await database.transaction((query) => setApplicationDisabled(query, operator, unlucky.clientId, false))
     await assertWorks(tokens)
   })
 
@@ -127,7 +127,7 @@ describe('a delegated token ends at the next call', () => {
     const leaver = await newPerson(service, [tenant, 'editor'])
     const tokens = await authorize(origin, { application, person: leaver })
     await assertWorks(tokens)
-    await removeMember(database.query, operator, tenant.id, leaver.email)
+    await database.transaction((query) => removeMember(query, operator, tenant.id, leaver.email))
     await assertRefused(tokens.access_token)
     assert.equal((await refresh(origin, application, tokens.refresh_token)).body.error, 'invalid_grant')
   })
@@ -137,7 +137,9 @@ describe('a delegated token ends at the next call', () => {
       await authorize(origin, { application, person }),
       await authorize(origin, { application, person }),
     ]
-    await withdrawConsent(database.query, operator, String(decodeJwt(withdrawn.access_token).grant))
+    await database.transaction((query) =>
+      withdrawConsent(query, operator, String(decodeJwt(withdrawn.access_token).grant)),
+    )
     await assertRefused(withdrawn.access_token)
     assert.equal((await refresh(origin, application, withdrawn.refresh_token)).body.error, 'invalid_grant')
     await assertWorks(kept)
@@ -160,9 +162,9 @@ describe('a delegated token may do', async () => {
     await assertWorks(tokens)
     const refused = await create(tokens.access_token)
     assert.deepEqual([refused.status, refused.body.code], [403, 'insufficient_role'])
-    await setRole(database.query, operator, tenant.id, member.email, 'editor')
+    await database.transaction((query) => setRole(query, operator, tenant.id, member.email, 'editor'))
     assert.equal((await create(tokens.access_token)).status, 201)
-    await setRole(database.query, operator, tenant.id, member.email, 'viewer')
+    await database.transaction((query) => setRole(query, operator, tenant.id, member.email, 'viewer'))
     assert.equal((await create(tokens.access_token)).status, 403)
   })
 

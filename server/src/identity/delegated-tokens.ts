@@ -3,11 +3,11 @@ import type { JWTVerifyGetKey } from 'jose'
 import type { Database } from '../database/database.ts'
 import { Problem } from '../problem.ts'
 import { findDelegation } from './consents.ts'
-import type { Principal } from './principal.ts'
+import type { Authenticator, Holder, Principal } from './principal.ts'
 import { VerifiedJwts } from './verified-jwts.ts'
 
 /** Finds out for whom an application acts, by an access token of our own authorization server. */
-export class DelegatedTokens {
+export class DelegatedTokens implements Authenticator {
   readonly #database: Database
   readonly #jwts: VerifiedJwts
 
@@ -18,7 +18,7 @@ export class DelegatedTokens {
     this.#jwts = new VerifiedJwts(options.key, { issuer, audience, algorithms: ['RS256'], typ: 'at+jwt' })
   }
 
-  async authenticate(token: string): Promise<Principal> {
+  async authenticate(token: string): Promise<Holder> {
     const { claims } = await this.#jwts.verify(token)
     const { grant, tenant, client_id: clientId, sub, scope = '', cnf, jti = '' } = claims
     if (cnf !== undefined) throw ended('This access token is bound to a key, which is not supported.')
@@ -28,7 +28,7 @@ export class DelegatedTokens {
     if (applicationId !== clientId || tenantId !== tenant || userId !== sub) {
       throw ended('This access token does not agree with the consent behind it.')
     }
-    return {
+    const principal: Principal = {
       kind: 'delegated',
       tokenId: jti,
       tenantId,
@@ -40,6 +40,7 @@ export class DelegatedTokens {
       applicationId,
       lineage: `grant ${grant}`,
     }
+    return { principal, expiresAt: claims.exp * 1_000 }
   }
 }
 

@@ -79,7 +79,7 @@ describe('a real OpenID provider outside', async () => {
 
   describe('whose users are known by their subject', async () => {
     const furnished = await furnish(await accepting(outside.issuer))
-    const { service, query, register, herald, gazette, newMember, see, write } = furnished
+    const { service, register, herald, gazette, newMember, see, write } = furnished
     const ada = await newMember([herald])
 
     test('its token lets a registered application act for the user', async () => {
@@ -98,7 +98,7 @@ describe('a real OpenID provider outside', async () => {
       await register('retired')
       const token = await tokenFor(ada.subject, 'retired')
       assert.equal(await see(token), 'HERALD')
-      await setApplicationDisabled(query, operator, 'retired', true)
+      await service.database.transaction((query) => setApplicationDisabled(query, operator, 'retired', true))
       assert.equal(await see(token), unknown)
     })
 
@@ -106,7 +106,7 @@ describe('a real OpenID provider outside', async () => {
       const leaving = await newMember([herald])
       const token = await tokenFor(leaving.subject)
       assert.equal(await see(token), 'HERALD')
-      await removeMember(query, operator, herald.id, leaving.email)
+      await service.database.transaction((query) => removeMember(query, operator, herald.id, leaving.email))
       assert.equal(await see(token), unknown)
     })
 
@@ -146,7 +146,7 @@ describe('a real OpenID provider outside', async () => {
       const member = await newMember([herald], 'editor')
       const token = await tokenFor(member.subject)
       assert.equal((await write(token)).body.code, 'invalid_body')
-      await setRole(query, operator, herald.id, member.email, 'viewer')
+      await service.database.transaction((query) => setRole(query, operator, herald.id, member.email, 'viewer'))
       assert.equal((await write(token)).body.code, 'insufficient_role')
       assert.equal(await see(token), 'HERALD')
     })

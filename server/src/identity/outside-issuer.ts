@@ -2,7 +2,7 @@ import type { Database } from '../database/database.ts'
 import { Problem } from '../problem.ts'
 import { scopesOf } from './delegated-tokens.ts'
 import { IssuerKeys } from './issuer-keys.ts'
-import type { Authenticator, Principal } from './principal.ts'
+import type { Authenticator, Holder, Principal } from './principal.ts'
 import type { Role } from './roles.ts'
 import { emailKey } from './users.ts'
 import { VerifiedJwts } from './verified-jwts.ts'
@@ -33,7 +33,7 @@ export class OutsideTokens implements Authenticator {
     this.#jwts = new VerifiedJwts(key, { issuer: issuer.issuer, ...audience, algorithms })
   }
 
-  async authenticate(token: string): Promise<Principal> {
+  async authenticate(token: string): Promise<Holder> {
     const { header, claims } = await this.#jwts.verify(token)
     if (!isAccessToken(header.typ, claims)) throw refused('This is not an access token; an ID token is not accepted.')
     if (claims.cnf !== undefined) throw refused('This access token is bound to a key, which is not supported.')
@@ -41,7 +41,7 @@ export class OutsideTokens implements Authenticator {
     const applicationId = text(claims[names.client])
     const carried = scopesOf(claims[names.scope])
     const member = await this.#findMember(claims, applicationId)
-    return {
+    const principal: Principal = {
       kind: 'delegated',
       tokenId: text(claims.jti),
       tenantId: member.tenant_id,
@@ -54,6 +54,7 @@ export class OutsideTokens implements Authenticator {
       applicationId,
       lineage: `application ${applicationId} of ${member.user_id}`,
     }
+    return { principal, expiresAt: claims.exp * 1_000 }
   }
 
   async #findMember(claims: Record<string, unknown>, applicationId: string): Promise<MemberRow> {

@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto'
 import type { Scope } from '@masthead/contract'
 import type { Database } from '../database/database.ts'
+import { identity } from '../database/revisions.ts'
 import { Problem } from '../problem.ts'
 import { allows, type Role } from './roles.ts'
 import { hashToken, isWellFormedToken, type TokenKind } from './token-format.ts'
@@ -23,8 +25,11 @@ export type Principal = {
   lineage: string
 }
 
+/** Who holds a token, and until when at most, in milliseconds. */
+export type Holder = { principal: Principal; expiresAt: number }
+
 /** Whatever can tell who holds a token. */
-export type Authenticator = { authenticate(token: string): Promise<Principal> }
+export type Authenticator = { authenticate(token: string): Promise<Holder> }
 
 type TokenRow = {
   id: string
@@ -42,11 +47,17 @@ type TokenRow = {
 }
 
 const minute = 60_000
+const mostRemembered = 10_000
 
-/** Finds out who holds a token. Unknown, expired and revoked ones are refused; the last use is kept to the minute. */
-export class Principals implements Authenticator {
+/**
+ * Finds out who holds a token. Unknown, expired and revoked ones are refused; the last use is kept to the minute. Known
+ * ones are remembered as long as nobody changed who may do what, and for a minute at most: who changes it by hand in the
+ * database need not stamp it.
+ */
+export class Principals {
   readonly #database: Database
   readonly #delegated: Authenticator | null
+  readonly #remembered = new Map<string, Holder & { revision: number; foundAt: number }>()
   readonly #notedUses = new Map<string, number>()
 
   constructor(database: Database, delegated: Authenticator | null) {
@@ -54,7 +65,27 @@ export class Principals implements Authenticator {
     this.#delegated = delegated
   }
 
+  /** Who holds the token, when that is known without asking. */
+  recall(token: string): Principal | null {
+    const { revisions } = this.#database
+    const known = this.#remembered.get(nameOf(token))
+    if (!known || !revisions.areKnown || known.revision !== revisions.of(identity)) return null
+    const now = Date.now()
+    if (known.expiresAt <= now || known.foundAt + minute <= now) return null
+    this.#noteUse(known.principal, null)
+    return known.principal
+  }
+
   async authenticate(token: string): Promise<Principal> {
+    const { revisions } = this.#database
+    const [revision, foundAt] = [revisions.of(identity), Date.now()]
+    const holder = await this.#find(token)
+    if (this.#remembered.size >= mostRemembered) this.#remembered.clear()
+    this.#remembered.set(nameOf(token), { ...holder, revision, foundAt })
+    return holder.principal
+  }
+
+  async #find(token: string): Promise<Holder> {
     // Three parts are a JWT (RFC 7515 §7.1), which no token of ours is.
     if (this.#delegated && token.split('.').length === 3) return this.#delegated.authenticate(token)
     if (!isWellFormedToken(token)) throw invalidToken('The access token is not complete, or not one of this service.')
@@ -64,30 +95,39 @@ export class Principals implements Authenticator {
     if (row.expires_at.getTime() <= Date.now()) {
       throw invalidToken(`This access token expired at ${row.expires_at.toISOString()}.`)
     }
-    this.#noteUse(row)
-    return {
-      kind: row.kind,
-      tokenId: row.id,
-      tenantId: row.tenant_id,
-      userId: row.user_id,
-      role: row.role,
-      tokenScopes: new Set(row.scopes),
-      assignee: row.assignee,
-      legacyUserId: row.legacy_user_id,
-      applicationId: null,
-      lineage: row.kind === 'service' ? `service ${row.lineage_id}` : `member ${row.user_id}`,
-    }
+    const principal = principalOf(row)
+    this.#noteUse(principal, row.last_used_at)
+    return { principal, expiresAt: row.expires_at.getTime() }
   }
 
-  #noteUse({ id, last_used_at }: TokenRow): void {
+  #noteUse({ kind, tokenId }: Principal, lastUsedAt: Date | null): void {
+    if (kind === 'delegated') return
     const now = Math.floor(Date.now() / minute) * minute
-    if ((last_used_at?.getTime() ?? 0) >= now || this.#notedUses.get(id) === now) return
-    if (this.#notedUses.size > 10_000) this.#notedUses.clear()
-    this.#notedUses.set(id, now)
+    if ((lastUsedAt?.getTime() ?? 0) >= now || this.#notedUses.get(tokenId) === now) return
+    if (this.#notedUses.size > mostRemembered) this.#notedUses.clear()
+    this.#notedUses.set(tokenId, now)
     // The answer does not wait for it, and a database that is gone shows elsewhere.
-    this.#database.query({ text: noteUse, values: [id, new Date(now)] }).catch(() => this.#notedUses.delete(id))
+    this.#database
+      .query({ text: noteUse, values: [tokenId, new Date(now)] })
+      .catch(() => this.#notedUses.delete(tokenId))
   }
 }
+
+/** What is remembered of a token does not give it away. */
+const nameOf = (token: string): string => hash('sha256', token, 'base64url')
+
+const principalOf = (row: TokenRow): Principal => ({
+  kind: row.kind,
+  tokenId: row.id,
+  tenantId: row.tenant_id,
+  userId: row.user_id,
+  role: row.role,
+  tokenScopes: new Set(row.scopes),
+  assignee: row.assignee,
+  legacyUserId: row.legacy_user_id,
+  applicationId: null,
+  lineage: row.kind === 'service' ? `service ${row.lineage_id}` : `member ${row.user_id}`,
+})
 
 const findToken = `
   select token.id, token.kind, token.lineage_id, token.tenant_id, token.user_id, token.scopes, membership.role,
@@ -102,14 +142,15 @@ const noteUse = `
   update access_tokens set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2)`
 
 /** Fails closed: a scope is there only when the token carries it and, for a user's token, the role allows it. */
+export const hasScope = ({ kind, role, tokenScopes }: Principal, scope: Scope): boolean =>
+  tokenScopes.has(scope) && (kind === 'service' || (role !== null && allows(role, scope)))
+
 export const requireScope = (principal: Principal, scope: Scope): void => {
+  if (hasScope(principal, scope)) return
   if (!principal.tokenScopes.has(scope)) {
     throw new Problem('insufficient_scope', `This call needs a token with the scope \`${scope}\`.`)
   }
-  if (principal.kind === 'service') return
-  if (!principal.role || !allows(principal.role, scope)) {
-    throw new Problem('insufficient_role', `The role ${principal.role} does not include the scope \`${scope}\`.`)
-  }
+  throw new Problem('insufficient_role', `The role ${principal.role} does not include the scope \`${scope}\`.`)
 }
 
 const invalidToken = (detail: string): Problem => new Problem('invalid_token', detail)

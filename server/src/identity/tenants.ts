@@ -51,4 +51,5 @@ export const eraseTenant = async (query: Query): Promise<void> => {
     await query({ text: `delete from ${name} where tenant_id = current_tenant()` })
   }
   await query({ text: 'delete from tenants where id = current_tenant()' })
+  await query({ text: 'select stamp_identity()' })
 }

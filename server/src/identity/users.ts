@@ -1,8 +1,9 @@
 import { type Author, operator } from '../audit/author.ts'
-import { auditIn, auditUser } from '../audit/queries.ts'
+import { auditUser } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
 import { isUuid, newId } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
+import { noteChange } from './changes.ts'
 import { hashPassword } from './passwords.ts'
 import type { Role } from './roles.ts'
 
@@ -53,7 +54,7 @@ export const createMember = async (query: Query, author: Author, member: NewMemb
   })
   if (added.length === 0) throw new Refusal(`${member.email} is already a member of this tenant`)
   const made = await findMember(query, member.tenantId, member.email)
-  await auditIn(query, member.tenantId, author, [{ ...about(made), action: 'added', after: JSON.stringify(made) }])
+  await noteChange(query, member.tenantId, author, { ...about(made), action: 'added', after: JSON.stringify(made) })
   return made
 }
 
@@ -90,7 +91,7 @@ export const setRole = async (
   })
   const after = await findMember(query, tenantId, email)
   const values = { before: JSON.stringify(before), after: JSON.stringify(after) }
-  await auditIn(query, tenantId, author, [{ ...about(after), action: 'role_changed', ...values }])
+  await noteChange(query, tenantId, author, { ...about(after), action: 'role_changed', ...values })
   return after
 }
 
@@ -101,7 +102,7 @@ export const removeMember = async (query: Query, author: Author, tenantId: strin
     text: 'delete from memberships where tenant_id = $1 and user_id = $2',
     values: [tenantId, member.id],
   })
-  await auditIn(query, tenantId, author, [{ ...about(member), action: 'removed', before: JSON.stringify(member) }])
+  await noteChange(query, tenantId, author, { ...about(member), action: 'removed', before: JSON.stringify(member) })
   return member
 }
 
@@ -149,6 +150,7 @@ export const setSubject = async (query: Query, email: string, subject: string): 
   if (!changed) throw new Refusal(`there is no user ${email}`)
   const values = { before: JSON.stringify({ subject: changed.former }), after: JSON.stringify({ subject }) }
   await auditUser(query, changed.id, operator, { action: 'subject_changed', resource: 'users', ...values })
+  await query({ text: 'select stamp_identity()' })
 }
 
 const refuseTaken = async (query: Query, subject: string, email: string): Promise<void> => {

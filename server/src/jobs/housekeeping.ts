@@ -26,7 +26,7 @@ export class Housekeeping {
   readonly #ended: Promise<unknown>
 
   private constructor({ connectionString, role, onError }: HousekeepingOptions) {
-    this.#database = openDatabase(connectionString, role, connections)
+    this.#database = openDatabase(connectionString, role, { connections })
     this.#onError = onError
     this.#ended = Promise.all([
       this.#every(chainEveryMilliseconds, 'the audit log could not be chained', () => this.#chain()),

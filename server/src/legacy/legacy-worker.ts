@@ -64,7 +64,7 @@ export class LegacyWorker {
   private constructor(options: LegacyWorkerOptions) {
     const { connectionString, role } = options
     this.#options = options
-    this.#database = openDatabase(connectionString, role, connections, long)
+    this.#database = openDatabase(connectionString, role, { connections, patience: long })
     // First the look at what was left, so that the database has answered before graphile-worker asks it for anything:
     // an error to its first question would stay with it.
     this.#ended = this.#sweep(forgetSpentJobs).then(() => Promise.all([this.#keepSweeping(), this.#keepTakingJobs()]))

@@ -31,7 +31,8 @@ const tablesWithPolicy = async (): Promise<string[]> => {
 /** All rows of all tables, but for what the service notes about the use of tokens. */
 const everyRow = async (): Promise<Record<string, string[]>> => {
   const { rows: tables } = await service.owner.query<{ name: string }>(
-    `select quote_ident(tablename) as name from pg_tables where schemaname = 'public' order by 1`,
+    `select quote_ident(tablename) as name from pg_tables
+      where schemaname = 'public' and tablename <> 'identity_revision' order by 1`,
   )
   const found: Record<string, string[]> = {}
   for (const { name } of tables) {
@@ -215,8 +216,9 @@ describe('behind a faulty gateway', () => {
     }
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
+    const given = request.headers as Record<string, string> // none comes twice
     const answer = await fetch(service.origin + request.url, {
-      ...{ method: request.method ?? '', headers: request.headers as Record<string, string> }, // none comes twice
+      ...{ method: request.method ?? '', headers: { ...given, 'accept-encoding': 'identity' } },
       ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
     })
     let text = await answer.text()

@@ -17,8 +17,8 @@ export type Writer = { author: Author; actingUser: string | null }
 /** Every write of a resource holds this lock until it commits; who takes several takes them in the order of the alphabet. */
 export const lockHead = (query: Query, resource: ResourceName): Promise<unknown> =>
   query({
-    text: `insert into heads (resource) values ($1)
-      on conflict (tenant_id, resource) do update set last = heads.last`,
+    text: `insert into heads (resource, changed_in) values ($1, pg_current_xact_id())
+      on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in`,
     values: [resource],
   })
 
@@ -66,8 +66,8 @@ const givenAsJson = (table: Table, reader: 'json_populate_record' | 'json_popula
  */
 export const insertion = (table: Table, columns: readonly string[], given: string): string => `
   with given as (${given}), head as (
-    insert into heads (resource, last) values ('${table.name}', $1::bigint)
-    on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
+    insert into heads (resource, last, changed_in) values ('${table.name}', $1::bigint, pg_current_xact_id())
+    on conflict (tenant_id, resource) do update set last = heads.last + excluded.last, changed_in = excluded.changed_in
     returning last - $1::bigint as before
   ), changed as (
     insert into ${table.name} (position, ${columns.join(', ')})

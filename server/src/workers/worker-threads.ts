@@ -13,6 +13,8 @@ export type ThreadData = {
   served: Served
   connection: { connectionString: string; role: string | null }
   connections: Connections
+  /** What moves with every write of any thread. */
+  revisions: SharedArrayBuffer
   logLevel: LogLevel
 }
 

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { until } from '../../test/masthead-process.ts'
+import { decoders } from '../../test/raw-connection.ts'
+import { sampleAccount, sampleContact } from '../../test/sample-records.ts'
+import { linksOf, type Service, startService } from '../../test/service.ts'
+
+/** Two nodes on one database. */
+const here = await startService()
+const there = await startService({ connectionString: here.connectionString })
+const guaranteedMilliseconds = 1_000
+
+const furnished = async () => {
+  const tenant = await here.newTenant()
+  await tenant.add('accounts', [sampleAccount('C-1')])
+  const contacts = await tenant.add('contacts', [sampleContact('C-1', { name: '0' })])
+  const token = await tenant.serviceToken()
+  const id = String(contacts[0]?.id)
+  const write = async ({ call }: Service, name: string) => {
+    const answer = await call('PATCH', `/contacts/${id}`, { token, body: { accountId: 'C-1', name } })
+    assert.equal(answer.status, 200, answer.text)
+  }
+  const paths = [`/contacts/${id}`, '/contacts', '/contacts?accountId=C-1&pageSize=1', '/contacts?search=ada']
+  const read = async ({ call }: Service, path = paths[0] ?? '', headers = {}): Promise<string> => {
+    const { body, status, text } = await call('GET', path, { token, headers })
+    assert.equal(status, 200, text)
+    return (body.items?.[0] ?? body).name
+  }
+  return { tenant, token, id, paths, write, read }
+}
+
+describe('an answer from memory', () => {
+  test('shows what the same node wrote, at once', async () => {
+    const { write, read, paths } = await furnished()
+    for (let count = 1; count <= 20; count++) {
+      for (const path of paths) await read(here, path)
+      await write(here, String(count))
+      for (const path of paths) assert.equal(await read(here, path), String(count), path)
+    }
+  })
+
+  test('shows within a second what another node wrote, and may be older before', async () => {
+    const { write, read, paths } = await furnished()
+    let older = 0
+    for (let count = 1; count <= 10; count++) {
+      for (const path of paths) await read(here, path)
+      await write(there, String(count))
+      const written = Date.now()
+      if ((await read(here)) !== String(count)) older++
+      await delay(written + guaranteedMilliseconds - Date.now())
+      for (const path of paths) assert.equal(await read(here, path), String(count), path)
+    }
+    // Otherwise nothing was in memory, and this test has shown nothing.
+    assert.ok(older > 0)
+  })
+
+  test('is passed by for whoever sends `Cache-Control: no-cache`', async () => {
+    const { write, read, paths } = await furnished()
+    for (let count = 1; count <= 10; count++) {
+      for (const path of paths) await read(here, path)
+      await write(there, String(count))
+      for (const path of paths) assert.equal(await read(here, path, { 'cache-control': 'No-Cache' }), String(count))
+    }
+  })
+
+  test('is never given while nobody can tell what other nodes wrote', async (context) => {
+    const { write, read, paths } = await furnished()
+    await here.owner.query('alter function changes_since rename to changes_hidden')
+    context.after(() => here.owner.query('alter function changes_hidden rename to changes_since'))
+    await delay(guaranteedMilliseconds)
+    for (let count = 1; count <= 10; count++) {
+      for (const path of paths) await read(here, path)
+      await write(there, String(count))
+      for (const path of paths) assert.equal(await read(here, path), String(count), path)
+    }
+  })
+
+  test('does not outlive the right to read it', async () => {
+    const { tenant, token, read } = await furnished()
+    await read(here)
+    const another = await here.newTenant()
+    const stranger = await another.serviceToken()
+    const narrow = await tenant.serviceToken(['accounts:read'])
+    assert.equal((await here.call('GET', '/contacts', { token })).body.total, 1)
+    assert.equal((await here.call('GET', '/contacts', { token: stranger })).body.total, 0)
+    assert.equal((await here.call('GET', '/contacts', { token: narrow })).status, 403)
+    await here.owner.query('update access_tokens set revoked_at = now() where tenant_id = $1', [tenant.id])
+    await here.owner.query('select stamp_identity()')
+    await until('it is refused', async () => (await here.call('GET', '/contacts', { token })).status === 401, 1_000)
+  })
+
+  test('is never older than is guaranteed, while both nodes write and read as they like', async () => {
+    const { write, read, paths } = await furnished()
+    /** What was answered, when, and by which node, in order. */
+    const answered: { value: number; at: number; by: Service }[] = [{ value: 0, at: 0, by: here }]
+    let next = 1
+    let turn = Promise.resolve()
+    /** Writes come one after another, so that a larger number is a later one. */
+    const writing = async (node: Service, until: number) => {
+      while (Date.now() < until) {
+        turn = turn.then(async () => {
+          const value = next++
+          await write(node, String(value))
+          answered.push({ value, at: Date.now(), by: node })
+        })
+        await turn
+        await delay(Math.random() * 30)
+      }
+    }
+    const reading = async (node: Service, path: string, until: number) => {
+      while (Date.now() < until) {
+        const began = Date.now()
+        const least = Math.max(
+          ...answered
+            .filter(({ at, by }) => at <= began - (by === node ? 0 : guaranteedMilliseconds))
+            .map(({ value }) => value),
+        )
+        const seen = Number(await read(node, path))
+        assert.ok(seen >= least, `${path} showed ${seen}, but ${least} was guaranteed`)
+        await delay(Math.random() * 5)
+      }
+    }
+    const end = Date.now() + 4_000
+    await Promise.all([
+      ...[here, there].map((node) => writing(node, end)),
+      ...[here, there].flatMap((node) => paths.map((path) => reading(node, path, end))),
+    ])
+    assert.ok(next > 50)
+  })
+})
+
+describe('a body', async () => {
+  const { tenant, token } = await furnished()
+  await tenant.add(
+    'contacts',
+    Array.from({ length: 20 }, () => sampleContact('C-1')),
+  )
+
+  /** Undecoded, as fetch would not give it. */
+  const get = async (path: string, headers: Record<string, string>) => {
+    const { request } = await import('node:http')
+    return new Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; body: Buffer }>((resolve, reject) => {
+      request(`${here.origin}/customer-api/v1${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } })
+        .on('error', reject)
+        .on('response', (response) => {
+          const chunks: Buffer[] = []
+          response
+            .on('data', (chunk) => chunks.push(chunk))
+            .on('end', () =>
+              resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
+            )
+        })
+        .end()
+    })
+  }
+
+  test('above 1 KiB is compressed as the caller likes it most, and is the same when it is unpacked', async () => {
+    const plain = await get('/contacts', {})
+    assert.equal(plain.headers['content-encoding'], undefined)
+    assert.equal(plain.headers.vary, 'Accept-Encoding')
+    const wishes: [header: string, encoding: string | undefined][] = [
+      ['zstd', 'zstd'],
+      ['br', 'br'],
+      ['gzip, deflate', 'gzip'],
+      ['gzip, deflate, br, zstd', 'zstd'],
+      ['gzip;q=1.0, br;q=0.5', 'gzip'],
+      ['*', 'zstd'],
+      ['*;q=0.1, gzip', 'gzip'],
+      ['br;q=0, gzip;q=0', undefined],
+      ['identity;q=1, gzip;q=0.5', undefined],
+      ['deflate, compress', undefined],
+      ['', undefined],
+      [';;q=x,', undefined],
+    ]
+    for (let round = 0; round < 2; round++) {
+      for (const [header, encoding] of wishes) {
+        const { headers, body } = await get('/contacts', { 'accept-encoding': header })
+        assert.equal(headers['content-encoding'], encoding, header)
+        assert.equal(headers['content-length'], String(body.length))
+        const unpacked = decoders[encoding ?? '']?.(body) ?? body
+        assert.ok(unpacked.equals(plain.body), header)
+        if (encoding) assert.ok(body.length < plain.body.length / 2)
+      }
+    }
+  })
+
+  test('below 1 KiB stays as it is', async () => {
+    const { headers } = await get('/contacts?pageSize=1', { 'accept-encoding': 'gzip' })
+    assert.equal(headers['content-encoding'], undefined)
+  })
+
+  test('has a tag in each encoding, and each names the version', async () => {
+    const [contact] = (await here.call('GET', '/contacts', { token })).body.items
+    await here.call('PATCH', `/contacts/${contact.id}`, { token, body: { accountId: 'C-1', notes: 'x'.repeat(2_000) } })
+    const path = `/contacts/${contact.id}`
+    const tags = new Set<string>()
+    for (const encoding of ['identity', ...Object.keys(decoders)]) {
+      const { headers } = await get(path, { 'accept-encoding': encoding })
+      const tag = String(headers.etag)
+      tags.add(tag)
+      assert.equal((await get(path, { 'if-none-match': tag })).status, 304)
+      assert.equal((await get(path, { 'if-none-match': tag, 'accept-encoding': 'br' })).status, 304)
+      const again = await here.call('PATCH', path, { token, body: { accountId: 'C-1' }, headers: { 'if-match': tag } })
+      assert.equal(again.status, 200)
+    }
+    assert.equal(tags.size, 4)
+  })
+
+  test('of a page links on, whatever encoding it came in', async () => {
+    const first = await here.call('GET', '/contacts?pageSize=15', { token })
+    const second = await here.call('GET', linksOf(first.headers).next ?? '', { token })
+    assert.deepEqual([first.body.items.length, second.body.items.length], [15, 6])
+  })
+})

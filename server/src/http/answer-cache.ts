@@ -1,0 +1,132 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Scope } from '@masthead/contract'
+import type { SentAnswer } from '../database/kept-answers.ts'
+import type { Revisions } from '../database/revisions.ts'
+import { compress, type Encoding, leastCompressedBytes } from './compression.ts'
+
+/** An answer in one encoding. */
+export type Form = {
+  headers: Record<string, string>
+  body: Buffer
+  /** Names and values by turns, with and without what tells of a body; made when they are first sent so. */
+  lines?: { whole: string[]; bare: string[] }
+}
+
+/** An answer in memory, in the encodings in which it was asked for so far; always also as it is. */
+export type KnownAnswer = {
+  name: string
+  revision: number
+  /** Of the operation that answers so. */
+  scope: Scope
+  operation: string
+  path: string
+  plain: Form
+  forms: Map<Encoding, Form>
+  bytes: number
+}
+
+export const plainForm = ({ headers, body }: Omit<SentAnswer, 'status'>): Form => {
+  const bytes = Buffer.from(body)
+  return { headers: { ...headers, vary: 'Accept-Encoding', 'content-length': String(bytes.length) }, body: bytes }
+}
+
+/** Small ones stay as they are. RFC 9110 §8.8.3: a strong tag belongs to one encoding; its letters hold no full stop. */
+export const encoded = async (plain: Form, encoding: Encoding): Promise<Form> => {
+  const { headers, body } = plain
+  if (isLeftPlain(plain, encoding)) return plain
+  const bytes = await compress(body, encoding)
+  const tag = headers.etag && { etag: `${headers.etag.slice(0, -1)}.${encoding}"` }
+  const about = { 'content-encoding': encoding, 'content-length': String(bytes.length) }
+  return { headers: { ...headers, ...tag, ...about }, body: bytes }
+}
+
+const isLeftPlain = ({ body }: Form, encoding: Encoding): boolean =>
+  encoding === 'identity' || body.length < leastCompressedBytes
+
+/** For a 304, which has none. */
+export const withoutContent = ({ headers }: Pick<Form, 'headers'>): Record<string, string> => {
+  const { 'content-type': _type, 'content-length': _length, 'content-encoding': _encoding, ...others } = headers
+  return others
+}
+
+/** RFC 9111 §5.2.1.4: whoever says so gets what the database holds now. */
+export const mayRemember = ({ 'cache-control': header }: IncomingHttpHeaders): boolean =>
+  header === undefined || !/no-cache/i.test(header)
+
+/** What an entry weighs beside its bodies, by estimate. */
+const overheadBytes = 2_048
+
+/**
+ * Answers to reads, by tenant and address, as long as nothing of the tenant was written. Bounded in bytes; what was asked
+ * for longest ago goes first.
+ */
+export class AnswerCache {
+  readonly #revisions: Revisions
+  readonly #mostBytes: number
+  readonly #answers = new Map<string, KnownAnswer>()
+  #bytes = 0
+
+  constructor(revisions: Revisions, mostBytes: number) {
+    this.#revisions = revisions
+    this.#mostBytes = mostBytes
+  }
+
+  /** What stands for the tenant before its records are read. */
+  revisionOf(tenantId: string): number {
+    return this.#revisions.of(tenantId)
+  }
+
+  find(tenantId: string, url: string): KnownAnswer | null {
+    const name = tenantId + url
+    const known = this.#answers.get(name)
+    if (!known || !this.#revisions.areKnown) return null
+    this.#answers.delete(name)
+    if (known.revision !== this.#revisions.of(tenantId)) {
+      this.#bytes -= known.bytes
+      return null
+    }
+    // Behind all others again.
+    this.#answers.set(name, known)
+    return known
+  }
+
+  /** Of `revision` when the records were read: if it moved since, what was read may be of either side. */
+  keep(tenantId: string, url: string, answer: Omit<KnownAnswer, 'name' | 'forms' | 'bytes'>): KnownAnswer {
+    const name = tenantId + url
+    const bytes = overheadBytes + name.length + answer.plain.body.length
+    const known = { name, ...answer, forms: new Map(), bytes }
+    if (answer.revision !== this.#revisions.of(tenantId) || bytes > this.#mostBytes / 8) return known
+    this.#bytes += bytes - (this.#answers.get(name)?.bytes ?? 0)
+    this.#answers.delete(name)
+    this.#answers.set(name, known)
+    this.#forgetOldest()
+    return known
+  }
+
+  /** The answer in an encoding, where it was made before. */
+  knownForm({ plain, forms }: KnownAnswer, encoding: Encoding): Form | null {
+    return isLeftPlain(plain, encoding) ? plain : (forms.get(encoding) ?? null)
+  }
+
+  /** The same, made at the first time. */
+  async formIn(known: KnownAnswer, encoding: Encoding): Promise<Form> {
+    const made = this.knownForm(known, encoding)
+    if (made) return made
+    const form = await encoded(known.plain, encoding)
+    if (this.#answers.get(known.name) === known && !known.forms.has(encoding)) {
+      known.forms.set(encoding, form)
+      known.bytes += form.body.length
+      this.#bytes += form.body.length
+      this.#forgetOldest()
+    }
+    return form
+  }
+
+  #forgetOldest(): void {
+    for (const [oldest, { bytes }] of this.#answers) {
+      if (this.#bytes <= this.#mostBytes) return
+      this.#answers.delete(oldest)
+      this.#bytes -= bytes
+    }
+  }
+}

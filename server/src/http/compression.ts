@@ -1,0 +1,49 @@
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
+
+export type Encoding = 'identity' | 'zstd' | 'br' | 'gzip'
+
+/** Below, the headers weigh as much as what is saved. */
+export const leastCompressedBytes = 1_024
+
+/** Quick rather than small: an answer is compressed once for each write of its tenant. The first is preferred. */
+const compressors: Record<Exclude<Encoding, 'identity'>, (body: Buffer) => Promise<Buffer>> = {
+  zstd: (body) => promisify(zstdCompress)(body, { params: { [constants.ZSTD_c_compressionLevel]: 3 } }),
+  br: (body) =>
+    promisify(brotliCompress)(body, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: body.length },
+    }),
+  gzip: (body) => promisify(gzip)(body, { level: 4 }),
+}
+
+export const compress = (body: Buffer, encoding: Encoding): Promise<Buffer> | Buffer =>
+  encoding === 'identity' ? body : compressors[encoding](body)
+
+const chosen = new Map<string, Encoding>()
+
+/** RFC 9110 §12.5.3: of what the caller accepts most, the one that we prefer. */
+export const chooseEncoding = (header: string | string[] | undefined): Encoding => {
+  if (header === undefined) return 'identity'
+  const text = String(header)
+  const known = chosen.get(text)
+  if (known) return known
+  const encoding = choose(text)
+  if (chosen.size > 1_000) chosen.clear()
+  chosen.set(text, encoding)
+  return encoding
+}
+
+const choose = (text: string): Encoding => {
+  const accepted = new Map<string, number>()
+  for (const part of text.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim())
+    const [, quality = '1'] = parameters.map((one) => /^q=([01](?:\.\d{0,3})?)$/.exec(one)).find(Boolean) ?? []
+    if (name !== '') accepted.set(name, Number(quality))
+  }
+  const qualityOf = (encoding: string) => accepted.get(encoding) ?? accepted.get('*') ?? 0
+  let best: Encoding = 'identity'
+  for (const encoding of ['zstd', 'br', 'gzip'] as const) {
+    if (qualityOf(encoding) > (best === 'identity' ? 0 : qualityOf(best))) best = encoding
+  }
+  return (accepted.get('identity') ?? 0) > qualityOf(best) ? 'identity' : best
+}
