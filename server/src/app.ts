@@ -37,6 +37,8 @@ export type AppOptions = {
   rateLimits: RateLimits | null
   /** Where requests are counted: in memory that the threads of a process share, or by all nodes in one Redis. */
   counting?: { memory?: CounterMemory; thread?: number; redisUrl?: string | null }
+  /** Where answers to reads are remembered. */
+  answers?: AnswerCache
   log?: Log
   /** Hooks of who traces requests, before all others. */
   instrument?: (app: FastifyInstance) => void
@@ -47,9 +49,6 @@ export type AppOptions = {
 }
 
 const usualPatienceMilliseconds = 30_000
-
-/** Of answers to reads. */
-const mostRememberedBytes = 32 * 1_024 * 1_024
 
 /** The service as it runs in production and in tests. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
@@ -123,7 +122,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
         )
   const principals = new Principals(database, delegated)
   const handlers = await loadHandlers()
-  const answers = new AnswerCache(database.revisions, mostRememberedBytes)
+  const { answers = new AnswerCache(database.revisions) } = options
   await app.register((api) => mountOperations(api, { database, principals, handlers, baseUrl, limiter, answers }), {
     prefix: basePath,
   })

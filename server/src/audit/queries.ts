@@ -91,6 +91,14 @@ export const chainWaiting = async (database: Database): Promise<number> => {
   return row?.chained ?? 0
 }
 
+/** How many are not in their chains yet, up to ten thousand. */
+export const countWaiting = async (query: Query): Promise<number> => {
+  const [row] = await query<{ waiting: number }>({
+    text: 'select count(*)::integer as waiting from (select from audit_waiting limit 10000) as counted',
+  })
+  return row?.waiting ?? 0
+}
+
 /** Until the transaction ends nobody else puts entries into chains. */
 export const holdChains = (query: Query): Promise<unknown> =>
   query({ text: `select pg_advisory_xact_lock(hashtextextended('masthead audit', 0))` })

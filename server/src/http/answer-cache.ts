@@ -53,6 +53,8 @@ export const withoutContent = ({ headers }: Pick<Form, 'headers'>): Record<strin
 export const mayRemember = ({ 'cache-control': header }: IncomingHttpHeaders): boolean =>
   header === undefined || !/no-cache/i.test(header)
 
+export type Remembered = { memory: number; database: number; answers: number; bytes: number; mostBytes: number }
+
 /** What an entry weighs beside its bodies, by estimate. */
 const overheadBytes = 2_048
 
@@ -64,11 +66,22 @@ export class AnswerCache {
   readonly #revisions: Revisions
   readonly #mostBytes: number
   readonly #answers = new Map<string, KnownAnswer>()
+  readonly #given = { memory: 0, database: 0 }
   #bytes = 0
 
-  constructor(revisions: Revisions, mostBytes: number) {
+  constructor(revisions: Revisions, mostBytes = 32 * 1_024 * 1_024) {
     this.#revisions = revisions
     this.#mostBytes = mostBytes
+  }
+
+  /** How much is kept, and where the answers so far came from. */
+  load(): Remembered {
+    return { ...this.#given, answers: this.#answers.size, bytes: this.#bytes, mostBytes: this.#mostBytes }
+  }
+
+  /** An answer from memory is sent. */
+  noteGiven(): void {
+    this.#given.memory++
   }
 
   /** What stands for the tenant before its records are read. */
@@ -92,6 +105,7 @@ export class AnswerCache {
 
   /** Of `revision` when the records were read: if it moved since, what was read may be of either side. */
   keep(tenantId: string, url: string, answer: Omit<KnownAnswer, 'name' | 'forms' | 'bytes'>): KnownAnswer {
+    this.#given.database++
     const name = tenantId + url
     const bytes = overheadBytes + name.length + answer.plain.body.length
     const known = { name, ...answer, forms: new Map(), bytes }

@@ -55,6 +55,7 @@ export const answerFromMemory = ({ principals, answers, limiter, watchers, begin
     request: IncomingMessage,
     response: ServerResponse,
   ) => {
+    answers.noteGiven()
     const began = performance.now()
     const id = requestId(request.headers['x-request-id'])
     for (const watcher of watchers) watcher.arrived()

@@ -131,7 +131,10 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
   const read = async (request: FastifyRequest): Promise<KnownAnswer> => {
     const { tenantId } = known(request.principal)
     const remembered = mayRemember(request.headers) ? answers.find(tenantId, request.url) : null
-    if (remembered) return remembered
+    if (remembered) {
+      answers.noteGiven()
+      return remembered
+    }
     const revision = answers.revisionOf(tenantId)
     const call = callOf(request)
     const plain = plainForm(answerOf(await handler(call), call.query))

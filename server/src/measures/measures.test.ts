@@ -105,6 +105,22 @@ describe('the measures of two workers', { timeout: 60_000 }, async () => {
     for (const kept of ['canary', tenant.id, tenant.slug, token]) assert.ok(!told.includes(kept), kept)
   })
 
+  test('tell which answers came from memory, and what is kept there', async () => {
+    const given = (samples: readonly Sample[], from: string) => sumOf(samples, 'masthead_answers_total', { from })
+    const path = `${api}/contacts?accountId=A&pageSize=7`
+    const before = await tell()
+    for (let count = 0; count < 20; count++) assert.equal((await get(path))?.status, 200)
+    const samples = await tell()
+    const read = given(samples, 'database') - given(before, 'database')
+    // Once in each worker.
+    assert.ok(read === 1 || read === 2, `${read}`)
+    assert.equal(given(samples, 'memory') - given(before, 'memory'), 20 - read)
+    const kept = 'masthead_remembered_answers'
+    assert.equal(sumOf(samples, kept) - sumOf(before, kept), read)
+    const [used, most] = ['used', 'most'].map((state) => sumOf(samples, 'masthead_remembered_bytes', { state }))
+    assert.ok((used ?? 0) > 1_000 && (used ?? 0) < (most ?? 0))
+  })
+
   test('show what is under way, what waits for a connection, and who left before the answer', async () => {
     const before = await tell()
     await service.owner.query('begin')
@@ -210,8 +226,12 @@ describe('the measures of one worker', { timeout: 60_000 }, async () => {
     assert.ok(!samples.some(({ name }) => name === 'masthead_legacy_deliveries'))
   })
 
-  test('tell what waits for legacy systems', async () => {
+  test('tell what waits for legacy systems and for the chains of the audit log', async () => {
     const samples = await readMeasures(metrics)
+    // Nobody works here, and each tenant was made by somebody.
+    const { rows } = await service.owner.query('select count(*)::integer as count from audit_waiting')
+    assert.equal(sumOf(samples, 'masthead_audit_entries_waiting'), rows[0]?.count)
+    assert.ok(rows[0]?.count > 0)
     assert.equal(deliveries(samples, 'waiting'), 3)
     assert.equal(deliveries(samples, 'failed'), 2)
     const oldest = sumOf(samples, 'masthead_legacy_oldest_delivery_seconds')

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client'
 import serverPackage from '../../package.json' with { type: 'json' }
+import { countWaiting } from '../audit/queries.ts'
 import type { Database } from '../database/database.ts'
 import { countAllDeliveries } from '../legacy/queries.ts'
 import { BusiestTenants } from './busiest-tenants.ts'
@@ -15,7 +16,7 @@ export type ThreadAnswers = {
   failures: number
 }
 
-/** How long the queue is not counted again. */
+/** How long the queues are not counted again. */
 const queueMilliseconds = 10_000
 /** How long somebody who asks for measures waits for the database. */
 const patienceMilliseconds = 1_000
@@ -37,7 +38,7 @@ export class NodeMeasures {
   #countedAt = Number.NEGATIVE_INFINITY
 
   readonly #ofNode = new Registry()
-  #deliveries: Awaited<ReturnType<typeof countAllDeliveries>> | null = null
+  #queues: { deliveries: Awaited<ReturnType<typeof countAllDeliveries>>; audited: number } | null = null
 
   /** `ask` asks the threads that serve. */
   constructor(database: Database, ask: () => Promise<ThreadAnswers>) {
@@ -55,7 +56,7 @@ export class NodeMeasures {
   }
 
   async #tell(): Promise<string> {
-    const [{ answers, failures }] = await Promise.all([this.#ask(), this.#countDeliveries()])
+    const [{ answers, failures }] = await Promise.all([this.#ask(), this.#countQueues()])
     await this.#takeUp(answers)
     const own = [
       gauge('masthead_build_info', 'Always 1; the labels tell what runs.', [
@@ -72,7 +73,7 @@ export class NodeMeasures {
         'Requests of the busiest tenants, by the names that `masthead tenant list` tells, and of all others.',
         await this.#ofTenants(),
       ),
-      ...this.#ofDeliveries(),
+      ...this.#ofQueues(),
       ...(await metricsOf(this.#ofNode)).map(kept),
     ]
     const all = [labelled('main', own), this.#gone]
@@ -105,10 +106,15 @@ export class NodeMeasures {
     return [...shown, { labels: { tenant: 'other' }, value: others }]
   }
 
-  #ofDeliveries(): Metric[] {
-    if (!this.#deliveries) return []
-    const { waiting, failed, oldestWaiting } = this.#deliveries
+  #ofQueues(): Metric[] {
+    if (!this.#queues) return []
+    const { waiting, failed, oldestWaiting } = this.#queues.deliveries
     return [
+      gauge(
+        'masthead_audit_entries_waiting',
+        'Entries of the audit log that are not in their chains yet; every node tells the same.',
+        this.#queues.audited,
+      ),
       gauge(
         'masthead_legacy_deliveries',
         'Deliveries to legacy systems that wait or have failed; every node tells the same.',
@@ -126,20 +132,23 @@ export class NodeMeasures {
   }
 
   /** When the database is slow, they are told the next time. */
-  async #countDeliveries(): Promise<void> {
+  async #countQueues(): Promise<void> {
     if (Date.now() - this.#countedAt > queueMilliseconds) {
-      this.#counting ??= this.#askForDeliveries().finally(() => {
+      this.#counting ??= this.#askForQueues().finally(() => {
         this.#counting = null
       })
     }
     await soon(this.#counting)
   }
 
-  async #askForDeliveries(): Promise<void> {
-    this.#deliveries = null
+  async #askForQueues(): Promise<void> {
+    this.#queues = null
     // A database that does not answer shows elsewhere.
-    this.#deliveries = await countAllDeliveries(this.#database).catch(() => null)
-    if (this.#deliveries) this.#countedAt = Date.now()
+    this.#queues = await Promise.all([countAllDeliveries(this.#database), countWaiting(this.#database.read)]).then(
+      ([deliveries, audited]) => ({ deliveries, audited }),
+      () => null,
+    )
+    if (this.#queues) this.#countedAt = Date.now()
   }
 }
 

@@ -4,6 +4,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { Load } from '../database/database.ts'
 import type { Observe } from '../database/observed-database.ts'
 import { isUnavailable } from '../database/unavailable.ts'
+import type { Remembered } from '../http/answer-cache.ts'
 import type { Answered, RequestWatcher } from '../http/answered-requests.ts'
 import { counter, gauge, type Metric } from './metric.ts'
 import { RequestCounts } from './request-counts.ts'
@@ -21,6 +22,7 @@ const mostTenants = 10_000
 /** Counts what one thread does. No label is anything that a caller chose. */
 export class ThreadMeasures implements RequestWatcher {
   readonly #load: () => Load
+  readonly #remembered: () => Remembered
   readonly #requests = new RequestCounts()
   readonly #databaseErrors = new Map<string, number>()
   readonly #countedErrors = new WeakSet<Error>()
@@ -29,8 +31,9 @@ export class ThreadMeasures implements RequestWatcher {
   /** Of Node itself; those of the main thread are told with the process. */
   readonly #ofNode: Registry | null
 
-  constructor(load: () => Load) {
+  constructor(load: () => Load, remembered: () => Remembered) {
     this.#load = load
+    this.#remembered = remembered
     this.#ofNode = isMainThread ? null : new Registry()
     if (this.#ofNode) collectDefaultMetrics({ register: this.#ofNode })
   }
@@ -57,6 +60,7 @@ export class ThreadMeasures implements RequestWatcher {
 
   async collect(): Promise<Measured> {
     const load = Object.entries(this.#load())
+    const { memory, database, answers, bytes, mostBytes } = this.#remembered()
     const tenantRequests = this.#tenantRequests
     this.#tenantRequests = new Map()
     return {
@@ -80,6 +84,15 @@ export class ThreadMeasures implements RequestWatcher {
             { labels: { pool, state: 'waiting' }, value: waiting },
           ]),
         ),
+        counter('masthead_answers_total', 'Answers to reads, by where they came from.', [
+          { labels: { from: 'memory' }, value: memory },
+          { labels: { from: 'database' }, value: database },
+        ]),
+        gauge('masthead_remembered_answers', 'Answers in memory.', answers),
+        gauge('masthead_remembered_bytes', 'What they weigh, and the most that they may.', [
+          { labels: { state: 'used' }, value: bytes },
+          { labels: { state: 'most' }, value: mostBytes },
+        ]),
         counter(
           'masthead_database_errors_total',
           'Statements and transactions that failed, by SQLSTATE or the error of the system.',

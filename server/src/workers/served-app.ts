@@ -1,12 +1,13 @@
 import { type AppOptions, buildApp } from '../app.ts'
 import type { Database } from '../database/database.ts'
 import { observedDatabase } from '../database/observed-database.ts'
+import { AnswerCache } from '../http/answer-cache.ts'
 import type { Log } from '../log.ts'
 import type { Measured, ThreadMeasures } from '../measures/thread-measures.ts'
 import type { Sampling, Tracing } from '../traces/tracing.ts'
 
 /** What is served and where: plain data, which can be handed to a thread. */
-export type Served = Omit<AppOptions, 'database' | 'log' | 'watchers' | 'instrument'> & {
+export type Served = Omit<AppOptions, 'database' | 'answers' | 'log' | 'watchers' | 'instrument'> & {
   host: string
   port: number
   /** Whether somebody may ask for measures. */
@@ -26,12 +27,13 @@ export const serveApp = async (
   { host, port, measured, sampling, ...options }: Served,
   { database, log, reusePort }: { database: Database; log: Log; reusePort: boolean },
 ): Promise<ServedApp> => {
-  const measures = measured ? await openMeasures(database) : null
+  const answers = new AnswerCache(database.revisions)
+  const measures = measured ? await openMeasures(database, answers) : null
   const tracing = sampling ? await openTracing(sampling, log) : null
   const observers = [measures, tracing].filter((observer) => observer !== null)
   const app = await buildApp({
     ...options,
-    ...{ log, database: observers.reduce((inner, { observe }) => observedDatabase(inner, observe), database) },
+    ...{ log, answers, database: observers.reduce((inner, { observe }) => observedDatabase(inner, observe), database) },
     ...(measures && { watchers: [measures] }),
     ...(tracing && { instrument: tracing.instrument }),
   })
@@ -51,9 +53,9 @@ export const serveApp = async (
 }
 
 // Loaded when they are needed, so that nobody else pays for them.
-const openMeasures = async (database: Database): Promise<ThreadMeasures> => {
+const openMeasures = async (database: Database, answers: AnswerCache): Promise<ThreadMeasures> => {
   const { ThreadMeasures } = await import('../measures/thread-measures.ts')
-  return new ThreadMeasures(database.load)
+  return new ThreadMeasures(database.load, () => answers.load())
 }
 
 const openTracing = async (sampling: Sampling, log: Log): Promise<Tracing> => {
