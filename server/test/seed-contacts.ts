@@ -1,6 +1,7 @@
 import { operator } from '../src/audit/author.ts'
 import { openConfigured } from '../src/commands/with-database.ts'
 import { readConfig } from '../src/config.ts'
+import { unpreparedOn } from '../src/database/connection.ts'
 import { createToken } from '../src/identity/access-tokens.ts'
 import { createTenant, listTenants } from '../src/identity/tenants.ts'
 import { insertRecords } from '../src/records/write.ts'
@@ -11,7 +12,7 @@ import type { DemoAccount, DemoContact } from '../src/transfer/demo/record.ts'
  * Tenants with so many contacts, for trials: `node server/test/seed-contacts.ts <slug>=<contacts> …`. Those that are there
  * already stay as they are. Prints a JSON document: the id of each, and a token that lives for a day.
  */
-const batchSize = 2_000
+const batchSize = 5_000
 const contactsOfAnAccount = 10
 const day = 86_400_000
 
@@ -37,7 +38,8 @@ async function seed(slug: string, wanted: number): Promise<string> {
   let account: DemoAccount | null = null
   let ofAccount = 0
   const store = async () => {
-    await database.forTenant(id).transaction(async (query) => {
+    await database.forTenant(id).inBulk(async (client) => {
+      const query = unpreparedOn(client)
       await insertRecords(query, 'accounts', accounts)
       await insertRecords(query, 'contacts', contacts)
     })
