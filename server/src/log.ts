@@ -26,7 +26,7 @@ export const openLog = ({ level, worker }: LogOptions): Log => {
 const withoutValues = (error: Error) => ({
   type: error.name,
   code: 'code' in error ? String(error.code) : undefined,
-  ...(error instanceof DatabaseError && { table: error.table, column: error.column, constraint: error.constraint }),
+  ...(isOfDatabase(error) && { table: error.table, column: error.column, constraint: error.constraint }),
   message: messageWithoutValues(error),
   // It begins with the message, which may have several lines.
   stack: error.stack?.match(/^ {4}at .*$/gm)?.join('\n'),
@@ -35,9 +35,12 @@ const withoutValues = (error: Error) => ({
 /** Classes of SQLSTATE whose messages name tables, columns and limits, but no data; their details would. */
 const tellingClasses = new Set(['08', '23', '25', '26', '28', '3D', '40', '42', '53', '54', '55', '57', '58'])
 
+/** Also one that came from another thread, by which it has lost its class. Node's own codes begin with an E. */
+const isOfDatabase = (error: Error): error is DatabaseError =>
+  error instanceof DatabaseError || ('code' in error && /^(?!E)(?=.*\d)[0-9A-Z]{5}$/.test(String(error.code)))
+
 const messageWithoutValues = (error: Error): string => {
-  if (error instanceof DatabaseError && !tellingClasses.has(error.code?.slice(0, 2) ?? ''))
-    return 'the database refused a value'
+  if (isOfDatabase(error) && !tellingClasses.has(error.code?.slice(0, 2) ?? '')) return 'the database refused a value'
   // Those of JSON.parse quote the text.
   return error instanceof SyntaxError ? 'a text could not be parsed' : error.message
 }

@@ -1,11 +1,15 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage } from 'node:http'
 import { isMainThread } from 'node:worker_threads'
+import { DatabaseError } from 'pg'
 
 /** Loaded into a service by `--import`: these requests end the thread that takes them. */
 const deaths: Record<string, () => void> = {
   '/throw': () => {
     throw new Error('thrown where nobody catches it')
+  },
+  '/refuse': () => {
+    throw Object.assign(new DatabaseError('invalid input: "canary"', 1, 'error'), { code: '22P02', detail: 'canary' })
   },
   '/exhaust': () => {
     const kept: object[] = []

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:net'
 import { after, describe, test } from 'node:test'
 import { startServing } from '../../test/masthead-process.ts'
@@ -98,4 +99,22 @@ test('what a proxy says of its caller counts where TRUST_PROXY names the proxy',
   const addresses = [first, first, first, first, first, second, first]
   assert.deepEqual(await tried(other, addresses), [401, 401, 401, 401, 401, 401, 429])
   assert.deepEqual(await tried(one, addresses), [401, 401, 401, 401, 401, 429, 429])
+  const token = await tenant.serviceToken()
+  /** The address that the audit log tells of a write. */
+  const told = async (origin: string): Promise<string> => {
+    const requestId = randomUUID()
+    const headers = {
+      ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...{ 'x-request-id': requestId, 'x-forwarded-for': second },
+    }
+    const body = JSON.stringify({ company: 'Acme' })
+    assert.equal((await fetch(`${origin}/customer-api/v1/accounts`, { method: 'POST', headers, body })).status, 201)
+    const { rows } = await service.owner.query(
+      `select author->>'address' as address from audit_entries where author->>'requestId' = $1`,
+      [requestId],
+    )
+    return rows[0]?.address
+  }
+  assert.equal(await told(other), second)
+  assert.notEqual(await told(one), second)
 })

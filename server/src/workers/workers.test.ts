@@ -66,6 +66,15 @@ describe('two workers', { timeout: 60_000 }, async () => {
     await until('new callers are answered', async () => (await statusOf('/readyz')) === 200)
   })
 
+  test('of which one fails by a value that the database refused: the log does not repeat it', async () => {
+    const before = endedWorkers(serving).length
+    await statusOf('/refuse')
+    await until('its end is logged', () => endedWorkers(serving).length === before + 1)
+    assert.equal(endedWorkers(serving).at(-1)?.message, 'the database refused a value')
+    assert.ok(!serving.said.stderr.includes('canary'))
+    await until('new callers are answered', async () => (await statusOf('/readyz')) === 200)
+  })
+
   test('refuse a port on which others listen as they do', async () => {
     const { port } = new URL(url)
     const { child, ended } = spawnMasthead(['serve', '--port', port], { ...environment, WORKERS: '2' })
