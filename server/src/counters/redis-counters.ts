@@ -84,6 +84,7 @@ export class RedisCounters implements Counters {
         ),
         patienceMilliseconds,
       )
+      const answeredAt = performance.now()
       const windows = keys.map((_key, place) => ({
         used: answer[2 * place] ?? 0,
         millisecondsLeft: answer[2 * place + 1] ?? windowMilliseconds,
@@ -93,7 +94,10 @@ export class RedisCounters implements Counters {
       return {
         ...{ windows, refusedBy: null },
         refund: () => {
-          client.refund(keys).catch(() => {})
+          // Only in windows that last: in another one it would be a gift.
+          const passed = performance.now() - answeredAt
+          const lasting = keys.filter((_key, place) => passed < (windows[place]?.millisecondsLeft ?? 0))
+          if (lasting.length > 0) client.refund(lasting).catch(() => {})
           for (const window of windows) window.used--
         },
         leave: () => {
