@@ -76,6 +76,8 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
     logController: new LogController({ disableRequestLogging: true }),
     loggerInstance: ofFramework(log),
+    // Whatever is logged of a request names it itself.
+    childLoggerFactory: (logger) => logger,
     clientErrorHandler: unreadable.refuse,
     // No hook sees what the router refuses, so a page of another origin is let to read it here.
     frameworkErrors: (error, request, reply) => {

@@ -14,7 +14,7 @@ export type Call<O extends Operation> = Input<O> & {
 }
 
 /** What an operation answers: its JSON, and what the headers say of it. */
-export type Answer = { body: string; links?: Page['links'] /** path below the base path */; location?: string }
+export type Answer = { body: string | Buffer; links?: Page['links'] /** path below the base path */; location?: string }
 
 /** One function an operation, by its name in the contract. */
 export type Handlers<R extends Resource> = {

@@ -215,7 +215,7 @@ const failurePage = (error: unknown, request: FastifyRequest): Page => {
   if (isRefusedByFramework(error)) {
     return errorPage({ status: error.statusCode, title: 'This did not work', detail: 'This form cannot be read.' })
   }
-  request.log.error({ err: error }, 'an interaction failed')
+  request.log.error({ reqId: request.id, err: error }, 'an interaction failed')
   return errorPage({ status: 500, title: 'Something went wrong', detail: 'Try again later.', requestId: request.id })
 }
 

@@ -49,7 +49,7 @@ const sessionSettings = ({ statementSeconds }: Patience): string => `
   set statement_timeout = '${statementSeconds}s'; set lock_timeout = '3s';
   set idle_in_transaction_session_timeout = '5s'`
 
-const connectionOf = (client: pg.ClientBase): pg.Connection =>
+export const connectionOf = (client: pg.ClientBase): pg.Connection =>
   (client as unknown as { connection: pg.Connection }).connection // there, but not among its types
 
 /** At once, whatever the server still says: all that waits for an answer fails with this error. */
@@ -105,8 +105,10 @@ export const openClient = async (
   options: pg.ClientConfig,
   role: string | null,
   patience: Patience,
+  prepare: (client: pg.Client) => void = () => {},
 ): Promise<pg.Client> => {
   const client = newClient(options)
+  prepare(client)
   await client.connect()
   await prepareSession(client, role, patience)
   return client
@@ -168,7 +170,7 @@ export const answered = async <T>(client: pg.ClientBase, answer: Promise<T>, mil
 
 const names = new Map<string, string>()
 
-export const prepared = (statement: Statement): pg.QueryConfig => {
+export const prepared = (statement: Statement): Statement & { name: string } => {
   const name = names.get(statement.text) ?? `masthead-${names.size + 1}`
   names.set(statement.text, name)
   return { name, ...statement }

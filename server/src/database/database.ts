@@ -1,4 +1,6 @@
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import type pg from 'pg'
+import { fromBytes, readRowsAsBytes } from './byte-rows.ts'
 import {
   answered,
   clientOptions,
@@ -29,7 +31,10 @@ export type Transaction = <T>(work: (query: Query) => Promise<T>) => Promise<T>
 export type TenantDatabase = {
   tenantId: string
   cursorKey: Database['cursorKey']
-  /** One statement on a shared connection, in one round trip. It is asked again when the connection breaks. */
+  /**
+   * One statement on a shared connection, in one round trip. It is asked again when the connection breaks. What is sent
+   * on as it is, columns named `body` and `items`, comes as bytes.
+   */
   read: Query
   /** One statement that may take long, on a connection that the quick ones do not share. */
   readSlowly: Query
@@ -46,7 +51,7 @@ export type Database = {
   /** Such a statement that changes nothing, on a shared connection. It is asked again when the connection breaks. */
   read: Query
   /** Seals the cursors of this installation. */
-  cursorKey: () => Promise<Buffer>
+  cursorKey: () => Promise<KeyObject>
   transaction: Transaction
   forTenant: (tenantId: string) => TenantDatabase
   /** How busy each kind of connection is. */
@@ -92,7 +97,7 @@ export const openDatabase = (
   const options = clientOptions(connectionString)
   const outage = new Outage()
   const openReading = async (patience: Patience): Promise<pg.Client> => {
-    const client = await openClient(options, role, patience)
+    const client = await openClient({ ...options, types: fromBytes }, role, patience, readRowsAsBytes)
     await prepareReads(client)
     return client
   }
@@ -112,8 +117,8 @@ export const openDatabase = (
     const asked = performance.now()
     return writes.run(owner, () => outage.bridge(async () => work(await writing.connect()), asked))
   }
-  let key: Promise<Buffer> | undefined
-  const cursorKey = (): Promise<Buffer> => {
+  let key: Promise<KeyObject> | undefined
+  const cursorKey = (): Promise<KeyObject> => {
     key ??= outage.bridge(() => readCursorKey(ask))
     key.catch(() => {
       key = undefined
@@ -164,10 +169,10 @@ export const openDatabase = (
   }
 }
 
-const readCursorKey = async (query: Query): Promise<Buffer> => {
+const readCursorKey = async (query: Query): Promise<KeyObject> => {
   const [row] = await query<{ cursor_key: Buffer }>({ text: 'select cursor_key from installation' })
   if (!row) throw new Error('the database has not been migrated')
-  return row.cursor_key
+  return createSecretKey(row.cursor_key)
 }
 
 const setTenant = (tenantId: string): Statement => ({

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Scope } from '@masthead/contract'
-import type { SentAnswer } from '../database/kept-answers.ts'
 import type { Revisions } from '../database/revisions.ts'
 import { compress, type Encoding, leastCompressedBytes } from './compression.ts'
 
@@ -25,10 +24,10 @@ export type KnownAnswer = {
   bytes: number
 }
 
-export const plainForm = ({ headers, body }: Omit<SentAnswer, 'status'>): Form => {
-  const bytes = Buffer.from(body)
-  return { headers: { ...headers, vary: 'Accept-Encoding', 'content-length': String(bytes.length) }, body: bytes }
-}
+export const formOf = ({ headers, body }: Pick<Form, 'headers' | 'body'>): Form => ({
+  headers: { ...headers, vary: 'Accept-Encoding', 'content-length': String(body.length) },
+  body,
+})
 
 /** Small ones stay as they are. RFC 9110 §8.8.3: a strong tag belongs to one encoding; its letters hold no full stop. */
 export const encoded = async (plain: Form, encoding: Encoding): Promise<Form> => {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { Problem } from '../problem.ts'
 
 /** A strong validator: equal bodies, equal tags, on every node. */
-export const entityTag = (body: string): string => `"${hash('sha1', body, 'base64url')}"`
+export const entityTag = (body: string | Buffer): string => `"${hash('sha1', body, 'base64url')}"`
 
 /** The entity tags of a conditional header; null when it was not sent. */
 export type Tags = readonly string[] | '*' | null

@@ -11,8 +11,9 @@ export const allowAllOrigins =
   (methodsAt: (url: string) => string[]): onRequestAsyncHookHandler =>
   async (request, reply) => {
     reply.headers(openToAllOrigins)
+    if (request.method !== 'OPTIONS') return
     const methods = methodsAt(request.url).join(', ')
-    if (request.method !== 'OPTIONS' || methods === '') return
+    if (methods === '') return
     reply.headers({
       allow: methods,
       'access-control-allow-methods': methods,

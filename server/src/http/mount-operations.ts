@@ -7,7 +7,7 @@ import { type Principal, type Principals, requireScope } from '../identity/princ
 import type { Answer, Call } from '../operation-call.ts'
 import { Problem } from '../problem.ts'
 import type { Page } from '../records/list.ts'
-import { type AnswerCache, encoded, type KnownAnswer, mayRemember, plainForm, withoutContent } from './answer-cache.ts'
+import { type AnswerCache, encoded, formOf, type KnownAnswer, mayRemember, withoutContent } from './answer-cache.ts'
 import { authenticate, challenge } from './authenticate.ts'
 import { chooseEncoding } from './compression.ts'
 import { entityTag, isCurrent, readTags, requireMatch } from './conditional.ts'
@@ -94,7 +94,8 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
       const encoding = chooseEncoding(request.headers['accept-encoding'])
       if (operation.method !== 'GET') {
         const { status, ...answer } = await write(request)
-        const { headers, body } = await encoded(plainForm(answer), encoding)
+        const plain = formOf({ ...answer, body: Buffer.from(answer.body) })
+        const { headers, body } = await encoded(plain, encoding)
         return reply.code(status).headers(headers).send(body)
       }
       const ifNoneMatch = readTags('If-None-Match', request.headers['if-none-match'])
@@ -137,7 +138,9 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
     }
     const revision = answers.revisionOf(tenantId)
     const call = callOf(request)
-    const plain = plainForm(answerOf(await handler(call), call.query))
+    const answer = await handler(call)
+    const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
+    const plain = formOf({ headers: headersOf(answer, call.query, body), body })
     return answers.keep(tenantId, request.url, { revision, scope, operation: name, path: basePath + url, plain })
   }
 
@@ -152,15 +155,16 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
     )
   }
 
-  const answerOf = ({ body, location, links }: Answer, query: object): SentAnswer => ({
-    status: operation.status,
-    headers: {
-      ...{ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'private, no-cache' },
-      ...(location && { location: `${baseUrl}${basePath}${location}` }),
-      ...(links && { link: linkHeader(`${baseUrl}${basePath}${operation.path}`, query, links) }),
-      ...(hasTag && { etag: entityTag(body) }),
-    },
-    body,
+  const answerOf = (answer: Answer, query: object): SentAnswer => {
+    const body = String(answer.body)
+    return { status: operation.status, headers: headersOf(answer, query, body), body }
+  }
+
+  const headersOf = ({ location, links }: Answer, query: object, body: string | Buffer): Record<string, string> => ({
+    ...{ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'private, no-cache' },
+    ...(location && { location: `${baseUrl}${basePath}${location}` }),
+    ...(links && { link: linkHeader(`${baseUrl}${basePath}${operation.path}`, query, links) }),
+    ...(hasTag && { etag: entityTag(body) }),
   })
 }
 

@@ -47,12 +47,12 @@ export const asProblem = (error: unknown, request: FastifyRequest): Problem => {
   if (error instanceof Busy)
     return new Problem('unavailable', 'Too many of your calls wait already.', { headers: { 'retry-after': '1' } })
   if (isUnavailable(error)) {
-    request.log.warn({ err: error }, 'the database did not answer')
+    request.log.warn({ reqId: request.id, err: error }, 'the database did not answer')
     return new Problem('unavailable', 'The service cannot reach its data right now.', {
       headers: { 'retry-after': retryAfterSeconds },
     })
   }
-  request.log.error({ err: error }, 'a request failed')
+  request.log.error({ reqId: request.id, err: error }, 'a request failed')
   return new Problem('internal_error', 'Something went wrong on our side. The `requestId` finds it in the log.')
 }
 

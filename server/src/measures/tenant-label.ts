@@ -1,7 +1,7 @@
-import { createHmac, hkdfSync } from 'node:crypto'
+import { createHmac, hkdfSync, type KeyObject } from 'node:crypto'
 
 /** Names tenants as measures show them: whoever reads those cannot tell who is who without the key of the installation. */
-export const tenantLabels = (installationKey: Buffer): ((tenantId: string) => string) => {
+export const tenantLabels = (installationKey: KeyObject): ((tenantId: string) => string) => {
   const key = Buffer.from(hkdfSync('sha256', installationKey, 'masthead', 'tenant labels', 32))
   return (tenantId) => createHmac('sha256', key).update(tenantId).digest('hex').slice(0, 12)
 }

@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto'
 import { type Resource, type ResourceName, resources } from '@masthead/contract'
 import type { Query } from '../database/connection.ts'
+import type { TenantDatabase } from '../database/database.ts'
 import { invalidProperty, Problem } from '../problem.ts'
 import { columnOf } from './tables.ts'
 
@@ -19,11 +20,19 @@ const naming = (resource: ResourceName, given: string): string | null => {
   return `${columnOf(businessIdentifier)} = $1`
 }
 
-/** The record that the caller named in the path, by either identifier. */
-export const getRecord = async (query: Query, resource: ResourceName, given: string): Promise<{ body: string }> => {
+/** The record that the caller named in the path, by either identifier, to be sent as it is. */
+export const readRecord = (tenant: TenantDatabase, resource: ResourceName, given: string): Promise<{ body: Buffer }> =>
+  getRecord<Buffer>(tenant.read, resource, given)
+
+/** The same within a transaction. */
+export const getRecord = async <Body = string>(
+  query: Query,
+  resource: ResourceName,
+  given: string,
+): Promise<{ body: Body }> => {
   const condition = naming(resource, given)
   const [row] = condition
-    ? await query<{ body: string }>({ text: `select body from ${resource} where ${condition}`, values: [given] })
+    ? await query<{ body: Body }>({ text: `select body from ${resource} where ${condition}`, values: [given] })
     : []
   if (row) return row
   throw new Problem('not_found', `There is no ${describe(resource, given)} in this tenant.`)

@@ -7,7 +7,7 @@ import { type Found, mostCounted, pageStatement } from './page-statement.ts'
 import { tables } from './tables.ts'
 
 /** A page as it is sent, and what its links change in the query. */
-export type Page = { body: string; links: Partial<Record<'first' | 'prev' | 'next' | 'last', Target>> }
+export type Page = { body: Buffer; links: Partial<Record<'first' | 'prev' | 'next' | 'last', Target>> }
 type Target = { page: number } | { cursor: string }
 
 export const listRecords = async (tenant: TenantDatabase, resource: ResourceName, query: ListQuery): Promise<Page> => {
@@ -18,10 +18,17 @@ export const listRecords = async (tenant: TenantDatabase, resource: ResourceName
   const found = filters ? await find(tenant, resource, filters, { size, page, mark }) : nothing
   const total = filters?.words && found.total > mostCounted ? null : found.total
   return {
-    body: `{"items":[${found.items ?? ''}],"page":${page},"pageSize":${size},"total":${total}}`,
+    body: Buffer.concat([
+      before,
+      found.items ?? none,
+      Buffer.from(`],"page":${page},"pageSize":${size},"total":${total}}`),
+    ]),
     links: await linksOf(tenant, resource, query, { size, page, total, found }),
   }
 }
+
+const before = Buffer.from('{"items":[')
+const none = Buffer.alloc(0)
 
 const nothing: Found = { total: 0, found: 0, items: null, last: null }
 

@@ -4,7 +4,7 @@ import { facetOf, type Table } from './tables.ts'
 import { tallyLevels } from './write.ts'
 
 /** What a page statement answers: one row. `found` is one more than asked for when there are further records. */
-export type Found = { total: number; found: number; items: string | null; last: number | null }
+export type Found = { total: number; found: number; items: Buffer | null; last: number | null }
 
 /** A search that matches more than this has no total. */
 export const mostCounted = 10_000

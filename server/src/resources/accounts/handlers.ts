@@ -1,6 +1,6 @@
 import type { Resources } from '@masthead/contract'
 import type { Handlers } from '../../operation-call.ts'
-import { getRecord } from '../../records/identifiers.ts'
+import { readRecord } from '../../records/identifiers.ts'
 import { listRecords } from '../../records/list.ts'
 import { createAccount } from './queries.ts'
 import { firstContact, newAccount } from './rules.ts'
@@ -17,5 +17,5 @@ export const handlers: Handlers<Resources['accounts']> = {
     }
   },
 
-  GetAccountById: ({ tenant, params: { accountId } }) => getRecord(tenant.read, 'accounts', accountId),
+  GetAccountById: ({ tenant, params: { accountId } }) => readRecord(tenant, 'accounts', accountId),
 }

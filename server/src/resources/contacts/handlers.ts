@@ -1,6 +1,6 @@
 import type { Resources } from '@masthead/contract'
 import type { Handlers } from '../../operation-call.ts'
-import { getRecord, newId } from '../../records/identifiers.ts'
+import { newId, readRecord } from '../../records/identifiers.ts'
 import { listRecords } from '../../records/list.ts'
 import { insertContact, updateContact } from './queries.ts'
 import { changesOf, newContact, requireLive } from './rules.ts'
@@ -13,7 +13,7 @@ export const handlers: Handlers<Resources['contacts']> = {
     return { body: await insertContact(tenant, writer, contact), location: `/contacts/${contact.id}` }
   },
 
-  GetContactById: ({ tenant, params: { contactId } }) => getRecord(tenant.read, 'contacts', contactId),
+  GetContactById: ({ tenant, params: { contactId } }) => readRecord(tenant, 'contacts', contactId),
 
   UpdateContactRecord: async ({ tenant, writer, params: { contactId }, body, requireCurrent }) => {
     const changes = changesOf(body)

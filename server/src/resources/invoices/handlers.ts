@@ -1,10 +1,10 @@
 import type { Resources } from '@masthead/contract'
 import type { Handlers } from '../../operation-call.ts'
-import { getRecord } from '../../records/identifiers.ts'
+import { readRecord } from '../../records/identifiers.ts'
 import { listRecords } from '../../records/list.ts'
 
 export const handlers: Handlers<Resources['invoices']> = {
   GetInvoices: ({ tenant, query }) => listRecords(tenant, 'invoices', query),
 
-  GetInvoiceById: ({ tenant, params: { invoiceId } }) => getRecord(tenant.read, 'invoices', invoiceId),
+  GetInvoiceById: ({ tenant, params: { invoiceId } }) => readRecord(tenant, 'invoices', invoiceId),
 }

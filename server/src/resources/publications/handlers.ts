@@ -1,10 +1,10 @@
 import type { Resources } from '@masthead/contract'
 import type { Handlers } from '../../operation-call.ts'
-import { getRecord } from '../../records/identifiers.ts'
+import { readRecord } from '../../records/identifiers.ts'
 import { listRecords } from '../../records/list.ts'
 
 export const handlers: Handlers<Resources['publications']> = {
   GetPublications: ({ tenant, query }) => listRecords(tenant, 'publications', query),
 
-  GetPublicationById: ({ tenant, params: { publicationId } }) => getRecord(tenant.read, 'publications', publicationId),
+  GetPublicationById: ({ tenant, params: { publicationId } }) => readRecord(tenant, 'publications', publicationId),
 }
