@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -13,12 +13,13 @@ export type Environment = Readonly<Record<string, string>>
 export type Outcome = { code: number | null; stdout: string; stderr: string }
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-/** Halves the time that a process takes to start. */
-const compiled = fileURLToPath(new URL('../../node_modules/.cache/masthead-test', import.meta.url))
+/** Where it keeps what is its own, unless a test says otherwise: not in the folder of whoever runs the tests. */
+const dataDirectory = mkdtempSync(join(tmpdir(), 'masthead-data-'))
 const children = new Set<ChildProcess>()
 // Also when the file ends without its hooks.
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL')
+  rmSync(dataDirectory, { recursive: true, force: true })
 })
 
 type Output = 'pipe' | number
@@ -31,7 +32,7 @@ export const spawnMasthead = (
 ) => {
   const { PATH = '', HOME = '' } = process.env
   const child = spawn(process.execPath, [main, ...args], {
-    env: { PATH, HOME, NODE_COMPILE_CACHE: compiled, ...environment },
+    env: { PATH, HOME, MASTHEAD_DATA_DIR: dataDirectory, ...environment },
     stdio: ['pipe', stdout, stderr],
   })
   children.add(child)
