@@ -130,7 +130,7 @@ describe('a stop', { timeout: 180_000 }, () => {
     assert.equal((await answer).status, 201)
     await busy.ended
     assert.match(busy.received(), /^HTTP\/1\.1 201 /)
-    assert.match(busy.received(), /\r\nconnection: close\r\n/)
+    assert.match(busy.received(), /\r\nconnection: close\r\n/i)
     const outcome = await stopped
     assert.deepEqual([outcome.code, outcome.stderr], [0, ''])
   }

@@ -170,10 +170,10 @@ export const answered = async <T>(client: pg.ClientBase, answer: Promise<T>, mil
 
 const names = new Map<string, string>()
 
-export const prepared = (statement: Statement): Statement & { name: string } => {
+export const prepared = (statement: Statement): Required<Statement> & { name: string } => {
   const name = names.get(statement.text) ?? `masthead-${names.size + 1}`
   names.set(statement.text, name)
-  return { name, ...statement }
+  return { name, text: statement.text, values: statement.values ?? [] }
 }
 
 export const queryOn =

@@ -118,7 +118,7 @@ export const readAsTenant = <R>(client: pg.ClientBase, tenantId: string, stateme
   new Promise((resolve, reject) => {
     holdForThisTurn(connectionOf(client).stream)
     client.query(
-      new TenantRead(tenantId, { values: [], ...prepared(statement) }, (error, rows) => {
+      new TenantRead(tenantId, prepared(statement), (error, rows) => {
         if (error) reject(error)
         // The caller names the row type of the statement it wrote.
         else resolve(rows as R[])

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { basePath } from '@masthead/contract'
 import { hasScope, type Principal, type Principals } from '../identity/principal.ts'
-import { type AnswerCache, type Form, type KnownAnswer, mayRemember, withoutContent } from './answer-cache.ts'
+import { type AnswerCache, type Form, type KnownAnswer, mayRemember } from './answer-cache.ts'
 import { callerLeft, type RequestWatcher } from './answered-requests.ts'
 import { tokenIn } from './authenticate.ts'
 import { chooseEncoding } from './compression.ts'
-import { openToAllOrigins } from './cross-origin.ts'
 import type { Charge, RateLimiter } from './rate-limit.ts'
 import { requestId } from './request-id.ts'
+import { sendForm } from './send-form.ts'
 
 type Surroundings = {
   principals: Principals
@@ -19,20 +19,11 @@ type Surroundings = {
   begin: (response: ServerResponse) => boolean
 }
 
-/** Names and values by turns. Their order is that of the framework. */
-const linesOf = (form: Form): NonNullable<Form['lines']> => {
-  form.lines ??= {
-    whole: Object.entries({ ...openToAllOrigins, ...form.headers }).flat(),
-    bare: Object.entries({ ...openToAllOrigins, ...withoutContent(form) }).flat(),
-  }
-  return form.lines
-}
-
 type Found = { principal: Principal; answer: KnownAnswer; form: Form; isCurrent: boolean }
 
 /**
- * Answers what is in memory before the framework looks at it, byte for byte as the framework would: the way through its
- * routes and hooks costs as much again. Whatever is not as simple as that is left to the framework.
+ * Answers what is in memory before the framework looks at it: the way through its routes and hooks costs as much again.
+ * Whatever is not as simple as that is left to the framework.
  */
 export const answerFromMemory = ({ principals, answers, limiter, watchers, begin }: Surroundings) => {
   const find = ({ method, url = '', headers }: IncomingMessage): Found | null => {
@@ -68,15 +59,7 @@ export const answerFromMemory = ({ principals, answers, limiter, watchers, begin
       const told = { requestId: id, operation, path, method: 'GET', status, milliseconds, principal, refusedBy: null }
       for (const watcher of watchers) watcher.answered(told)
     })
-    if (isCurrent) charge?.refund()
-    const { whole, bare } = linesOf(form)
-    const headers = (isCurrent ? bare : whole).concat(
-      'x-request-id',
-      id,
-      Object.entries(charge?.headers() ?? {}).flat(),
-    )
-    if (isCurrent) response.writeHead(304, headers).end()
-    else response.writeHead(200, headers).end(form.body)
+    sendForm(response, form, isCurrent, id, charge)
   }
 
   return (request: IncomingMessage, response: ServerResponse, leave: () => void): void => {

@@ -18,7 +18,10 @@ export const drainAtTheEnd = (app: FastifyInstance): ((answer: ServerResponse) =
     if (closing && answering.size === 0) drained.resolve()
   }
   const begin = (answer: ServerResponse): boolean => {
-    if (closing) return false
+    if (closing) {
+      answer.shouldKeepAlive = false
+      return false
+    }
     answering.add(answer)
     answer.once('close', () => {
       answering.delete(answer)
@@ -29,11 +32,9 @@ export const drainAtTheEnd = (app: FastifyInstance): ((answer: ServerResponse) =
   app.addHook('onRequest', async (_request, { raw }) => {
     if (!begin(raw)) throw stopping()
   })
-  app.addHook('onSend', async (_request, reply) => {
-    if (closing) reply.header('connection', 'close')
-  })
   app.addHook('preClose', async () => {
     closing = true
+    for (const answer of answering) answer.shouldKeepAlive = false
     setTimeout(() => {
       for (const response of answering) response.destroy()
       app.server.closeAllConnections()

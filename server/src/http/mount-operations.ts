@@ -7,7 +7,7 @@ import { type Principal, type Principals, requireScope } from '../identity/princ
 import type { Answer, Call } from '../operation-call.ts'
 import { Problem } from '../problem.ts'
 import type { Page } from '../records/list.ts'
-import { type AnswerCache, encoded, formOf, type KnownAnswer, mayRemember, withoutContent } from './answer-cache.ts'
+import { type AnswerCache, encoded, formOf, type KnownAnswer, mayRemember } from './answer-cache.ts'
 import { authenticate, challenge } from './authenticate.ts'
 import { chooseEncoding } from './compression.ts'
 import { entityTag, isCurrent, readTags, requireMatch } from './conditional.ts'
@@ -18,6 +18,7 @@ import type { Charge, RateLimiter } from './rate-limit.ts'
 import { RefusedCallers } from './refused-callers.ts'
 import { bodyReader } from './request-body.ts'
 import { readQuery } from './request-query.ts'
+import { sendForm } from './send-form.ts'
 
 /** The handler of an operation as the mount sees it; in its resource `Handlers<…>` binds it to its types. */
 // biome-ignore lint/suspicious/noExplicitAny: a handler's call is typed where it is written, by its own operation
@@ -101,13 +102,8 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
       const ifNoneMatch = readTags('If-None-Match', request.headers['if-none-match'])
       const answer = await read(request)
       const form = await answers.formIn(answer, encoding)
-      if (!isCurrent(ifNoneMatch, answer.plain.headers.etag))
-        return reply.code(200).headers(form.headers).send(form.body)
-      request.charge?.refund()
-      return reply
-        .code(304)
-        .headers({ ...withoutContent(form), ...request.charge?.headers() })
-        .send()
+      reply.hijack()
+      sendForm(reply.raw, form, isCurrent(ifNoneMatch, answer.plain.headers.etag), request.id, request.charge)
     },
   })
 
@@ -120,9 +116,10 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
       // The reader has checked it against the operation's own schema.
       body: readBody(request.headers['content-type'], bodyOf(request)) as undefined,
       principal,
-      writer: {
-        author: callerOf(principal, { address: request.ip, requestId: request.id }),
-        actingUser: principal.legacyUserId,
+      // Of no use to reads.
+      get writer() {
+        const author = callerOf(principal, { address: request.ip, requestId: request.id })
+        return { author, actingUser: principal.legacyUserId }
       },
       tenant: database.forTenant(principal.tenantId),
       requireCurrent: (body) => requireMatch(ifMatch, body),
