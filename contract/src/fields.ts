@@ -1,4 +1,5 @@
-import Type, { type TUnsafe } from 'typebox'
+import type { TUnsafe } from 'typebox'
+import { Type } from './schema.ts'
 
 /** The vocabulary of the contract: each kind of value in the API, once. `title` and `description` reach the reference. */
 

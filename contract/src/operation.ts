@@ -1,6 +1,7 @@
-import Type, { type Static, type TObject, type TSchema } from 'typebox'
+import type { Static, TObject, TSchema } from 'typebox'
 import { closed, longest } from './fields.ts'
 import type { ProblemCode } from './problems.ts'
+import { Type } from './schema.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 

@@ -1,5 +1,6 @@
-import Type, { type Static } from 'typebox'
+import type { Static } from 'typebox'
 import { closed } from './fields.ts'
+import { Type } from './schema.ts'
 
 /** Every way in which the service says no: the code is stable, the title is the same for every occurrence. */
 export const problems = {

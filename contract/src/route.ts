@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import { Type } from './schema.ts'
 
 /** Where a creation went. */
 export const Route = Type.Union([Type.Literal('native'), Type.Literal('legacy')], {

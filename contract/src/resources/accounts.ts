@@ -1,8 +1,8 @@
-import Type from 'typebox'
 import * as field from '../fields.ts'
 import { longest } from '../fields.ts'
 import { cursor, defineResource, filter, pageOf, paging, search } from '../operation.ts'
 import { Route } from '../route.ts'
+import { Type } from '../schema.ts'
 
 const Account = Type.Object(
   {

@@ -1,7 +1,7 @@
-import Type from 'typebox'
 import * as field from '../fields.ts'
 import { longest } from '../fields.ts'
 import { cursor, defineResource, filter, flag, pageOf, paging, search } from '../operation.ts'
+import { Type } from '../schema.ts'
 
 const Contact = Type.Object(
   {

@@ -1,6 +1,6 @@
-import Type from 'typebox'
 import * as field from '../fields.ts'
 import { cursor, defineResource, filter, pageOf, paging } from '../operation.ts'
+import { Type } from '../schema.ts'
 
 const Invoice = Type.Object(
   {

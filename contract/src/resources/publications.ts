@@ -1,6 +1,6 @@
-import Type from 'typebox'
 import * as field from '../fields.ts'
 import { cursor, defineResource, flag, pageOf, paging, search } from '../operation.ts'
+import { Type } from '../schema.ts'
 
 const Publication = Type.Object(
   {

@@ -1,6 +1,6 @@
-import Type from 'typebox'
 import * as field from '../fields.ts'
 import { cursor, defineResource, filter, flag, pageOf, paging } from '../operation.ts'
+import { Type } from '../schema.ts'
 
 const Subscription = Type.Object(
   {

@@ -1,8 +1,8 @@
-import Type from 'typebox'
 import * as field from '../fields.ts'
 import { longest } from '../fields.ts'
 import { defineResource } from '../operation.ts'
 import { Route } from '../route.ts'
+import { Type } from '../schema.ts'
 
 const TaskInput = Type.Object(
   {

@@ -1,26 +1,35 @@
+import { createRequire } from 'node:module'
 import { mediaTypesOf, type Operation, type ProblemPlace } from '@masthead/contract'
 import type { TObject } from 'typebox'
-import { Compile, type Validator } from 'typebox/compile'
-import { Format } from 'typebox/format'
+import type { Validator } from 'typebox/schema'
 import { suggestion } from '../nearest-name.ts'
 import { Problem } from '../problem.ts'
 import { isCalendarDate, parseInstant } from '../values.ts'
 import { unsupportedMediaType } from './problems.ts'
 
-Format.Set('date', isCalendarDate)
-Format.Set('date-time', (text) => parseInstant(text) !== null)
+const require = createRequire(import.meta.url)
+
+/** Hundreds of files, so they are loaded for the first body, not for the start. */
+const compile = (schema: TObject): Validator => {
+  const { Format }: typeof import('typebox/format') = require('typebox/format')
+  const { Compile }: typeof import('typebox/schema') = require('typebox/schema')
+  Format.Set('date', isCalendarDate)
+  Format.Set('date-time', (text) => parseInstant(text) !== null)
+  return Compile(schema)
+}
 
 type BodyReader = (contentType: string | undefined, bytes: Buffer | undefined) => unknown
 
-/** Reads and checks the body of an operation; made once, at start. */
+/** Reads and checks the body of an operation. */
 export const bodyReader = (operation: Operation): BodyReader => {
   const { body: schema } = operation
   if (!schema) return refuseBody
-  const validator = Compile(schema)
+  let validator: Validator | undefined
   const accepted = mediaTypesOf(operation)
   return (contentType, bytes) => {
     requireMediaType(contentType, accepted)
     const value = parseJson(bytes)
+    validator ??= compile(schema)
     const errors = validate(validator, schema, value)
     if (errors.length === 0) return value
     throw new Problem('invalid_body', errors.map(({ detail }) => detail).join(' '), { errors })
@@ -69,7 +78,7 @@ const validate = (validator: Validator, schema: TObject, value: unknown): Proble
   if (validator.Check(value)) return Object.entries(value as object).flatMap(([name, text]) => unstorable(name, text)) // a checked body is an object
   // The validator stops after a few errors, so names that are not known are found here, and do not hide the others.
   const { known, unknown } = divided(schema, value)
-  const places = [...unknown, ...validator.Errors(known).flatMap(placesOf)]
+  const places = [...unknown, ...validator.Errors(known)[1].flatMap(placesOf)]
   return places.length > 0
     ? places
     : [{ pointer: '', code: 'invalid_value', detail: 'The body does not fit its schema.' }]
@@ -95,7 +104,7 @@ const divided = (schema: TObject, value: unknown): { known: unknown; unknown: Pr
   }
 }
 
-type SchemaError = ReturnType<Validator['Errors']>[number]
+type SchemaError = ReturnType<Validator['Errors']>[1][number]
 
 const placesOf = (error: SchemaError): ProblemPlace[] =>
   error.keyword === 'required'
