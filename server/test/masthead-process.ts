@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url'
 export type Environment = Readonly<Record<string, string>>
 export type Outcome = { code: number | null; stdout: string; stderr: string }
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
 /** Where it keeps what is its own, unless a test says otherwise: not in the folder of whoever runs the tests. */
 const dataDirectory = mkdtempSync(join(tmpdir(), 'masthead-data-'))
 const children = new Set<ChildProcess>()

@@ -12,8 +12,9 @@ const deaths: Record<string, () => void> = {
     throw Object.assign(new DatabaseError('invalid input: "canary"', 1, 'error'), { code: '22P02', detail: 'canary' })
   },
   '/exhaust': () => {
-    const kept: object[] = []
-    for (;;) kept.push({ size: kept.length })
+    // In large pieces: whoever creeps up to the limit may collect garbage for minutes before it is reached.
+    const kept: number[][] = []
+    for (;;) kept.push(new Array(100_000).fill(kept.length))
   },
 }
 

@@ -11,7 +11,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.stderr.on('error', () => {})
 
 try {
-  await buildProgram().parseAsync()
+  const program = await buildProgram(process.argv[2])
+  await program.parseAsync()
 } catch (error) {
   complain(messageOf(error))
   if (error instanceof Refusal) showSteps(error.steps)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ const paths = (command: Command, path: string[] = []): { path: string[]; isGroup
   { path, isGroup: command.commands.length > 0 },
   ...command.commands.flatMap((below) => paths(below, [...path, below.name()])),
 ]
-const commands = paths(buildProgram())
+const commands = paths(await buildProgram())
 
 before(async () => {
   await text('tenant create acme --name Acme --default-assignee T-1')
@@ -288,6 +288,11 @@ describe('every command', { concurrency: 2 }, () => {
       assertRefusal(outcome, complaint)
       assert.ok(!outcome.stderr.includes('hunter22'), outcome.stderr)
     })
+  })
+
+  test('belongs to a program that tells its version', async () => {
+    const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'))
+    for (const flag of ['--version', '-V']) assert.equal(await text(flag), `${version}\n`)
   })
 
   test('shows how it is used when called without a command, and fails', async () => {

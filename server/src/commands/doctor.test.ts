@@ -190,7 +190,7 @@ describe('masthead doctor', { timeout: 180_000 }, () => {
   })
 
   test('tells that few files may be open', async () => {
-    const main = fileURLToPath(new URL('../main.ts', import.meta.url))
+    const main = fileURLToPath(new URL('../main.js', import.meta.url))
     const command = ['-c', 'ulimit -n 512; exec "$0" "$@"', process.execPath, main, 'doctor', '--json']
     const { code, stdout } = await new Promise<{ code: number; stdout: string }>((resolve) => {
       execFile('/bin/sh', command, { env: environment }, (error, stdout) => resolve({ code: error ? 1 : 0, stdout }))

@@ -1,36 +1,43 @@
 import { Command } from 'commander'
-import { app } from './app.ts'
-import { audit } from './audit.ts'
-import { backup } from './backup.ts'
-import { contact } from './contact.ts'
-import { demo } from './demo.ts'
-import { doctor } from './doctor.ts'
-import { exporting } from './export.ts'
-import { importing } from './import.ts'
-import { keys } from './keys.ts'
-import { legacy } from './legacy.ts'
-import { member } from './member.ts'
-import { migrate } from './migrate.ts'
-import { openapi } from './openapi.ts'
+import description from '../../package.json' with { type: 'json' }
 import { complain } from './output.ts'
-import { probe } from './probe.ts'
-import { restoring } from './restore.ts'
-import { serve } from './serve.ts'
-import { tenant } from './tenant.ts'
-import { token } from './token.ts'
-import { user } from './user.ts'
-import { work } from './work.ts'
 
-/** The command line, as a tree. */
-export const buildProgram = (): Command => {
+/** By their names, in the order of the help. Each is loaded when it is called, so that none waits for the others. */
+const commands = new Map<string, () => Promise<() => Command>>(
+  Object.entries({
+    serve: async () => (await import('./serve.ts')).serve,
+    work: async () => (await import('./work.ts')).work,
+    tenant: async () => (await import('./tenant.ts')).tenant,
+    user: async () => (await import('./user.ts')).user,
+    member: async () => (await import('./member.ts')).member,
+    token: async () => (await import('./token.ts')).token,
+    app: async () => (await import('./app.ts')).app,
+    keys: async () => (await import('./keys.ts')).keys,
+    import: async () => (await import('./import.ts')).importing,
+    export: async () => (await import('./export.ts')).exporting,
+    demo: async () => (await import('./demo.ts')).demo,
+    legacy: async () => (await import('./legacy.ts')).legacy,
+    contact: async () => (await import('./contact.ts')).contact,
+    audit: async () => (await import('./audit.ts')).audit,
+    doctor: async () => (await import('./doctor.ts')).doctor,
+    probe: async () => (await import('./probe.ts')).probe,
+    backup: async () => (await import('./backup.ts')).backup,
+    restore: async () => (await import('./restore.ts')).restoring,
+    migrate: async () => (await import('./migrate.ts')).migrate,
+    openapi: async () => (await import('./openapi.ts')).openapi,
+  }),
+)
+
+/** The command line, as a tree: of the command that is called first, or of all when that is none. */
+export const buildProgram = async (called = ''): Promise<Command> => {
   const program = new Command('masthead')
     .description('The customer API of a publishing business.')
+    .version(description.version)
     // An option belongs to the command it follows: `import` and `import list` both have --tenant.
     .enablePositionalOptions()
-  const identity = [tenant, user, member, token, app, keys]
-  const records = [importing, exporting, demo, legacy, contact, audit]
-  const upkeep = [doctor, probe, backup, restoring, migrate, openapi]
-  for (const command of [serve, work, ...identity, ...records, ...upkeep]) program.addCommand(command())
+  const known = commands.get(called)
+  const loaders = known ? [known] : [...commands.values()]
+  for (const command of await Promise.all(loaders.map((load) => load()))) program.addCommand(command())
   failInOneLine(program, program.name())
   return program
 }

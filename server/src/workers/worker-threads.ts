@@ -98,7 +98,7 @@ export class WorkerThreads {
   }
 
   #begin(number: number): Thread {
-    const worker = new Worker(new URL('./worker-thread.ts', import.meta.url), {
+    const worker = new Worker(new URL('../main.js', import.meta.url), {
       name: `masthead ${number}`,
       workerData: { ...this.#data, worker: number } satisfies ThreadData,
     })

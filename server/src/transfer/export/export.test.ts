@@ -428,7 +428,7 @@ describe('a large export', () => {
     skip: process.platform === 'win32',
   }, async () => {
     const target = newFolder()
-    const main = fileURLToPath(new URL('../../main.ts', import.meta.url))
+    const main = fileURLToPath(new URL('../../main.js', import.meta.url))
     // Files of more than 20,000 blocks cannot be written, which is all that a full disk does.
     const limited = `ulimit -f 20000; exec "$@"`
     const command = [process.execPath, main, 'export', '--tenant', large.slug, '--to', target]
