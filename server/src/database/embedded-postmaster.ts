@@ -20,14 +20,23 @@ export type Postmaster = {
 // On the command line, not in postgresql.conf, so that a newer program changes them on an older cluster.
 const settings = { max_connections: 100, unix_socket_permissions: '0700' }
 
-/** Returns when the server is ready, or when another process got in the way and the caller had better look again. */
-export async function startPostmaster(cluster: Cluster, usualPort: number | undefined): Promise<void> {
+/**
+ * Returns when the server is ready, or when another process got in the way and the caller had better look again.
+ * Says `onBegun` when there is nothing left to do but wait.
+ */
+export async function startPostmaster(
+  cluster: Cluster,
+  usualPort: number | undefined,
+  onBegun: () => void,
+): Promise<void> {
   removeFalseLocks(cluster.folder)
   const logged = await prepareLog(cluster)
   const all = { ...settings, ...(await chooseEndpoint(cluster.folder, usualPort)) }
   const options = Object.entries(all).map(([name, value]) => `-c ${name}=${value}`)
   const args = ['-w', '-t', '60', '-D', cluster.folder, '-l', cluster.log, '-o', options.join(' ')]
-  const { ok, output } = await cluster.run(cluster.programs.pg_ctl, 'start', ...args)
+  const starting = cluster.run(cluster.programs.pg_ctl, 'start', ...args)
+  onBegun()
+  const { ok, output } = await starting
   if (ok) return
   const log = (await readFile(cluster.log)).subarray(logged).toString()
   // The memory is in use while orphans of a killed server finish their last statement.

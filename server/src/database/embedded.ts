@@ -17,14 +17,18 @@ export type EmbeddedServer = {
 const presenceLock = 7_240_118
 const patienceSeconds = 60
 
-/** Joins the PostgreSQL of a data directory: creates, starts or adopts it, and brings it back should it die. */
+/**
+ * Joins the PostgreSQL of a data directory: creates, starts or adopts it, and brings it back should it die. What else the
+ * caller has to do, it does best `meanwhile`: while the server starts.
+ */
 export async function openEmbedded(
   dataDirectory: string,
   say: (line: string) => void = () => {},
+  meanwhile: () => void = () => {},
 ): Promise<EmbeddedServer> {
   const cluster = await openCluster(dataDirectory, say)
   const leaving = new AbortController()
-  let presence = await join(cluster, leaving.signal)
+  let presence = await join(cluster, leaving.signal, { meanwhile })
   let recovery: Promise<void> | undefined
   let departure: Promise<void> | undefined
   const { endpoint } = presence
@@ -40,7 +44,7 @@ export async function openEmbedded(
     say('PostgreSQL went away: bringing it back')
     for (let pause = 100; !leaving.signal.aborted; pause = Math.min(2 * pause, 5_000)) {
       try {
-        presence = await join(cluster, leaving.signal, endpoint.port)
+        presence = await join(cluster, leaving.signal, { usualPort: endpoint.port })
         return watch()
       } catch (error) {
         if (leaving.signal.aborted) return
@@ -69,7 +73,11 @@ export async function openEmbedded(
 
 type Presence = { client: Client; endpoint: Endpoint }
 
-async function join(cluster: Cluster, leaving: AbortSignal, usualPort?: number): Promise<Presence> {
+async function join(
+  cluster: Cluster,
+  leaving: AbortSignal,
+  { usualPort, meanwhile = () => {} }: { usualPort?: number; meanwhile?: () => void },
+): Promise<Presence> {
   let reason: unknown
   for (const deadline = performance.now() + patienceSeconds * 1_000; performance.now() < deadline; ) {
     const postmaster = findPostmaster(cluster.folder)
@@ -89,7 +97,7 @@ async function join(cluster: Cluster, leaving: AbortSignal, usualPort?: number):
     } else {
       // Only here: one who leaves while the server comes up must still get in, or nobody stops it.
       leaving.throwIfAborted()
-      await startPostmaster(cluster, usualPort)
+      await startPostmaster(cluster, usualPort, meanwhile)
     }
   }
   const why = reason instanceof Error ? `: ${reason.message}` : ''

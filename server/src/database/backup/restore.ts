@@ -110,7 +110,7 @@ const writeEntries = async (entries: AsyncIterable<Entry>, workshop: string): Pr
     if (!description) {
       if (entry.path !== descriptionPath) throw new Refusal('it is not a backup of Masthead')
       description = await readDescription(entry)
-      await requireOwnVersion(description)
+      requireOwnVersion(description)
     } else if (entry.path === manifestPath) {
       await verify(entry, sums)
       isComplete = true
@@ -132,11 +132,10 @@ const writeEntries = async (entries: AsyncIterable<Entry>, workshop: string): Pr
   return description
 }
 
-const requireOwnVersion = async ({ postgres }: Description): Promise<void> => {
-  const own = await ownVersion()
-  if (postgres === own) return
+const requireOwnVersion = ({ postgres }: Description): void => {
+  if (postgres === ownVersion) return
   throw new Refusal(
-    `it holds files of PostgreSQL ${postgres}, and this program brings ${own}: restore it with the Masthead that made it, ` +
+    `it holds files of PostgreSQL ${postgres}, and this program brings ${ownVersion}: restore it with the Masthead that made it, ` +
       'which is then upgraded as any other',
   )
 }
