@@ -20,7 +20,7 @@ import { requestId } from './http/request-id.ts'
 import { requestLog } from './http/request-log.ts'
 import { UnreadableRequests } from './http/unreadable-requests.ts'
 import { DelegatedTokens } from './identity/delegated-tokens.ts'
-import { type OutsideIssuer, OutsideTokens } from './identity/outside-issuer.ts'
+import type { OutsideIssuer } from './identity/outside-issuer.ts'
 import { type Authenticator, Principals } from './identity/principal.ts'
 import { type Log, openLog } from './log.ts'
 import { Problem } from './problem.ts'
@@ -71,6 +71,8 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     // Who comes while it closes is refused by a problem like all others.
     return503OnClosing: false,
     routerOptions: { maxParamLength: largest.urlBytes },
+    // What comes and goes is checked and written by the contract, so the framework's own ways are not even loaded.
+    schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     requestIdHeader: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
@@ -116,14 +118,14 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   })
   const limiter = rateLimits && new RateLimiter(rateLimits, await openCounters(app, options))
   await describeApi(app, baseUrl, delegation.issuer)
-  const delegated =
+  const [delegated, handlers] = await Promise.all([
     'secret' in delegation
-      ? await mountOwnServer(app, options, delegation, limiter)
-      : new OutsideTokens(database, delegation, (error) =>
-          app.log.warn({ err: error }, 'the outside issuer did not give its keys'),
-        )
+      ? mountOwnServer(app, options, delegation, limiter)
+      : acceptOutsideTokens(app, database, delegation),
+    // While that asks for its keys.
+    loadHandlers(),
+  ])
   const principals = new Principals(database, delegated)
-  const handlers = await loadHandlers()
   const { answers = new AnswerCache(database.revisions) } = options
   await app.register((api) => mountOperations(api, { database, principals, handlers, baseUrl, limiter, answers }), {
     prefix: basePath,
@@ -155,6 +157,18 @@ const mountOwnServer = async (
   return new DelegatedTokens(database, { issuer, audience: resource, key: server.key })
 }
 
+const acceptOutsideTokens = async (
+  app: FastifyInstance,
+  database: Database,
+  issuer: OutsideIssuer,
+): Promise<Authenticator> => {
+  // Loaded here, because few need it.
+  const { OutsideTokens } = await import('./identity/outside-issuer.ts')
+  return new OutsideTokens(database, issuer, (error) =>
+    app.log.warn({ err: error }, 'the outside issuer did not give its keys'),
+  )
+}
+
 const openCounters = async (app: FastifyInstance, { counting = {} }: AppOptions): Promise<Counters> => {
   const { memory, thread, redisUrl } = counting
   const local = new MemoryCounters(memory, thread)
@@ -173,6 +187,10 @@ const loadHandlers = async (): Promise<Map<string, Handler>> => {
   const names = Object.keys(resources) as ResourceName[] // the keys of `resources` are their names
   const modules = await Promise.all(names.map((name) => import(`./resources/${name}/handlers.ts`)))
   return new Map(modules.flatMap(({ handlers }) => Object.entries<Handler>(handlers)))
+}
+
+const unused = (): never => {
+  throw new Error('routes have no schemas of the framework')
 }
 
 /** What the framework has to say of its own accord is of interest only to who looks for a fault. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Adapter, type AdapterPayload, errors } from 'oidc-provider'
+import type { Adapter, AdapterPayload } from 'oidc-provider'
 import type { Author } from '../audit/author.ts'
 import type { Query } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
@@ -83,6 +83,7 @@ export class StateAdapter implements Adapter {
       values: [this.#model, hash(id)],
     })
     if (spent) await endGrant(this.#database, { kind: 'masthead' }, spent.grant_id)
+    const { errors } = await import('oidc-provider')
     throw new errors.InvalidGrant('already used')
   }
 

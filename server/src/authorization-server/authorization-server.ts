@@ -1,17 +1,18 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
-import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose'
+import type { JWTVerifyGetKey } from 'jose'
 import type Provider from 'oidc-provider'
 import { deleteOldFailures } from '../identity/sign-in.ts'
 import { deleteSpentKeys, ensureSigningKey, loadSigningKeys, signingKeysRevision } from '../identity/signing-keys.ts'
+import { lazily } from '../lazily.ts'
 import { deleteExpiredState } from './adapter.ts'
-import { buildProvider, type ProviderOptions } from './provider.ts'
+import type { ProviderOptions } from './provider.ts'
 
 const pollMilliseconds = 400
 const leastMillisecondsBetweenLookups = 50
 const houseKeepingMilliseconds = 60_000
 
-type Running = { revision: string; provider: Provider; handle: ReturnType<Provider['callback']>; key: JWTVerifyGetKey }
+type Loaded = { provider: Provider; handle: ReturnType<Provider['callback']> }
+type Running = { revision: string; loaded: () => Promise<Loaded>; key: JWTVerifyGetKey }
 
 /** The provider with the keys of the moment: a rotation by any process is taken up within a second. */
 export class AuthorizationServer {
@@ -35,12 +36,8 @@ export class AuthorizationServer {
     return new AuthorizationServer(options, await run(options))
   }
 
-  get provider(): Provider {
-    return this.#running.provider
-  }
-
-  handle(request: IncomingMessage, response: ServerResponse): void {
-    this.#running.handle(request, response)
+  loaded(): Promise<Loaded> {
+    return this.#running.loaded()
   }
 
   /** For the API: the keys that tokens may be signed with. One that another node has just made is looked up at once. */
@@ -48,6 +45,7 @@ export class AuthorizationServer {
     try {
       return await this.#running.key(header, token)
     } catch (error) {
+      const { errors } = await import('jose')
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
       await this.#pollSoon()
       return this.#running.key(header, token)
@@ -103,7 +101,20 @@ const run = async (options: Omit<ProviderOptions, 'keys'>): Promise<Running> => 
   const { read } = options.database
   const revision = await signingKeysRevision(read)
   const keys = await loadSigningKeys(read, options.secret)
-  const provider = buildProvider({ ...options, keys })
-  const key = createLocalJWKSet({ keys: keys.map(({ publicKey }) => publicKey) })
-  return { revision, provider, handle: provider.callback(), key }
+  const published = lazily(async () => {
+    const { createLocalJWKSet } = await import('jose')
+    return createLocalJWKSet({ keys: keys.map(({ publicKey }) => publicKey) })
+  })
+  return {
+    revision,
+    loaded: lazily(() => load({ ...options, keys })),
+    key: async (header, token) => (await published())(header, token),
+  }
+}
+
+/** For the first visitor, who waits: it takes long, and a start should not. The keys, which may be refused, are read before. */
+const load = async (options: ProviderOptions): Promise<Loaded> => {
+  const { buildProvider } = await import('./provider.ts')
+  const provider = buildProvider(options)
+  return { provider, handle: provider.callback() }
 }

@@ -1,6 +1,6 @@
 import { type Scope, scopePrefix, scopes } from '@masthead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { errors, type InteractionResults } from 'oidc-provider'
+import type { InteractionResults, Provider } from 'oidc-provider'
 import type { CalledFrom } from '../audit/author.ts'
 import type { Database } from '../database/database.ts'
 import { isUnavailable } from '../database/unavailable.ts'
@@ -24,10 +24,13 @@ export type Surroundings = {
   /** Null where nothing is limited. */
   limiter: RateLimiter | null
 }
-type Interaction = Awaited<ReturnType<AuthorizationServer['provider']['interactionDetails']>>
+type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>
 type Form = Record<string, string>
 
 const root = '/oauth2/interaction/:uid'
+
+/** Not loaded at the start, for which nobody should wait. */
+const library = () => import('oidc-provider')
 
 /** The pages between an application's request and its answer: who are you, and may it? */
 export const mountInteractions = async (app: FastifyInstance, surroundings: Surroundings): Promise<void> => {
@@ -40,7 +43,7 @@ export const mountInteractions = async (app: FastifyInstance, surroundings: Surr
   )
   if (limiter) app.addHook('onRequest', limitVisits(limiter, refusePerson))
   app.addHook('onRequest', async (request) => refuseOtherSites(request))
-  app.setErrorHandler((error, request, reply) => sendPage(reply, failurePage(error, request)))
+  app.setErrorHandler(async (error, request, reply) => sendPage(reply, await failurePage(error, request)))
 
   app.get(root, async (request, reply) =>
     sendPage(reply, await currentPage(surroundings, await find(surroundings, request, reply))),
@@ -94,32 +97,35 @@ export const mountInteractions = async (app: FastifyInstance, surroundings: Surr
 const denied: InteractionResults = { error: 'access_denied', error_description: 'the user denied the request' }
 
 /** A page of another site must not press our buttons; cookies are SameSite=Lax and the path is secret as well. */
-const refuseOtherSites = ({ method, headers }: FastifyRequest): void => {
+const refuseOtherSites = async ({ method, headers }: FastifyRequest): Promise<void> => {
   const site = headers['sec-fetch-site']
-  if (method === 'POST' && site !== undefined && site !== 'same-origin')
-    throw new errors.AccessDenied('another site sent this form')
+  if (method !== 'POST' || site === undefined || site === 'same-origin') return
+  const { errors } = await library()
+  throw new errors.AccessDenied('another site sent this form')
 }
 
 const calledFrom = ({ ip, id }: FastifyRequest): CalledFrom => ({ address: ip, requestId: id })
 
 const formOf = (request: FastifyRequest): Form => (request.body ?? {}) as Form // parsed above, for every route here
 
-const find = ({ server }: Surroundings, request: FastifyRequest, reply: FastifyReply): Promise<Interaction> =>
-  server.provider.interactionDetails(request.raw, reply.raw)
+const find = async ({ server }: Surroundings, request: FastifyRequest, reply: FastifyReply): Promise<Interaction> => {
+  const { provider } = await server.loaded()
+  return provider.interactionDetails(request.raw, reply.raw)
+}
 
 const finish = async (
   { server }: Surroundings,
   request: FastifyRequest,
   reply: FastifyReply,
   result: InteractionResults,
-) =>
-  reply.redirect(
-    await server.provider.interactionResult(request.raw, reply.raw, result, {
-      // After consent the provider must still know of a sign-in that was asked for, or it asks again.
-      mergeWithLastSubmission: 'consent' in result,
-    }),
-    303,
-  )
+) => {
+  const { provider } = await server.loaded()
+  const next = await provider.interactionResult(request.raw, reply.raw, result, {
+    // After consent the provider must still know of a sign-in that was asked for, or it asks again.
+    mergeWithLastSubmission: 'consent' in result,
+  })
+  return reply.redirect(next, 303)
+}
 
 const currentPage = async (surroundings: Surroundings, interaction: Interaction): Promise<Page> => {
   if (interaction.prompt.name === 'login') return signInPageOf(surroundings, interaction, {})
@@ -155,9 +161,9 @@ const signInPageOf = async (
 
 const applicationOf = async ({ database }: Surroundings, { params }: Interaction) => {
   const application = await findApplication(database.read, String(params.client_id))
-  if (!application || application.disabledAt)
-    throw new errors.InvalidClient('the application is not registered, or disabled')
-  return application
+  if (application && !application.disabledAt) return application
+  const { errors } = await library()
+  throw new errors.InvalidClient('the application is not registered, or disabled')
 }
 
 /** Checked by the provider against the registered ones before the interaction began. */
@@ -183,7 +189,8 @@ const grant = async (
   const tenants = await findChoosableTenants(database.read, userId, application.tenantId)
   if (!tenants.some(({ id }) => id === tenantId)) return null
   const allowed = askedScopes(interaction)
-  const given = new server.provider.Grant({ accountId: userId, clientId: application.clientId })
+  const { provider } = await server.loaded()
+  const given = new provider.Grant({ accountId: userId, clientId: application.clientId })
   given.addOIDCScope('openid offline_access')
   if (allowed.length > 0) given.addResourceScope(resource, allowed.map((scope) => scopePrefix + scope).join(' '))
   const grantId = await given.save()
@@ -194,7 +201,8 @@ const grant = async (
   return grantId
 }
 
-const failurePage = (error: unknown, request: FastifyRequest): Page => {
+const failurePage = async (error: unknown, request: FastifyRequest): Promise<Page> => {
+  const { errors } = await library()
   if (error instanceof Problem)
     return errorPage({ status: error.status, title: 'This did not work', detail: error.message })
   if (isUnavailable(error) || error instanceof errors.TemporarilyUnavailable) {

@@ -1,7 +1,8 @@
-import { IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { allowAllOrigins } from '../http/cross-origin.ts'
 import { methodNotAllowed } from '../http/problems.ts'
+import * as http from '../node-http.ts'
 import { mountInteractions, type Surroundings } from './interactions.ts'
 import { limitExchanges, limitVisits, type Refuse, refusePerson, refuseProgram } from './limits.ts'
 import { rememberVisitor } from './visitors.ts'
@@ -34,6 +35,7 @@ export const mountAuthorizationServer = async (app: FastifyInstance, surrounding
   const { server, issuer, limiter } = surroundings
   const { host, protocol } = new URL(issuer)
   const pass = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const { handle } = await server.loaded()
     const { raw } = request
     // The provider names itself by these: the configured issuer, not the address that the request came by.
     raw.headers['x-forwarded-host'] = host
@@ -55,7 +57,7 @@ export const mountAuthorizationServer = async (app: FastifyInstance, surrounding
     const passed = Buffer.isBuffer(request.body) ? unread(raw, request.body) : raw
     rememberVisitor(passed, request.ip, request.id)
     reply.hijack()
-    server.handle(passed, reply.raw)
+    handle(passed, reply.raw)
   }
   await app.register(async (passing) => {
     passing.removeAllContentTypeParsers()
@@ -89,7 +91,7 @@ export const mountAuthorizationServer = async (app: FastifyInstance, surrounding
 /** The provider reads the body itself, also where we had to look into it. */
 const unread = (raw: IncomingMessage, body: Buffer): IncomingMessage => {
   const { method, url, headers } = raw
-  const again = Object.assign(new IncomingMessage(raw.socket), { method, url, headers, complete: true })
+  const again = Object.assign(new http.IncomingMessage(raw.socket), { method, url, headers, complete: true })
   again.push(body)
   again.push(null)
   return again

@@ -1,11 +1,11 @@
 import { basePath, openapi, type ProblemCode, problems, scopePrefix, scopes } from '@masthead/contract'
-import scalar from '@scalar/fastify-api-reference'
 import type { FastifyInstance } from 'fastify'
 import { Problem } from '../problem.ts'
 import { resourceMetadataPath } from './authenticate.ts'
 import { entityTag, isCurrent, readTags } from './conditional.ts'
 import { allowAllOrigins } from './cross-origin.ts'
 import { getOnly } from './get-only.ts'
+import { mountReference } from './reference.ts'
 
 /** What the service says of itself: the OpenAPI document, the reference, the pages behind problem types. */
 export const describeApi = async (app: FastifyInstance, baseUrl: string, issuer: string): Promise<void> => {
@@ -37,17 +37,7 @@ export const describeApi = async (app: FastifyInstance, baseUrl: string, issuer:
     return reply.type('text/html; charset=utf-8').send(problemPage(code as ProblemCode)) // just checked
   })
   app.get('/', async (_request, reply) => reply.redirect('/docs'))
-  await app.register(scalar, {
-    routePrefix: '/docs',
-    configuration: {
-      url: `${basePath}/openapi.json`,
-      title: 'Masthead',
-      authentication: { preferredSecurityScheme: 'personalAccessToken' },
-      // Nothing on the page reaches for a service outside.
-      ...{ telemetry: false, withDefaultFonts: false, showDeveloperTools: 'never', hideClientButton: true },
-      ...{ agent: { disabled: true }, mcp: { disabled: true } },
-    },
-  })
+  mountReference(app)
 }
 
 /** RFC 9728. */

@@ -1,6 +1,6 @@
 import { generateKeyPair } from 'node:crypto'
 import { promisify } from 'node:util'
-import { calculateJwkThumbprint, exportJWK, type JWK } from 'jose'
+import type { JWK } from 'jose'
 import { type Author, operator } from '../audit/author.ts'
 import { auditIn, installation } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
@@ -77,6 +77,7 @@ const lockKeys = (query: Query) => query({ text: `select pg_advisory_xact_lock(h
 const addKey = async (query: Query, author: Author, secret: string): Promise<string> => {
   // Refuses another secret before anything changes: it would lock out everybody who has the right one.
   await loadSigningKeys(query, secret)
+  const { calculateJwkThumbprint, exportJWK } = await import('jose')
   const { privateKey, publicKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 })
   const publicJwk = await exportJWK(publicKey)
   const id = await calculateJwkThumbprint(publicJwk)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose'
+import type { errors, JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
 import { Problem } from '../problem.ts'
 
 export type VerifiedJwt = { header: { typ?: string | undefined; alg: string }; claims: JWTPayload & { exp: number } }
@@ -29,25 +29,27 @@ export class VerifiedJwts {
   }
 
   async #check(token: string): Promise<VerifiedJwt> {
+    // Loaded here, because a start should not wait for it.
+    const { errors, jwtVerify } = await import('jose')
     try {
       const { payload, protectedHeader } = await jwtVerify(token, this.#key, this.#options)
       const { exp = 0 } = payload // required above
       return { header: protectedHeader, claims: { ...payload, exp } }
     } catch (error) {
-      if (error instanceof errors.JOSEError) throw new Problem('invalid_token', reasonOf(error))
+      if (error instanceof errors.JOSEError) throw new Problem('invalid_token', reasonOf(error, errors))
       throw error
     }
   }
 }
 
-const reasonOf = (error: errors.JOSEError): string => {
-  if (error instanceof errors.JWTExpired) return 'This access token has expired.'
-  if (error instanceof errors.JWTClaimValidationFailed) {
+const reasonOf = (error: errors.JOSEError, kinds: typeof errors): string => {
+  if (error instanceof kinds.JWTExpired) return 'This access token has expired.'
+  if (error instanceof kinds.JWTClaimValidationFailed) {
     return error.claim === 'aud'
       ? 'This access token is for another resource.'
       : `This access token is not valid here: its \`${error.claim}\` is not the expected one.`
   }
-  if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWSSignatureVerificationFailed) {
+  if (error instanceof kinds.JWKSNoMatchingKey || error instanceof kinds.JWSSignatureVerificationFailed) {
     return 'This access token was not signed by the expected issuer.'
   }
   return 'This access token is not complete, or not one of this service.'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { prometheusContentType } from 'prom-client'
+import { createServer } from '../node-http.ts'
 
 /** Measures are for whoever may reach this port. */
 export type MetricsServer = { url: string; close: () => Promise<void> }
