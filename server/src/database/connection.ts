@@ -49,7 +49,7 @@ const sessionSettings = ({ statementSeconds }: Patience): string => `
   set statement_timeout = '${statementSeconds}s'; set lock_timeout = '3s';
   set idle_in_transaction_session_timeout = '5s'`
 
-export const connectionOf = (client: pg.ClientBase): pg.Connection =>
+const connectionOf = (client: pg.ClientBase): pg.Connection =>
   (client as unknown as { connection: pg.Connection }).connection // there, but not among its types
 
 /** At once, whatever the server still says: all that waits for an answer fails with this error. */
@@ -176,11 +176,28 @@ export const prepared = (statement: Statement): Required<Statement> & { name: st
   return { name, text: statement.text, values: statement.values ?? [] }
 }
 
+/** Connections on which something waits to be sent. */
+const held = new Set<pg.Connection['stream']>()
+
+/** What is asked in one turn of the event loop is sent at once: each system call costs more than making a statement. */
+export const gather = (client: pg.ClientBase): void => {
+  const { stream } = connectionOf(client)
+  if (held.has(stream)) return
+  held.add(stream)
+  stream.cork()
+  setImmediate(() => {
+    held.delete(stream)
+    stream.uncork()
+  })
+}
+
 export const queryOn =
   (client: pg.ClientBase, { silenceMilliseconds }: Patience): Query =>
-  async <R>(statement: Statement) =>
+  async <R>(statement: Statement) => {
+    gather(client)
     // The caller names the row type of the statement it wrote.
-    (await answered(client, client.query(prepared(statement)), silenceMilliseconds)).rows as R[]
+    return (await answered(client, client.query(prepared(statement)), silenceMilliseconds)).rows as R[]
+  }
 
 /** For statements in bulk, which are few and may take long: planned for their values, without a limit of time. */
 export const unpreparedOn =

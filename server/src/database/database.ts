@@ -5,6 +5,7 @@ import {
   answered,
   clientOptions,
   end,
+  gather,
   long,
   newClient,
   openClient,
@@ -223,6 +224,7 @@ const runTransaction = async <T>(
 ): Promise<T> => {
   const { silenceMilliseconds } = patience
   try {
+    gather(client)
     const opened = Promise.all([
       client.query('begin'),
       ...opening.map((statement) => client.query(prepared(statement))),

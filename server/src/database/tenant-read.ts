@@ -1,7 +1,6 @@
-import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import utils from 'pg/lib/utils.js'
-import { connectionOf, prepared, type Row, type Statement } from './connection.ts'
+import { gather, prepared, type Row, type Statement } from './connection.ts'
 
 /** Sets the tenant until the transaction ends, in which nothing can be written, and answers no row. */
 const beginRead = {
@@ -100,23 +99,9 @@ class TenantRead extends Query {
   }
 }
 
-/** Connections on which something waits to be sent. */
-const held = new Set<Duplex>()
-
-/** What is asked in one turn of the event loop is sent at once: each system call costs more than making a statement. */
-const holdForThisTurn = (stream: Duplex): void => {
-  if (held.has(stream)) return
-  held.add(stream)
-  stream.cork()
-  setImmediate(() => {
-    held.delete(stream)
-    stream.uncork()
-  })
-}
-
 export const readAsTenant = <R>(client: pg.ClientBase, tenantId: string, statement: Statement): Promise<R[]> =>
   new Promise((resolve, reject) => {
-    holdForThisTurn(connectionOf(client).stream)
+    gather(client)
     client.query(
       new TenantRead(tenantId, prepared(statement), (error, rows) => {
         if (error) reject(error)
