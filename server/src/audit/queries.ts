@@ -82,13 +82,13 @@ export const isAudited = async (query: Query, resource: string, recordId: string
 
 const chainedAtOnce = 2_000
 
-/** Puts what waits into the chains; answers how many entries that were. */
-export const chainWaiting = async (database: Database): Promise<number> => {
+/** Puts into the chains what waits, up to a limit; answers whether there may be more. */
+export const chainWaiting = async (database: Database): Promise<boolean> => {
   const [row] = await database.query<{ chained: number }>({
     text: 'select chain_audit($1) as chained',
     values: [chainedAtOnce],
   })
-  return row?.chained ?? 0
+  return row?.chained === chainedAtOnce
 }
 
 /** How many are not in their chains yet, up to ten thousand. */

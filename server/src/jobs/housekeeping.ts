@@ -61,7 +61,7 @@ export class Housekeeping {
   }
 
   async #chain(): Promise<void> {
-    while (!this.#stopping.signal.aborted && (await chainWaiting(this.#database)) > 0);
+    while (!this.#stopping.signal.aborted && (await chainWaiting(this.#database)));
   }
 
   async #forget(): Promise<void> {
