@@ -25,8 +25,11 @@ import { identity, Revisions } from './revisions.ts'
 import { prepareReads, readAsTenant } from './tenant-read.ts'
 import { isConnectionLost, outcomeUnknown, Unavailable } from './unavailable.ts'
 
-/** The work is done anew when its connection breaks before the commit, so it must leave nothing but what it queries. */
-export type Transaction = <T>(work: (query: Query) => Promise<T>) => Promise<T>
+/**
+ * The work is done anew when its connection breaks before the commit, so it must leave nothing but what it queries. What
+ * it asks by `last` commits in the same round trip; after that it asks nothing.
+ */
+export type Transaction = <T>(work: (query: Query, last: Query) => Promise<T>) => Promise<T>
 
 /** The only door to the records of a tenant: its queries name no tenant, the transaction does. */
 export type TenantDatabase = {
@@ -220,19 +223,27 @@ const runTransaction = async <T>(
   client: pg.PoolClient,
   patience: Patience,
   opening: Statement[],
-  work: (query: Query) => Promise<T>,
+  work: (query: Query, last: Query) => Promise<T>,
 ): Promise<T> => {
   const { silenceMilliseconds } = patience
+  const query = queryOn(client, patience)
+  let commit: Promise<pg.QueryResult> | undefined
+  const sendCommit = () => {
+    commit ??= answered(client, client.query('commit'), silenceMilliseconds)
+    return commit
+  }
+  const last: Query = async (statement) => {
+    const [rows] = await Promise.all([query<never>(statement), sendCommit()])
+    return rows
+  }
   try {
     gather(client)
     const opened = Promise.all([
       client.query('begin'),
       ...opening.map((statement) => client.query(prepared(statement))),
     ])
-    const [result] = await Promise.all([work(queryOn(client, patience)), opened])
-    const committed = await answered(client, client.query('commit'), silenceMilliseconds).catch((error) => {
-      throw afterCommit(error)
-    })
+    const [result] = await Promise.all([work(query, last), opened])
+    const committed = await sendCommit()
     // PostgreSQL answers the commit of a failed transaction with ROLLBACK, and without an error.
     if (committed.command !== 'COMMIT') throw new Error('the transaction was rolled back')
     client.release()
@@ -243,7 +254,7 @@ const runTransaction = async <T>(
       () => false,
     )
     client.release(!usable)
-    throw error
+    throw commit ? afterCommit(error) : error
   }
 }
 

@@ -13,7 +13,7 @@ export const observedDatabase = (database: Database, observe: Observe): Database
   const observedTransaction =
     (begin: Database['transaction']): Database['transaction'] =>
     (work) =>
-      observe(null, () => begin((query) => work(observed(query))))
+      observe(null, () => begin((query, last) => work(observed(query), observed(last))))
   return {
     ...database,
     query: observed(database.query),

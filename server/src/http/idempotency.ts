@@ -75,5 +75,5 @@ const inside = (tenant: TenantDatabase, query: Query): TenantDatabase => ({
   ...tenant,
   read: query,
   readSlowly: query,
-  transaction: (work) => work(query),
+  transaction: (work) => work(query, query),
 })

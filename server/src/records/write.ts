@@ -1,6 +1,6 @@
 import type { ResourceName } from '@masthead/contract'
 import type { Author } from '../audit/author.ts'
-import { audit, type Happening } from '../audit/queries.ts'
+import { audit, auditValues, type Happening } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
 import { fold, foldedStatus } from './folding.ts'
 import { columnOf, type Table, tables } from './tables.ts'
@@ -22,21 +22,47 @@ export const lockHead = (query: Query, resource: ResourceName): Promise<unknown>
     values: [resource],
   })
 
-/** Adds a record and notes who did; answers its body. */
+/** Adds a record at the end of the list and notes who did, in one statement; answers its body. */
 export const createRecord = async (
   query: Query,
   { author }: Writer,
   resource: ResourceName,
   record: Fields & { id: string },
 ): Promise<string> => {
+  const row = columnsOf(record)
   const after = JSON.stringify(record)
-  const [[body]] = await Promise.all([
-    insertRecords(query, resource, [record]),
-    audit(query, author, [{ action: 'created', resource, recordId: record.id, after }]),
-  ])
-  if (body === undefined) throw new Error(`${resource} ${record.id} was not stored`)
-  return body
+  const [added] = await query<{ body: string }>({
+    text: creation(tables[resource], Object.keys(row)),
+    values: [
+      ...auditValues(author, [{ action: 'created', resource, recordId: record.id, after }]),
+      searchText(resource, record),
+      ...Object.values(row),
+    ],
+  })
+  if (!added) throw new Error(`${resource} ${record.id} was not stored`)
+  return added.body
 }
+
+/** What `insertion` does for many, for one: values that need not be unpacked and are counted once are worth a text of their own. */
+const creation = (table: Table, columns: readonly string[]): string => `
+  with head as (
+    insert into heads (resource, last, changed_in) values ('${table.name}', 1, pg_current_xact_id())
+    on conflict (tenant_id, resource) do update set last = heads.last + 1, changed_in = excluded.changed_in
+    returning last
+  ), changed as (
+    insert into ${table.name} (position, ${columns.join(', ')})
+    values ((select last from head), ${columns.map((_column, index) => `$${index + 4}`).join(', ')})
+    returning position, class, ${table.facets} as facets, body
+  ), texts as (
+    insert into search_texts (resource, position, class, text)
+    select '${table.name}', position, class, $3::text from changed where $3::text is not null
+  ), counted as (
+    insert into tallies (resource, facet, class, level, block, count)
+    select '${table.name}', facet, class, level, position >> level, 1
+    from changed, unnest(facets) as facet, unnest(array[${tallyLevels.join(', ')}]) as level
+    on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + 1
+  )
+  select body, append_to_audit(current_tenant(), $1, $2) from changed`
 
 /** Adds records, all with the same fields, at the end of the list; answers their bodies in the same order. */
 export const insertRecords = async (

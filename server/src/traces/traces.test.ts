@@ -105,7 +105,6 @@ describe('traces', { timeout: 60_000 }, () => {
         ['select accounts'],
         ['select legacy_systems'],
         ['insert heads, insert contacts, insert search_texts, insert tallies'],
-        ['select append_to_audit'],
       ],
     ])
     const statement = spans.find(({ parentSpanId, name }) => parentSpanId === get.spanId && name === 'select contacts')

@@ -4,6 +4,7 @@ import { basePath } from '@masthead/contract'
 import { sampleAccount, sampleContact } from '../../../test/sample-records.ts'
 import { baseUrl, linksOf, secret, startService, type TestTenant, walk } from '../../../test/service.ts'
 import { buildApp } from '../../app.ts'
+import type { Query } from '../../database/connection.ts'
 import type { Database } from '../../database/database.ts'
 
 const service = await startService()
@@ -30,16 +31,13 @@ const recording = (database: Database, tell: (text: string) => void): Database =
   ...database,
   forTenant: (id) => {
     const tenant = database.forTenant(id)
-    return {
-      ...tenant,
-      transaction: (work) =>
-        tenant.transaction((query) =>
-          work((statement) => {
-            tell(statement.text)
-            return query(statement)
-          }),
-        ),
-    }
+    const told =
+      (query: Query): Query =>
+      (statement) => {
+        tell(statement.text)
+        return query(statement)
+      }
+    return { ...tenant, transaction: (work) => tenant.transaction((query, last) => work(told(query), told(last))) }
   },
 })
 

@@ -11,12 +11,12 @@ export const insertContact = (
   writer: Writer,
   contact: Fields & { id: string; accountId: string },
 ): Promise<string> =>
-  tenant.transaction(async (query) => {
+  tenant.transaction(async (query, last) => {
     const [accountId, route] = await Promise.all([
       requireReference(query, 'accounts', contact.accountId, 'accountId'),
       routeOf(query),
     ])
-    const body = await createRecord(query, writer, 'contacts', { ...contact, accountId })
+    const body = await createRecord(route === 'native' ? last : query, writer, 'contacts', { ...contact, accountId })
     await handOver(query, route, [{ type: 'contact.created', body, userId: writer.actingUser }])
     return body
   })

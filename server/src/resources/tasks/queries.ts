@@ -8,12 +8,12 @@ export const insertTask = (
   writer: Writer,
   task: Fields & { id: string; accountId: string },
 ): Promise<string> =>
-  tenant.transaction(async (query) => {
+  tenant.transaction(async (query, last) => {
     const [accountId, route] = await Promise.all([
       requireReference(query, 'accounts', task.accountId, 'accountId'),
       routeOf(query),
     ])
-    const body = await createRecord(query, writer, 'tasks', { ...task, accountId, route })
+    const body = await createRecord(route === 'native' ? last : query, writer, 'tasks', { ...task, accountId, route })
     // The task names its user itself.
     await handOver(query, route, [{ type: 'task.created', body }])
     return body
