@@ -9,13 +9,15 @@ export type Happening = {
   recordId: string
   before?: string | null
   after?: string | null
+  /** Where those of one call were not all done by the same. */
+  author?: Author
 }
 
 /** What belongs to no tenant is kept under this one. */
 export const installation = '00000000-0000-0000-0000-000000000000'
 
 /** Commits with what it tells of, in the tenant of the transaction. */
-export const audit = async (query: Query, author: Author, happenings: readonly Happening[]): Promise<void> => {
+export const audit = async (query: Query, author: Author | null, happenings: readonly Happening[]): Promise<void> => {
   await query({
     text: 'select append_to_audit(current_tenant(), $1, $2)',
     values: auditValues(author, happenings),
@@ -51,14 +53,14 @@ export const auditUser = async (
 }
 
 /** The last two parameters of `append_to_audit`, for a statement that does and tells in one. */
-export const auditValues = (author: Author, happenings: readonly Happening[]): [string, string] => [
-  JSON.stringify(author),
+export const auditValues = (author: Author | null, happenings: readonly Happening[]): [string | null, string] => [
+  author && JSON.stringify(author),
   `[${happenings.map(written).join(',')}]`,
 ]
 
 /** Values are JSON already, and stay as they are to the letter. */
-const written = ({ action, resource, recordId, before, after }: Happening): string => {
-  const about = JSON.stringify({ action, resource, record_id: recordId })
+const written = ({ action, resource, recordId, before, after, author }: Happening): string => {
+  const about = JSON.stringify({ author, action, resource, record_id: recordId })
   return `${about.slice(0, -1)},"before":${before ?? 'null'},"after":${after ?? 'null'}}`
 }
 

@@ -20,6 +20,7 @@ import {
   short,
 } from './connection.ts'
 import { FairLanes } from './fair-lanes.ts'
+import { GroupedWrites, type GroupWork } from './grouped-writes.ts'
 import { Outage } from './outage.ts'
 import { identity, Revisions } from './revisions.ts'
 import { prepareReads, readAsTenant } from './tenant-read.ts'
@@ -43,6 +44,8 @@ export type TenantDatabase = {
   /** One statement that may take long, on a connection that the quick ones do not share. */
   readSlowly: Query
   transaction: Transaction
+  /** For many small writes of one resource: those that wait for each other share a transaction of the work's. */
+  inGroups: <I, O>(resource: string, item: I, work: GroupWork<I, O>) => Promise<O>
   /** A connection of its own, for what reads or writes in bulk: nothing there ends it for taking long. */
   inBulk: <T>(work: (client: pg.Client) => Promise<T>) => Promise<T>
 }
@@ -116,6 +119,7 @@ export const openDatabase = (
   )
   const searches = new FairLanes(connections.searching, shareOf(connections.searching), long.silenceMilliseconds)
   const writes = new FairLanes(connections.writing, shareOf(connections.writing), patience.silenceMilliseconds)
+  const groups = new GroupedWrites()
   const ask: Query = (statement) => reading.use((client) => queryOn(client, patience)(statement))
   const lent = <T>(owner: string, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     const asked = performance.now()
@@ -152,6 +156,7 @@ export const openDatabase = (
         lent(tenantId, (client) => runTransaction(client, patience, [setTenant(tenantId)], work)).finally(() =>
           revisions.move(tenantId),
         ),
+      inGroups: (resource, item, work) => groups.run(`${tenantId} ${resource}`, item, work),
       inBulk: (work) => inBulk(options, role, tenantId, work).finally(() => revisions.move(tenantId)),
     }),
     load: () => ({
@@ -161,7 +166,7 @@ export const openDatabase = (
         most: connections.writing,
         open: writing.totalCount,
         running: writing.totalCount - writing.idleCount,
-        waiting: writing.waitingCount + writes.waiting(),
+        waiting: writing.waitingCount + writes.waiting() + groups.waiting(),
       },
     }),
     ping: async () => {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Query } from '../database/connection.ts'
 import type { TenantDatabase } from '../database/database.ts'
+import { doAlone } from '../database/grouped-writes.ts'
 import { findAnswer, keepAnswer, type RetriableRequest, type SentAnswer, takeTurn } from '../database/kept-answers.ts'
 import { Problem } from '../problem.ts'
 
@@ -76,4 +77,5 @@ const inside = (tenant: TenantDatabase, query: Query): TenantDatabase => ({
   read: query,
   readSlowly: query,
   transaction: (work) => work(query, query),
+  inGroups: (_resource, item, work) => doAlone(item, work),
 })

@@ -22,7 +22,7 @@ export const routeOf = async (query: Query): Promise<Route> => ((await isAttache
 
 /** Commits with the write. Called while the heads of the records are locked, so the order of calls is that of commits. */
 export const handOver = async (query: Query, route: Route, events: readonly Event[]): Promise<void> => {
-  if (route === 'native') return
+  if (route === 'native' || events.length === 0) return
   const timestamp = new Date().toISOString()
   await addDeliveries(
     query,

@@ -43,6 +43,24 @@ export const createRecord = async (
   return added.body
 }
 
+/** The same for several that several have given, all with the same fields; `last` ends the transaction. */
+export const createRecords = async (
+  query: Query,
+  last: Query,
+  resource: ResourceName,
+  created: readonly { writer: Writer; record: Fields & { id: string } }[],
+): Promise<string[]> => {
+  const [first, ...others] = created
+  if (!first) return []
+  if (others.length === 0) return [await createRecord(last, first.writer, resource, first.record)]
+  const happenings = created.map(({ writer: { author }, record }) => ({
+    ...{ action: 'created', resource, recordId: record.id, after: JSON.stringify(record), author },
+  }))
+  const records = created.map(({ record }) => record)
+  const [bodies] = await Promise.all([insertRecords(query, resource, records), audit(last, null, happenings)])
+  return bodies
+}
+
 /** What `insertion` does for many, for one: values that need not be unpacked and are counted once are worth a text of their own. */
 const creation = (table: Table, columns: readonly string[]): string => `
   with head as (

@@ -102,8 +102,8 @@ describe('traces', { timeout: 60_000 }, () => {
       ...['CreateContactRecord', caller],
       [
         'transaction',
-        ['select accounts'],
         ['select legacy_systems'],
+        ['select accounts'],
         ['insert heads, insert contacts, insert search_texts, insert tallies'],
       ],
     ])

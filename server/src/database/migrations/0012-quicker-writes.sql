@@ -41,3 +41,39 @@ begin
   end loop;
   return total;
 end $$;
+
+-- As before, at two thirds of the cost for one entry and no more for many; and what several did can be told in one call.
+create or replace function append_to_audit(tenant uuid, author json, writes json) returns void
+security definer set search_path = public, pg_temp language plpgsql as $$
+declare
+  former constant text := current_setting('masthead.tenant', true);
+  given record;
+  held bytea;
+  sealed bytea;
+  noted bigint;
+begin
+  perform set_config('masthead.tenant', tenant::text, true);
+  for given in
+    select * from json_to_recordset(writes)
+      as given (author json, action text, resource text, record_id text, before json, after json)
+  loop
+    sealed := null;
+    if given.before is not null or given.after is not null then
+      held := gen_random_bytes(32);
+      insert into audit_keys (tenant_id, resource, record_id, key)
+      values (tenant, given.resource, given.record_id, held)
+      on conflict do nothing;
+      if not found then
+        select key into held from audit_keys
+        where tenant_id = tenant and resource = given.resource and record_id = given.record_id;
+      end if;
+      sealed := audit_seal(
+        '{"before":' || coalesce(given.before::text, 'null') || ',"after":' || coalesce(given.after::text, 'null') || '}', held);
+    end if;
+    insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+    values (tenant, coalesce(given.author, append_to_audit.author), given.action, given.resource, given.record_id, sealed)
+    returning number into noted;
+    insert into audit_waiting (tenant_id, number) values (tenant, noted);
+  end loop;
+  perform set_config('masthead.tenant', coalesce(former, ''), true);
+end $$;

@@ -1,24 +1,49 @@
 import { isAudited } from '../../audit/queries.ts'
 import type { TenantDatabase } from '../../database/database.ts'
-import { handOver, routeOf } from '../../legacy/hand-over.ts'
+import { type Event, handOver, routeOf } from '../../legacy/hand-over.ts'
 import type { Answer } from '../../operation-call.ts'
+import { Problem } from '../../problem.ts'
 import { getRecord, requireReference } from '../../records/identifiers.ts'
-import { actionOf, createRecord, type Fields, lockHead, updateRecord, type Writer } from '../../records/write.ts'
+import { actionOf, createRecords, type Fields, lockHead, updateRecord, type Writer } from '../../records/write.ts'
 import type { Contact } from './rules.ts'
+
+type NewContact = { writer: Writer; contact: Fields & { id: string; accountId: string } }
 
 export const insertContact = (
   tenant: TenantDatabase,
   writer: Writer,
-  contact: Fields & { id: string; accountId: string },
+  contact: NewContact['contact'],
 ): Promise<string> =>
+  tenant.inGroups('contacts', { writer, contact }, (given: NewContact[]) => insertContacts(tenant, given))
+
+/** Those whose accounts exist are stored, all or none; the others are refused, each for itself. */
+const insertContacts = (tenant: TenantDatabase, given: NewContact[]): Promise<PromiseSettledResult<string>[]> =>
   tenant.transaction(async (query, last) => {
-    const [accountId, route] = await Promise.all([
-      requireReference(query, 'accounts', contact.accountId, 'accountId'),
+    const [route, ...accounts] = await Promise.all([
       routeOf(query),
+      ...given.map(({ contact }) => orProblem(requireReference(query, 'accounts', contact.accountId, 'accountId'))),
     ])
-    const body = await createRecord(route === 'native' ? last : query, writer, 'contacts', { ...contact, accountId })
-    await handOver(query, route, [{ type: 'contact.created', body, userId: writer.actingUser }])
-    return body
+    const good = given.flatMap(({ writer, contact }, index) => {
+      const accountId = accounts[index]
+      return typeof accountId === 'string' ? [{ writer, record: { ...contact, accountId } }] : []
+    })
+    const bodies = await createRecords(query, route === 'native' ? last : query, 'contacts', good)
+    const events = bodies.map(
+      (body, index): Event => ({ type: 'contact.created', body, userId: good[index]?.writer.actingUser ?? null }),
+    )
+    await handOver(query, route, events)
+    const stored = bodies.values()
+    return accounts.map((account) =>
+      typeof account === 'string'
+        ? { status: 'fulfilled', value: stored.next().value ?? '' }
+        : { status: 'rejected', reason: account },
+    )
+  })
+
+const orProblem = (reference: Promise<string>): Promise<string | Problem> =>
+  reference.catch((error) => {
+    if (error instanceof Problem) return error
+    throw error
   })
 
 /** Decides on the contact as it is while nobody else can change it; writes only what differs. */
