@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
-import type pg from 'pg'
+import pg from 'pg'
 import { fromBytes, readRowsAsBytes } from './byte-rows.ts'
 import {
   answered,
@@ -12,7 +12,6 @@ import {
   openPool,
   type Patience,
   prepareBulkSession,
-  prepared,
   type Query,
   queryOn,
   SharedConnections,
@@ -140,7 +139,7 @@ export const openDatabase = (
     read: (statement) => outage.bridge(() => ask(statement)),
     cursorKey,
     transaction: (work) =>
-      lent('', (client) => runTransaction(client, patience, [], work)).finally(() => revisions.move(identity)),
+      lent('', (client) => runTransaction(client, patience, 'begin', work)).finally(() => revisions.move(identity)),
     forTenant: (tenantId) => ({
       tenantId,
       cursorKey,
@@ -153,8 +152,8 @@ export const openDatabase = (
           outage.bridge(() => searching.use((client) => readAs(client, long, tenantId, statement))),
         ),
       transaction: (work) =>
-        lent(tenantId, (client) => runTransaction(client, patience, [setTenant(tenantId)], work)).finally(() =>
-          revisions.move(tenantId),
+        lent(tenantId, (client) => runTransaction(client, patience, `begin; ${setTenant(tenantId)}`, work)).finally(
+          () => revisions.move(tenantId),
         ),
       inGroups: (resource, item, work) => groups.run(`${tenantId} ${resource}`, item, work),
       inBulk: (work) => inBulk(options, role, tenantId, work).finally(() => revisions.move(tenantId)),
@@ -184,10 +183,8 @@ const readCursorKey = async (query: Query): Promise<KeyObject> => {
   return createSecretKey(row.cursor_key)
 }
 
-const setTenant = (tenantId: string): Statement => ({
-  text: `select set_config('masthead.tenant', $1, true)`,
-  values: [tenantId],
-})
+/** Until the transaction ends. */
+const setTenant = (tenantId: string): string => `set local masthead.tenant = ${pg.escapeLiteral(tenantId)}`
 
 const inBulk = async <T>(
   options: pg.ClientConfig,
@@ -227,7 +224,7 @@ const runStatement = async <R>(client: pg.PoolClient, patience: Patience, statem
 const runTransaction = async <T>(
   client: pg.PoolClient,
   patience: Patience,
-  opening: Statement[],
+  opening: string,
   work: (query: Query, last: Query) => Promise<T>,
 ): Promise<T> => {
   const { silenceMilliseconds } = patience
@@ -243,10 +240,7 @@ const runTransaction = async <T>(
   }
   try {
     gather(client)
-    const opened = Promise.all([
-      client.query('begin'),
-      ...opening.map((statement) => client.query(prepared(statement))),
-    ])
+    const opened = client.query(opening)
     const [result] = await Promise.all([work(query, last), opened])
     const committed = await sendCommit()
     // PostgreSQL answers the commit of a failed transaction with ROLLBACK, and without an error.
