@@ -76,6 +76,18 @@ describe('services with one Redis', { skip: withoutRedis }, async () => {
     assert.deepEqual((await Promise.all(waiting)).sort(), [201, 201, 201, 429])
   })
 
+  test('forget who hangs up while Redis is asked, also where the answer is in memory', async () => {
+    const token = await tenant.serviceToken()
+    assert.equal((await get(one, token)).status, 200)
+    await redis.ask((client) => client.sendCommand(['CLIENT', 'PAUSE', '80', 'ALL']))
+    const calls = [1, 2, 3].map(async () => {
+      const signal = AbortSignal.timeout(20)
+      await assert.rejects(one.call('GET', '/contacts', { token, signal }))
+    })
+    await Promise.all(calls)
+    await until('nobody is under way', async () => (await leases()).members.length === 0)
+  })
+
   test('heal from a node that was killed with requests under way', async () => {
     const token = await tenant.serviceToken()
     const url = await freeAddress('localhost')

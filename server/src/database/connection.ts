@@ -91,8 +91,18 @@ const setRole = async (client: pg.ClientBase, role: string | null): Promise<void
 }
 
 /** In one round trip. */
-const prepareSession = async (client: pg.ClientBase, role: string | null, patience: Patience): Promise<void> => {
-  const asked = Promise.all([client.query(sessionSettings(patience)), setRole(client, role), refuseStandby(client)])
+const prepareSession = async (
+  client: pg.ClientBase,
+  role: string | null,
+  patience: Patience,
+  prepareMore: (client: pg.ClientBase) => Promise<unknown> = async () => {},
+): Promise<void> => {
+  const asked = Promise.all([
+    client.query(sessionSettings(patience)),
+    setRole(client, role),
+    refuseStandby(client),
+    prepareMore(client),
+  ])
   try {
     await answered(client, asked, openingMilliseconds)
   } catch (error) {
@@ -101,16 +111,15 @@ const prepareSession = async (client: pg.ClientBase, role: string | null, patien
   }
 }
 
-export const openClient = async (
-  options: pg.ClientConfig,
+/** One that many share: `client` is made but not connected. */
+export const openShared = async (
+  client: pg.Client,
   role: string | null,
   patience: Patience,
-  prepare: (client: pg.Client) => void = () => {},
+  prepareMore: (client: pg.ClientBase) => Promise<unknown>,
 ): Promise<pg.Client> => {
-  const client = newClient(options)
-  prepare(client)
   await client.connect()
-  await prepareSession(client, role, patience)
+  await prepareSession(client, role, patience, prepareMore)
   return client
 }
 

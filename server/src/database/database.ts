@@ -8,8 +8,8 @@ import {
   gather,
   long,
   newClient,
-  openClient,
   openPool,
+  openShared,
   type Patience,
   prepareBulkSession,
   type Query,
@@ -102,10 +102,10 @@ export const openDatabase = (
 ): Database => {
   const options = clientOptions(connectionString)
   const outage = new Outage()
-  const openReading = async (patience: Patience): Promise<pg.Client> => {
-    const client = await openClient({ ...options, types: fromBytes }, role, patience, readRowsAsBytes)
-    await prepareReads(client)
-    return client
+  const openReading = (patience: Patience): Promise<pg.Client> => {
+    const client = newClient({ ...options, types: fromBytes })
+    readRowsAsBytes(client)
+    return openShared(client, role, patience, prepareReads)
   }
   const reading = new SharedConnections(connections.reading, () => openReading(patience), outage)
   const searching = new SharedConnections(connections.searching, () => openReading(long), outage)

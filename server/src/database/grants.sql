@@ -6,6 +6,7 @@ grant select on installation to masthead_service;
 revoke update on tenants from masthead_service;
 grant select, insert, update (name, default_assignee), delete on tenants to masthead_service;
 grant select, update on identity_revision to masthead_service;
+grant select, insert, update, delete on stamps to masthead_service;
 grant select, insert, update, delete on
   users, memberships, access_tokens, applications, consents, authorization_state, signing_keys, sign_in_failures,
   heads, tallies,

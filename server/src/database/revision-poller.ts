@@ -10,7 +10,7 @@ export class RevisionPoller {
   readonly #database: Database
   /** The stamps of the last answer, which the next may hold again. */
   #seen = new Map<string, string>()
-  #since: string | null = null
+  #since = '0'
   #timer: NodeJS.Timeout | undefined
   #polling: Promise<void> = Promise.resolve()
   #isStopped = false
@@ -39,32 +39,43 @@ export class RevisionPoller {
   async #poll(): Promise<void> {
     const { revisions, read } = this.#database
     const asked = clock()
-    const since = this.#since ?? '0'
-    const [answer] = await read<{ oldest: string; isBehind: boolean; changes: Change[] }>({
+    const [answer] = await read<{ oldest: string; isNew: boolean; changes: Change[] }>({
       text: poll,
-      values: [since],
+      values: [this.#since],
     })
     if (!answer) return
-    const { oldest, isBehind, changes } = answer
+    const { oldest, isNew, changes } = answer
+    // Nobody can tell what was written before this connection was made, perhaps to a server that has taken the place of
+    // another and counts its transactions anew.
+    if (isNew) revisions.moveAll()
     const seen = new Map<string, string>()
     for (const { tenant, resource, stamp } of changes) {
       const name = `${tenant} ${resource}`
       seen.set(name, stamp)
       if (this.#seen.get(name) !== stamp) revisions.move(tenant)
     }
-    // Another database, whose transactions are counted anew: what it changed before cannot be told.
-    if (isBehind) revisions.moveAll()
     this.#seen = seen
     this.#since = oldest
     revisions.noteKnown(asked)
   }
 }
 
-/** All of one moment. At the first time there is nothing to move, for nothing can have been kept. */
+/**
+ * All of one moment: what was stamped by a transaction that had not ended at the time of the last answer. Stamps of the
+ * future came with the dump of another server.
+ */
 const poll = `
-  select pg_snapshot_xmin(now.snapshot)::text as oldest, pg_snapshot_xmin(now.snapshot) < $1::xid8 as "isBehind",
-    case when $1 = '0' then '[]'::json else (
-      select coalesce(json_agg(json_build_object('tenant', tenant, 'resource', resource, 'stamp', stamp::text)), '[]')
-      from changes_since($1::xid8)
-    ) end as changes
+  select pg_snapshot_xmin(now.snapshot)::text as oldest,
+    coalesce(current_setting('masthead.polled', true), '') = '' as "isNew",
+    case when coalesce(current_setting('masthead.polled', true), '') = '' then '[]'::json else (
+      select coalesce(json_agg(json_build_object('tenant', tenant, 'resource', resource, 'stamp', changed_in::text)), '[]')
+      from (
+        select tenant_id::text as tenant, resource, changed_in from stamps
+        where changed_in >= $1::xid8 and changed_in < pg_snapshot_xmax(now.snapshot)
+        union all
+        select '', '', changed_in from identity_revision
+        where changed_in >= $1::xid8 and changed_in < pg_snapshot_xmax(now.snapshot)
+      ) as stamped
+    ) end as changes,
+    set_config('masthead.polled', 'yes', false)
   from (select pg_current_snapshot() as snapshot) as now`

@@ -28,6 +28,7 @@ import { beginImport, noteChanges, noteCreations } from '../transfer/import/jour
 import { serviceRole } from './connection.ts'
 import { openDatabase } from './database.ts'
 import { migrate } from './migrate.ts'
+import { RevisionPoller } from './revision-poller.ts'
 import { readByItsOwner, withoutPolicy } from './tenant-tables.ts'
 
 const service = await startService()
@@ -290,6 +291,17 @@ describe('served by the plain owner of the database', () => {
     assert.deepEqual(await names('/contacts?search=renamed', blue.token), [0, []])
     assert.deepEqual(await names('/contacts?search=blue', blue.token), [1, ['Of blue']])
     await assert.rejects(database.query({ text: 'select * from contacts' }), /masthead\.tenant|uuid/)
+    // What another process writes moves the revisions of this one, whoever owns the tables.
+    const poller = new RevisionPoller(database)
+    context.after(() => poller.stop())
+    const moved = (scope: string, since: number) => () => database.revisions.of(scope) !== since
+    await until('they are known', () => database.revisions.areKnown)
+    const other = openDatabase(url, migrated.role)
+    const before = database.revisions.of(red.id)
+    await other.forTenant(red.id).transaction((query) => insertRecords(query, 'accounts', [sampleAccount('LATE')]))
+    await other.close()
+    await until('it is seen', moved(red.id, before), 1_000)
+    assert.ok(database.revisions.areKnown)
 
     const { tables: probed, ...found } = await probeTables(database, red.id, blue.id)
     assert.deepEqual(found, { leaks: [], notProbed: [] })

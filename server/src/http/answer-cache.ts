@@ -15,6 +15,7 @@ export type Form = {
 export type KnownAnswer = {
   name: string
   revision: number
+  foundAt: number
   /** Of the operation that answers so. */
   scope: Scope
   operation: string
@@ -54,8 +55,22 @@ export const mayRemember = ({ 'cache-control': header }: IncomingHttpHeaders): b
 
 export type Remembered = { memory: number; database: number; answers: number; bytes: number; mostBytes: number }
 
-/** What an entry weighs beside its bodies, by estimate. */
-const overheadBytes = 2_048
+/** What an entry weighs beside its forms, by estimate. */
+const overheadBytes = 1_024
+
+/** Its headers stand there twice, for each of two kinds of answer as names and values by turns. */
+const weightOf = ({ headers, body }: Form): number => body.length + 512 + 2 * Object.values(headers).join().length
+
+/** Small buffers are parts of large ones, which would be kept with them. */
+const alone = (form: Form): Form => {
+  if (form.body.buffer.byteLength < 2 * form.body.length) return form
+  const body = Buffer.allocUnsafeSlow(form.body.length)
+  form.body.copy(body)
+  return { ...form, body }
+}
+
+/** So that what nobody stamped, changes by hand among them, is seen at last. */
+const longestMilliseconds = 60_000
 
 /**
  * Answers to reads, by tenant and address, as long as nothing of the tenant was written. Bounded in bytes; what was asked
@@ -93,7 +108,7 @@ export class AnswerCache {
     const known = this.#answers.get(name)
     if (!known || !this.#revisions.areKnown) return null
     this.#answers.delete(name)
-    if (known.revision !== this.#revisions.of(tenantId)) {
+    if (known.revision !== this.#revisions.of(tenantId) || known.foundAt + longestMilliseconds < Date.now()) {
       this.#bytes -= known.bytes
       return null
     }
@@ -103,12 +118,13 @@ export class AnswerCache {
   }
 
   /** Of `revision` when the records were read: if it moved since, what was read may be of either side. */
-  keep(tenantId: string, url: string, answer: Omit<KnownAnswer, 'name' | 'forms' | 'bytes'>): KnownAnswer {
+  keep(tenantId: string, url: string, answer: Omit<KnownAnswer, 'name' | 'foundAt' | 'forms' | 'bytes'>): KnownAnswer {
     this.#given.database++
     const name = tenantId + url
-    const bytes = overheadBytes + name.length + answer.plain.body.length
-    const known = { name, ...answer, forms: new Map(), bytes }
+    const bytes = overheadBytes + name.length + weightOf(answer.plain)
+    const known = { name, foundAt: Date.now(), ...answer, forms: new Map(), bytes }
     if (answer.revision !== this.#revisions.of(tenantId) || bytes > this.#mostBytes / 8) return known
+    known.plain = alone(known.plain)
     this.#bytes += bytes - (this.#answers.get(name)?.bytes ?? 0)
     this.#answers.delete(name)
     this.#answers.set(name, known)
@@ -125,11 +141,12 @@ export class AnswerCache {
   async formIn(known: KnownAnswer, encoding: Encoding): Promise<Form> {
     const made = this.knownForm(known, encoding)
     if (made) return made
-    const form = await encoded(known.plain, encoding)
+    const form = alone(await encoded(known.plain, encoding))
     if (this.#answers.get(known.name) === known && !known.forms.has(encoding)) {
       known.forms.set(encoding, form)
-      known.bytes += form.body.length
-      this.#bytes += form.body.length
+      const bytes = weightOf(form)
+      known.bytes += bytes
+      this.#bytes += bytes
       this.#forgetOldest()
     }
     return form

@@ -65,8 +65,10 @@ export const answerFromMemory = ({ principals, answers, limiter, watchers, begin
   return (request: IncomingMessage, response: ServerResponse, leave: () => void): void => {
     const found = find(request)
     const go = (charge: Charge | null) => {
+      // The caller may have hung up while Redis was asked.
+      if (response.closed) charge?.leave()
       // Refusals are told by the framework, and counted by nobody.
-      if (!found || charge?.refused || !begin(response)) {
+      else if (!found || charge?.refused || !begin(response)) {
         charge?.leave()
         leave()
       } else send(found, charge, request, response)

@@ -19,6 +19,7 @@ const compressors: Record<Exclude<Encoding, 'identity'>, (body: Buffer) => Promi
 export const compress = (body: Buffer, encoding: Encoding): Promise<Buffer> | Buffer =>
   encoding === 'identity' ? body : compressors[encoding](body)
 
+const longestRemembered = 200
 const chosen = new Map<string, Encoding>()
 
 /** RFC 9110 §12.5.3: of what the caller accepts most, the one that we prefer. */
@@ -29,7 +30,7 @@ export const chooseEncoding = (header: string | string[] | undefined): Encoding 
   if (known) return known
   const encoding = choose(text)
   if (chosen.size > 1_000) chosen.clear()
-  chosen.set(text, encoding)
+  if (text.length <= longestRemembered) chosen.set(text, encoding)
   return encoding
 }
 

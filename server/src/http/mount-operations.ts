@@ -103,7 +103,7 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
       const answer = await read(request)
       const form = await answers.formIn(answer, encoding)
       reply.hijack()
-      sendForm(reply.raw, form, isCurrent(ifNoneMatch, answer.plain.headers.etag), request.id, request.charge)
+      sendForm(reply.raw, form, isCurrent(ifNoneMatch, form.headers.etag), request.id, request.charge)
     },
   })
 

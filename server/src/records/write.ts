@@ -17,10 +17,19 @@ export type Writer = { author: Author; actingUser: string | null }
 /** Every write of a resource holds this lock until it commits; who takes several takes them in the order of the alphabet. */
 export const lockHead = (query: Query, resource: ResourceName): Promise<unknown> =>
   query({
-    text: `insert into heads (resource, changed_in) values ($1, pg_current_xact_id())
-      on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in`,
+    text: `with head as (
+        insert into heads (resource) values ($1)
+        on conflict (tenant_id, resource) do update set last = heads.last returning resource
+      )
+      ${stamp}`,
     values: [resource],
   })
+
+/** What caches go by. After the head, whose lock it shares. */
+const stamp = `
+  insert into stamps (tenant_id, resource, changed_in)
+  select current_tenant(), resource, pg_current_xact_id() from head
+  on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in`
 
 /** Adds a record at the end of the list and notes who did, in one statement; answers its body. */
 export const createRecord = async (
@@ -64,10 +73,10 @@ export const createRecords = async (
 /** What `insertion` does for many, for one: values that need not be unpacked and are counted once are worth a text of their own. */
 const creation = (table: Table, columns: readonly string[]): string => `
   with head as (
-    insert into heads (resource, last, changed_in) values ('${table.name}', 1, pg_current_xact_id())
-    on conflict (tenant_id, resource) do update set last = heads.last + 1, changed_in = excluded.changed_in
-    returning last
-  ), changed as (
+    insert into heads (resource, last) values ('${table.name}', 1)
+    on conflict (tenant_id, resource) do update set last = heads.last + 1
+    returning resource, last
+  ), stamped as (${stamp}), changed as (
     insert into ${table.name} (position, ${columns.join(', ')})
     values ((select last from head), ${columns.map((_column, index) => `$${index + 4}`).join(', ')})
     returning position, class, ${table.facets} as facets, body
@@ -110,10 +119,10 @@ const givenAsJson = (table: Table, reader: 'json_populate_record' | 'json_popula
  */
 export const insertion = (table: Table, columns: readonly string[], given: string): string => `
   with given as (${given}), head as (
-    insert into heads (resource, last, changed_in) values ('${table.name}', $1::bigint, pg_current_xact_id())
-    on conflict (tenant_id, resource) do update set last = heads.last + excluded.last, changed_in = excluded.changed_in
-    returning last - $1::bigint as before
-  ), changed as (
+    insert into heads (resource, last) values ('${table.name}', $1::bigint)
+    on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
+    returning resource, last - $1::bigint as before
+  ), stamped as (${stamp}), changed as (
     insert into ${table.name} (position, ${columns.join(', ')})
     select head.before + given.ordinality, ${columns.map((column) => `given.${column}`).join(', ')}
     from head, given
