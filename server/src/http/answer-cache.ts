@@ -53,7 +53,14 @@ export const withoutContent = ({ headers }: Pick<Form, 'headers'>): Record<strin
 export const mayRemember = ({ 'cache-control': header }: IncomingHttpHeaders): boolean =>
   header === undefined || !/no-cache/i.test(header)
 
-export type Remembered = { memory: number; database: number; answers: number; bytes: number; mostBytes: number }
+export type Remembered = {
+  isUsed: boolean
+  memory: number
+  database: number
+  answers: number
+  bytes: number
+  mostBytes: number
+}
 
 /** What an entry weighs beside its forms, by estimate. */
 const overheadBytes = 1_024
@@ -90,7 +97,13 @@ export class AnswerCache {
 
   /** How much is kept, and where the answers so far came from. */
   load(): Remembered {
-    return { ...this.#given, answers: this.#answers.size, bytes: this.#bytes, mostBytes: this.#mostBytes }
+    return {
+      ...this.#given,
+      isUsed: this.#revisions.areKnown,
+      answers: this.#answers.size,
+      bytes: this.#bytes,
+      mostBytes: this.#mostBytes,
+    }
   }
 
   /** An answer from memory is sent. */

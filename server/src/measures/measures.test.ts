@@ -115,6 +115,7 @@ describe('the measures of two workers', { timeout: 60_000 }, async () => {
     // Once in each worker.
     assert.ok(read === 1 || read === 2, `${read}`)
     assert.equal(given(samples, 'memory') - given(before, 'memory'), 20 - read)
+    assert.equal(sumOf(samples, 'masthead_remembering'), 2)
     const kept = 'masthead_remembered_answers'
     assert.equal(sumOf(samples, kept) - sumOf(before, kept), read)
     const [used, most] = ['used', 'most'].map((state) => sumOf(samples, 'masthead_remembered_bytes', { state }))

@@ -60,7 +60,7 @@ export class ThreadMeasures implements RequestWatcher {
 
   async collect(): Promise<Measured> {
     const load = Object.entries(this.#load())
-    const { memory, database, answers, bytes, mostBytes } = this.#remembered()
+    const { isUsed, memory, database, answers, bytes, mostBytes } = this.#remembered()
     const tenantRequests = this.#tenantRequests
     this.#tenantRequests = new Map()
     return {
@@ -88,6 +88,7 @@ export class ThreadMeasures implements RequestWatcher {
           { labels: { from: 'memory' }, value: memory },
           { labels: { from: 'database' }, value: database },
         ]),
+        gauge('masthead_remembering', 'Threads that may answer from memory just now.', isUsed ? 1 : 0),
         gauge('masthead_remembered_answers', 'Answers in memory.', answers),
         gauge('masthead_remembered_bytes', 'What they weigh, and the most that they may.', [
           { labels: { state: 'used' }, value: bytes },
