@@ -51,3 +51,24 @@ export const fromBytes: pg.CustomTypesConfig = {
     return (value: Buffer | string) => parse(String(value))
   },
 }
+
+/**
+ * Of bytes that are good only until the next message comes, a copy on its own, because it may be kept; with room at both
+ * ends for what is put around it.
+ */
+export const copyOf = (bytes: Buffer, room: number): Buffer => {
+  const copy = Buffer.allocUnsafeSlow(room + bytes.length + room)
+  bytes.copy(copy, room)
+  return copy.subarray(room, room + bytes.length)
+}
+
+/** In the room that a copy has: to copy a page once more would cost as much as to read it. */
+export const enclose = (before: string, bytes: Buffer | null, after: string): Buffer => {
+  const end = (bytes?.byteOffset ?? 0) + (bytes?.length ?? 0)
+  if (!bytes || bytes.byteOffset < before.length || bytes.buffer.byteLength - end < after.length)
+    return Buffer.concat([Buffer.from(before), bytes ?? Buffer.alloc(0), Buffer.from(after)])
+  const whole = Buffer.from(bytes.buffer, bytes.byteOffset - before.length, before.length + bytes.length + after.length)
+  whole.write(before, 0, 'latin1')
+  whole.write(after, before.length + bytes.length, 'latin1')
+  return whole
+}

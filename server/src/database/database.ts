@@ -92,7 +92,7 @@ type Opening = {
 const shareOf = (size: number): number => Math.max(1, Math.min(size - 1, Math.ceil(size * 0.6)))
 
 /** So many reads on a connection keep it busy; more would only stand in the way of others. They are quick, so many may wait. */
-const pipelined = 2
+const pipelined = 4
 const mostReads = 2_000
 
 export const openDatabase = (

@@ -1,5 +1,7 @@
 import pg from 'pg'
 import utils from 'pg/lib/utils.js'
+import { serialize } from 'pg-protocol'
+import { copyOf } from './byte-rows.ts'
 import { gather, prepared, type Row, type Statement } from './connection.ts'
 
 /** Sets the tenant until the transaction ends, in which nothing can be written, and answers no row. */
@@ -11,29 +13,24 @@ const beginRead = {
 /** Once for each connection, before the first read. */
 export const prepareReads = (client: pg.ClientBase): Promise<unknown> => client.query({ ...beginRead, values: [''] })
 
-/** JSON that is sent as it is. */
-const asBytes = new Set(['body', 'items'])
+/** Columns with JSON that is sent as it is, and how much is to be put around it. */
+const asBytes: Readonly<Record<string, number>> = { body: 0, items: 128 }
 
 type Column = { name: string; parse: (value: Buffer) => unknown }
 /** By the names of statements. The columns of a prepared statement stay what they are. */
 const columnsOf = new Map<string, Column[]>()
 
 /** What `pg` has and does not declare. */
-type Wire = pg.Connection & {
-  submittedNamedStatements: Record<string, string>
-  parse: (statement: { name: string; text: string }) => void
-  bind: (bound: { statement: string; values: unknown[]; valueMapper?: (value: unknown) => unknown }) => void
-  describe: (what: { type: 'P'; name: string }) => void
-  execute: (executed: object) => void
-  sync: () => void
-}
-type Named = { name: string; text: string; values: unknown[] }
-const Query = pg.Query as unknown as new (
-  config: Named,
-) => pg.Submittable &
-  Named & {
-    hasBeenParsed(wire: Wire): boolean
-  }
+type Wire = pg.Connection & { submittedNamedStatements: Record<string, string> }
+type OpenQuery = { hasBeenParsed(wire: Wire): boolean }
+
+/** A query to `pg`, which takes no other on a connection that is shared; what it prepares for one is not needed here. */
+const Query = class {} as unknown as new () => OpenQuery
+Object.setPrototypeOf(Query.prototype, pg.Query.prototype)
+
+const executeAndSync = Buffer.concat([serialize.execute(), serialize.sync()])
+const beginningOf = (tenantId: string): Buffer =>
+  Buffer.concat([serialize.bind({ statement: beginRead.name, values: [tenantId] }), serialize.execute()])
 
 /**
  * A statement in a transaction of its own that begins by setting the tenant. What is sent before one Sync is one
@@ -41,40 +38,50 @@ const Query = pg.Query as unknown as new (
  * connection reads rows as bytes and is prepared for reads.
  */
 class TenantRead extends Query {
+  readonly name: string
+  readonly text: string
+  readonly #values: unknown[]
   readonly #tenantId: string
   readonly #answer: (error: Error | null, rows: Row[]) => void
   #columns: Column[]
   readonly #rows: Row[] = []
 
-  constructor(tenantId: string, statement: Named, answer: (error: Error | null, rows: Row[]) => void) {
-    super(statement)
+  constructor(
+    tenantId: string,
+    { name, text, values }: ReturnType<typeof prepared>,
+    answer: (error: Error | null, rows: Row[]) => void,
+  ) {
+    super()
+    this.name = name
+    this.text = text
+    this.#values = values
     this.#tenantId = tenantId
     this.#answer = answer
-    this.#columns = columnsOf.get(statement.name) ?? []
+    this.#columns = columnsOf.get(name) ?? []
   }
 
-  prepare(wire: Wire): void {
-    wire.bind({ statement: beginRead.name, values: [this.#tenantId] })
-    wire.execute({})
+  /** All in one piece: to hand over several costs more than to copy them. */
+  submit(connection: pg.Connection): void {
+    const wire = connection as Wire // it is one, whatever its declaration leaves out
+    const { name, text } = this
+    // A value that cannot be sent fails here, before anything is.
+    const bind = serialize.bind({ statement: name, values: this.#values, valueMapper: utils.prepareValue })
+    const parts = [beginningOf(this.#tenantId)]
     if (!this.hasBeenParsed(wire)) {
-      wire.parse(this)
-      wire.submittedNamedStatements[this.name] = this.text
+      parts.push(serialize.parse({ name, text }))
+      wire.submittedNamedStatements[name] = text
     }
-    try {
-      wire.bind({ statement: this.name, values: this.values, valueMapper: utils.prepareValue })
-      if (this.#columns.length === 0) wire.describe({ type: 'P', name: '' })
-      wire.execute({})
-    } catch (error) {
-      this.handleError(error instanceof Error ? error : new Error(String(error)))
-    }
-    wire.sync()
+    parts.push(bind)
+    if (this.#columns.length === 0) parts.push(serialize.describe({ type: 'P' }))
+    parts.push(executeAndSync)
+    wire.stream.write(Buffer.concat(parts))
   }
 
   handleRowDescription({ fields }: { fields: { name: string; dataTypeID: number }[] }): void {
     this.#columns = fields.map(({ name, dataTypeID }) => {
       const parse: (text: string) => unknown = pg.types.getTypeParser(dataTypeID, 'text')
-      // The bytes are good only until the next message comes.
-      return { name, parse: asBytes.has(name) ? Buffer.from : (value) => parse(value.toString()) }
+      const room = asBytes[name]
+      return { name, parse: room === undefined ? (value) => parse(value.toString()) : (value) => copyOf(value, room) }
     })
     columnsOf.set(this.name, this.#columns)
   }

@@ -134,6 +134,11 @@ export class AnswerCache {
   keep(tenantId: string, url: string, answer: Omit<KnownAnswer, 'name' | 'foundAt' | 'forms' | 'bytes'>): KnownAnswer {
     this.#given.database++
     const name = tenantId + url
+    const former = this.#answers.get(name)
+    if (former?.revision === answer.revision && former.plain.headers.etag === answer.plain.headers.etag) {
+      former.foundAt = Date.now()
+      return former
+    }
     const bytes = overheadBytes + name.length + weightOf(answer.plain)
     const known = { name, foundAt: Date.now(), ...answer, forms: new Map(), bytes }
     if (answer.revision !== this.#revisions.of(tenantId) || bytes > this.#mostBytes / 8) return known

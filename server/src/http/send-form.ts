@@ -15,9 +15,14 @@ export const sendForm = (
   const { whole, bare } = linesOf(form)
   const headers = (isCurrent ? bare : whole).concat('x-request-id', requestId)
   if (charge) for (const [name, value] of Object.entries(charge.headers())) headers.push(name, value)
-  if (isCurrent) response.writeHead(304, headers).end()
-  else response.writeHead(200, headers).end(form.body)
+  response.writeHead(isCurrent ? 304 : 200, headers)
+  if (isCurrent) response.end()
+  // As a text it goes out in one piece with the head, each byte a character.
+  else if (form.body.length < mostInOnePiece) response.end(form.body.toString('latin1'), 'latin1')
+  else response.end(form.body)
 }
+
+const mostInOnePiece = 8_192
 
 /** Names and values by turns. */
 const linesOf = (form: Form): NonNullable<Form['lines']> => {

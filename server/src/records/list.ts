@@ -1,4 +1,5 @@
 import { pageSizes, type ResourceName } from '@masthead/contract'
+import { enclose } from '../database/byte-rows.ts'
 import type { TenantDatabase } from '../database/database.ts'
 import { Problem } from '../problem.ts'
 import { type Mark, openCursor, sealCursor } from './cursor.ts'
@@ -18,17 +19,10 @@ export const listRecords = async (tenant: TenantDatabase, resource: ResourceName
   const found = filters ? await find(tenant, resource, filters, { size, page, mark }) : nothing
   const total = filters?.words && found.total > mostCounted ? null : found.total
   return {
-    body: Buffer.concat([
-      before,
-      found.items ?? none,
-      Buffer.from(`],"page":${page},"pageSize":${size},"total":${total}}`),
-    ]),
+    body: enclose('{"items":[', found.items, `],"page":${page},"pageSize":${size},"total":${total}}`),
     links: await linksOf(tenant, resource, query, { size, page, total, found }),
   }
 }
-
-const before = Buffer.from('{"items":[')
-const none = Buffer.alloc(0)
 
 const nothing: Found = { total: 0, found: 0, items: null, last: null }
 
