@@ -1,4 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import pg from 'pg'
 import { fromBytes, readRowsAsBytes } from './byte-rows.ts'
 import {
@@ -91,6 +92,9 @@ type Opening = {
 /** How many of them one tenant can take, so that the others go on. */
 const shareOf = (size: number): number => Math.max(1, Math.min(size - 1, Math.ceil(size * 0.6)))
 
+/** A search keeps a core busy: one tenant may not have all of them. */
+const searchesOfOne = (size: number): number => Math.max(1, Math.min(shareOf(size), availableParallelism() - 1))
+
 /** So many reads on a connection keep it busy; more would only stand in the way of others. They are quick, so many may wait. */
 const pipelined = 4
 const mostReads = 2_000
@@ -116,7 +120,7 @@ export const openDatabase = (
     patience.silenceMilliseconds,
     mostReads,
   )
-  const searches = new FairLanes(connections.searching, shareOf(connections.searching), long.silenceMilliseconds)
+  const searches = new FairLanes(connections.searching, searchesOfOne(connections.searching), long.silenceMilliseconds)
   const writes = new FairLanes(connections.writing, shareOf(connections.writing), patience.silenceMilliseconds)
   const groups = new GroupedWrites()
   const ask: Query = (statement) => reading.use((client) => queryOn(client, patience)(statement))

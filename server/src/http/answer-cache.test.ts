@@ -176,14 +176,14 @@ describe('an answer from memory', () => {
 
 describe('the memory of answers', () => {
   const revisions = new Revisions()
-  const about = { revision: 0, scope: 'contacts:read', operation: 'GetContacts', path: '/contacts' } as const
+  const about = { scope: 'contacts:read', operation: 'GetContacts', path: '/contacts' } as const
   const form = (length: number) => formOf({ headers: {}, body: Buffer.from('x'.repeat(length)) })
 
   test('holds no more bytes than it may, of which the least recent go', () => {
     const most = 2_000_000
     const cache = new AnswerCache(revisions, most)
     for (let number = 0; number < 20_000; number++) {
-      cache.keep('tenant', `/${number}`, { ...about, plain: form(500) })
+      cache.keep('tenant', `/${number}`, 0, { ...about, plain: form(500) })
       assert.ok(cache.load().bytes <= most)
     }
     assert.ok(cache.load().answers > 100)
@@ -193,9 +193,22 @@ describe('the memory of answers', () => {
     assert.equal(cache.find('tenant', '/19999')?.plain.body.buffer.byteLength, 500)
   })
 
+  test('is not filled by one tenant alone, nor with what was written to since', () => {
+    const cache = new AnswerCache(revisions, 200_000)
+    revisions.noteKnown(clock())
+    for (const url of ['/1', '/2', '/3'])
+      cache.keep('quiet', url, cache.revisionOf('quiet'), { ...about, plain: form(500) })
+    for (let number = 0; number < 1_000; number++)
+      cache.keep('loud', `/${number}`, cache.revisionOf('loud'), { ...about, plain: form(500) })
+    for (const url of ['/1', '/2', '/3']) assert.ok(cache.find('quiet', url))
+    revisions.move('loud')
+    assert.equal(cache.find('loud', '/999'), null)
+    assert.equal(cache.load().answers, 3)
+  })
+
   test('keeps an answer in each encoding in which it was asked for', async () => {
     const cache = new AnswerCache(revisions)
-    const known = cache.keep('tenant', '/', { ...about, plain: form(5_000) })
+    const known = cache.keep('tenant', '/', 0, { ...about, plain: form(5_000) })
     const bytes = cache.load().bytes
     for (const encoding of ['gzip', 'br', 'zstd'] as const) {
       assert.equal(cache.knownForm(known, encoding), null)
@@ -209,7 +222,7 @@ describe('the memory of answers', () => {
     const cache = new AnswerCache(revisions)
     const revision = cache.revisionOf('another')
     revisions.move('another')
-    cache.keep('another', '/', { ...about, revision, plain: form(500) })
+    cache.keep('another', '/', revision, { ...about, plain: form(500) })
     assert.equal(cache.load().answers, 0)
   })
 })

@@ -13,8 +13,8 @@ export type Form = {
 
 /** An answer in memory, in the encodings in which it was asked for so far; always also as it is. */
 export type KnownAnswer = {
-  name: string
-  revision: number
+  tenantId: string
+  url: string
   foundAt: number
   /** Of the operation that answers so. */
   scope: Scope
@@ -79,14 +79,18 @@ const alone = (form: Form): Form => {
 /** So that what nobody stamped, changes by hand among them, is seen at last. */
 const longestMilliseconds = 60_000
 
+/** What is kept of a tenant, all of one revision. */
+type Shelf = { tenantId: string; revision: number; answers: Map<string, KnownAnswer>; bytes: number }
+
 /**
- * Answers to reads, by tenant and address, as long as nothing of the tenant was written. Bounded in bytes; what was asked
- * for longest ago goes first.
+ * Answers to reads, by tenant and address, as long as nothing of the tenant was written. Bounded in bytes. What was asked
+ * for longest ago goes first, of a tenant that has more than its share or else of the one that was away longest: nobody's
+ * many push out somebody else's few.
  */
 export class AnswerCache {
   readonly #revisions: Revisions
   readonly #mostBytes: number
-  readonly #answers = new Map<string, KnownAnswer>()
+  readonly #shelves = new Map<string, Shelf>()
   readonly #given = { memory: 0, database: 0 }
   #bytes = 0
 
@@ -97,13 +101,9 @@ export class AnswerCache {
 
   /** How much is kept, and where the answers so far came from. */
   load(): Remembered {
-    return {
-      ...this.#given,
-      isUsed: this.#revisions.areKnown,
-      answers: this.#answers.size,
-      bytes: this.#bytes,
-      mostBytes: this.#mostBytes,
-    }
+    const answers = this.#shelves.values().reduce((sum, shelf) => sum + shelf.answers.size, 0)
+    const { areKnown: isUsed } = this.#revisions
+    return { ...this.#given, isUsed, answers, bytes: this.#bytes, mostBytes: this.#mostBytes }
   }
 
   /** An answer from memory is sent. */
@@ -117,36 +117,47 @@ export class AnswerCache {
   }
 
   find(tenantId: string, url: string): KnownAnswer | null {
-    const name = tenantId + url
-    const known = this.#answers.get(name)
-    if (!known || !this.#revisions.areKnown) return null
-    this.#answers.delete(name)
-    if (known.revision !== this.#revisions.of(tenantId) || known.foundAt + longestMilliseconds < Date.now()) {
-      this.#bytes -= known.bytes
+    const shelf = this.#shelfOf(tenantId)
+    const known = shelf?.answers.get(url)
+    if (!shelf || !known || !this.#revisions.areKnown) return null
+    if (known.foundAt + longestMilliseconds < Date.now()) {
+      this.#forget(shelf, known)
       return null
     }
     // Behind all others again.
-    this.#answers.set(name, known)
+    this.#shelves.delete(tenantId)
+    this.#shelves.set(tenantId, shelf)
+    shelf.answers.delete(url)
+    shelf.answers.set(url, known)
     return known
   }
 
   /** Of `revision` when the records were read: if it moved since, what was read may be of either side. */
-  keep(tenantId: string, url: string, answer: Omit<KnownAnswer, 'name' | 'foundAt' | 'forms' | 'bytes'>): KnownAnswer {
+  keep(
+    tenantId: string,
+    url: string,
+    revision: number,
+    answer: Pick<KnownAnswer, 'scope' | 'operation' | 'path' | 'plain'>,
+  ): KnownAnswer {
     this.#given.database++
-    const name = tenantId + url
-    const former = this.#answers.get(name)
-    if (former?.revision === answer.revision && former.plain.headers.etag === answer.plain.headers.etag) {
+    const former = this.#shelfOf(tenantId)?.answers.get(url)
+    if (
+      former &&
+      revision === this.#revisions.of(tenantId) &&
+      former.plain.headers.etag === answer.plain.headers.etag
+    ) {
       former.foundAt = Date.now()
       return former
     }
-    const bytes = overheadBytes + name.length + weightOf(answer.plain)
-    const known = { name, foundAt: Date.now(), ...answer, forms: new Map(), bytes }
-    if (answer.revision !== this.#revisions.of(tenantId) || bytes > this.#mostBytes / 8) return known
+    const bytes = overheadBytes + url.length + weightOf(answer.plain)
+    const known = { tenantId, url, foundAt: Date.now(), ...answer, forms: new Map(), bytes }
+    if (revision !== this.#revisions.of(tenantId) || bytes > this.#mostBytes / 8) return known
     known.plain = alone(known.plain)
-    this.#bytes += bytes - (this.#answers.get(name)?.bytes ?? 0)
-    this.#answers.delete(name)
-    this.#answers.set(name, known)
-    this.#forgetOldest()
+    const shelf = this.#shelfOf(tenantId) ?? { tenantId, revision, answers: new Map(), bytes: 0 }
+    this.#shelves.set(tenantId, shelf)
+    if (former) this.#forget(shelf, former)
+    shelf.answers.set(url, known)
+    this.#add(shelf, bytes)
     return known
   }
 
@@ -160,21 +171,40 @@ export class AnswerCache {
     const made = this.knownForm(known, encoding)
     if (made) return made
     const form = alone(await encoded(known.plain, encoding))
-    if (this.#answers.get(known.name) === known && !known.forms.has(encoding)) {
+    const shelf = this.#shelves.get(known.tenantId)
+    if (shelf?.answers.get(known.url) === known && !known.forms.has(encoding)) {
       known.forms.set(encoding, form)
       const bytes = weightOf(form)
       known.bytes += bytes
-      this.#bytes += bytes
-      this.#forgetOldest()
+      this.#add(shelf, bytes)
     }
     return form
   }
 
-  #forgetOldest(): void {
-    for (const [oldest, { bytes }] of this.#answers) {
-      if (this.#bytes <= this.#mostBytes) return
-      this.#answers.delete(oldest)
-      this.#bytes -= bytes
+  /** What was written to since is not kept any longer. */
+  #shelfOf(tenantId: string): Shelf | undefined {
+    const shelf = this.#shelves.get(tenantId)
+    if (!shelf || shelf.revision === this.#revisions.of(tenantId)) return shelf
+    this.#shelves.delete(tenantId)
+    this.#bytes -= shelf.bytes
+    return undefined
+  }
+
+  #add(shelf: Shelf, bytes: number): void {
+    shelf.bytes += bytes
+    this.#bytes += bytes
+    while (this.#bytes > this.#mostBytes) {
+      const [longestAway = shelf] = this.#shelves.values()
+      const from = shelf.bytes > this.#mostBytes / 4 ? shelf : longestAway
+      const [oldest] = from.answers.values()
+      if (oldest) this.#forget(from, oldest)
+      if (from.answers.size === 0) this.#shelves.delete(from.tenantId)
     }
+  }
+
+  #forget(shelf: Shelf, { url, bytes }: KnownAnswer): void {
+    shelf.answers.delete(url)
+    shelf.bytes -= bytes
+    this.#bytes -= bytes
   }
 }

@@ -138,7 +138,7 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
     const answer = await handler(call)
     const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
     const plain = formOf({ headers: headersOf(answer, call.query, body), body })
-    return answers.keep(tenantId, request.url, { revision, scope, operation: name, path: basePath + url, plain })
+    return answers.keep(tenantId, request.url, revision, { scope, operation: name, path: basePath + url, plain })
   }
 
   const write = async (request: FastifyRequest): Promise<SentAnswer> => {
