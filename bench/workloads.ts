@@ -76,9 +76,12 @@ export const workloadsOf = async (sources: Sources): Promise<Workload[]> => {
       masthead: async () => ask.contacts({ ...large, token: await delegatedToken() }),
     }),
     workload('8 tenants mixed', { masthead: ask.mixture(mixed), peer: ask.mixture(mixed) }),
-    workload('create contact, 1 tenant', {
-      ...{ masthead: written.slice(0, 1).map(ask.create), peer: writtenByOthers.slice(0, 1).map(ask.create) },
-    }),
+    {
+      ...workload('create contact, 1 tenant', {
+        ...{ masthead: written.slice(0, 1).map(ask.create), peer: writtenByOthers.slice(0, 1).map(ask.create) },
+      }),
+      postgres: insertAlone,
+    },
     {
       ...workload('create contact, 16 tenants', {
         ...{ masthead: written.map(ask.create), peer: writtenByOthers.map(ask.create) },

@@ -6,7 +6,7 @@ import { announced } from '../announced.ts'
  * The limit of what comes from the database: bare `node:http` and `pg` that join stored bodies, with no token, no
  * validation, no scope, no row-level security, no cursor and no entity tag. `/<tenant>/contacts/<id>` is a contact,
  * `/<tenant>/contacts?from=<position>&page=<n>` a page of 50. The answers are those of Masthead, so the total is there
- * too: one row of the tallies. Sessions are set and connections shared as in Masthead, which is the fastest way known.
+ * too: one row of the tallies. Sessions are set and connections shared as in Masthead.
  */
 const connections = await Promise.all(
   Array.from({ length: 4 }, async () => {

@@ -103,7 +103,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const origin = `http://127.0.0.1:${address.port}`
   return {
     ...{ app, database, owner, connectionString, origin },
-    call: (method, path, options) => call(origin, method, path, options),
+    call: (method, path, options) => callAt(origin, method, path, options),
     newTenant: (name) => newTenant(database, name),
   }
 }
@@ -135,7 +135,12 @@ export const cloneTemplate = async (): Promise<string> => {
   return url.href
 }
 
-const call = async (origin: string, method: string, path: string, options: CallOptions = {}): Promise<CallAnswer> => {
+export const callAt = async (
+  origin: string,
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<CallAnswer> => {
   const { token, body, headers = {}, signal } = options
   const response = await fetch(origin + (path.startsWith('//') ? path.slice(1) : basePath + path), {
     method,

@@ -23,12 +23,12 @@ export class StateAdapter implements Adapter {
     this.#model = model
   }
 
-  /** `jti` is the id once more: it is left out, and put back by who knows it. */
   /** Seconds for which a code is known after its time, so that its reuse is noticed; its payload says that it is expired. */
   get #remembered(): number {
     return this.#model === 'AuthorizationCode' ? 86_400 : 0
   }
 
+  /** `jti` is the id once more: it is left out, and put back by who knows it. */
   async upsert(id: string, given: AdapterPayload, expiresIn = 3_600): Promise<void> {
     const payload = withoutSecrets(given)
     await this.#query({

@@ -480,7 +480,7 @@ describe('a membership', { concurrency: 3 }, () => {
   const bob = '--tenant acme --email bob@acme.example'
   const create = `user create ${bob} --name Bob --role editor --password-stdin`
 
-  test('decides at each call what a personal access token may do', async () => {
+  test('decides within a second what a personal access token may do', async () => {
     await text(create, 'correct horse')
     const { token } = await json(
       'token create --tenant acme --user bob@acme.example --name x --scopes contacts:read,contacts:write',
@@ -488,13 +488,15 @@ describe('a membership', { concurrency: 3 }, () => {
     const write = () => service.call('POST', '/contacts', { token, body: { accountId: 'none' } })
     assert.equal((await write()).status, 422)
     await json(`member role ${bob} --role viewer`)
+    await until('it is refused', async () => (await write()).status === 403, 1_000)
     const refused = await write()
     assert.deepEqual([refused.status, refused.body.code], [403, 'insufficient_role'])
     assert.equal((await service.call('GET', '/contacts', { token })).status, 200)
     await json(`member role ${bob} --role admin`)
-    assert.equal((await write()).status, 422)
+    await until('it is let in', async () => (await write()).status === 422, 1_000)
 
     await json(`member remove ${bob}`)
+    await until('it has ended', async () => (await write()).status === 401, 1_000)
     const ended = await service.call('GET', '/contacts', { token })
     assert.deepEqual([ended.status, ended.body.code], [401, 'invalid_token'])
     await text(create, 'correct horse')

@@ -14,7 +14,7 @@ export const member = (): Command => {
 
   command
     .command('role')
-    .description('change the role of a member; takes effect with the next call')
+    .description('change the role of a member; takes effect within a second')
     .requiredOption('--tenant <slug>', 'the tenant')
     .requiredOption('--email <email>', 'e-mail address of the member')
     .addOption(choice('--role <role>', 'what the member may do', roles).makeOptionMandatory())

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -37,7 +38,11 @@ const portOf = (url: string): number => Number(new URL(url).port)
 const post = async (api: string, path: string, body: object): Promise<Response> =>
   fetch(api + path, {
     method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    headers: {
+      ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      // Those without one wait for each other in the process.
+      'idempotency-key': randomUUID(),
+    },
     body: JSON.stringify(body),
   })
 
@@ -65,7 +70,11 @@ const request = (line: string, headers: string[] = [], body = ''): string =>
   [`${line} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${token}`, ...headers, '', body].join('\r\n')
 const creation = (accountId: string): string => {
   const body = JSON.stringify({ accountId })
-  const headers = ['Content-Type: application/json', `Content-Length: ${body.length}`]
+  const headers = [
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    `Idempotency-Key: ${randomUUID()}`,
+  ]
   return request('POST /customer-api/v1/contacts', headers, body)
 }
 

@@ -92,7 +92,7 @@ type Opening = {
 /** How many of them one tenant can take, so that the others go on. */
 const shareOf = (size: number): number => Math.max(1, Math.min(size - 1, Math.ceil(size * 0.6)))
 
-/** A search keeps a core busy: one tenant may not have all of them. */
+/** A search keeps a core busy: in one worker, one tenant may not have all of this machine's. */
 const searchesOfOne = (size: number): number => Math.max(1, Math.min(shareOf(size), availableParallelism() - 1))
 
 /** So many reads on a connection keep it busy; more would only stand in the way of others. They are quick, so many may wait. */

@@ -1,17 +1,24 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { until } from '../../test/masthead-process.ts'
+import { startServing, until } from '../../test/masthead-process.ts'
 import { decoders } from '../../test/raw-connection.ts'
 import { sampleAccount, sampleContact } from '../../test/sample-records.ts'
-import { linksOf, type Service, startService } from '../../test/service.ts'
+import { callAt, linksOf, type Service, secret, startService } from '../../test/service.ts'
+import { serviceRole } from '../database/connection.ts'
+import { openDatabase } from '../database/database.ts'
 import { clock, Revisions } from '../database/revisions.ts'
 import { lockHead } from '../records/write.ts'
 import { AnswerCache, formOf } from './answer-cache.ts'
 
-/** Two nodes on one database. */
+/** Two nodes on one database: one in this process, and one in a process of its own. */
+type Node = Pick<Service, 'call'>
 const here = await startService()
-const there = await startService({ connectionString: here.connectionString })
+const serving = await startServing(['--port', '0', '--no-work'], {
+  ...{ DATABASE_URL: here.connectionString, MASTHEAD_SECRET: secret, RATE_LIMIT: 'off' },
+})
+after(() => serving.kill())
+const there: Node = { call: (...sent) => callAt(serving.announced.url, ...sent) }
 const guaranteedMilliseconds = 1_000
 
 const furnished = async () => {
@@ -20,12 +27,12 @@ const furnished = async () => {
   const contacts = await tenant.add('contacts', [sampleContact('C-1', { name: '0' })])
   const token = await tenant.serviceToken()
   const id = String(contacts[0]?.id)
-  const write = async ({ call }: Service, name: string) => {
+  const write = async ({ call }: Node, name: string) => {
     const answer = await call('PATCH', `/contacts/${id}`, { token, body: { accountId: 'C-1', name } })
     assert.equal(answer.status, 200, answer.text)
   }
   const paths = [`/contacts/${id}`, '/contacts', '/contacts?accountId=C-1&pageSize=1', '/contacts?search=ada']
-  const read = async ({ call }: Service, path = paths[0] ?? '', headers = {}): Promise<string> => {
+  const read = async ({ call }: Node, path = paths[0] ?? '', headers = {}): Promise<string> => {
     const { body, status, text } = await call('GET', path, { token, headers })
     assert.equal(status, 200, text)
     return (body.items?.[0] ?? body).name
@@ -60,7 +67,9 @@ describe('an answer from memory', () => {
 
   test('shows within a second what a transaction wrote that was open for longer', async () => {
     const { tenant, id, read, paths } = await furnished()
-    await there.database.forTenant(tenant.id).transaction(async (query) => {
+    const other = openDatabase(here.connectionString, serviceRole)
+    after(() => other.close())
+    await other.forTenant(tenant.id).transaction(async (query) => {
       await lockHead(query, 'contacts')
       await query({ text: `update contacts set name = 'late' where id = $1`, values: [id] })
       // While other nodes ask several times.
@@ -135,7 +144,7 @@ describe('an answer from memory', () => {
   test('is never older than is guaranteed, while both nodes write and read as they like', async () => {
     const { write, read, paths } = await furnished()
     /** What was answered, when, and by which node, in order. */
-    const answered: { value: number; at: number; by: Service }[] = [{ value: 0, at: 0, by: here }]
+    const answered: { value: number; at: number; by: Node }[] = [{ value: 0, at: 0, by: here }]
     let next = 1
     let turn = Promise.resolve()
     /** Writes come one after another, so that a larger number is a later one. */
@@ -152,7 +161,7 @@ describe('an answer from memory', () => {
         await delay(Math.random() * 30)
       }
     }
-    const reading = async (node: Service, path: string, until: number) => {
+    const reading = async (node: Node, path: string, until: number) => {
       while (Date.now() < until) {
         const began = Date.now()
         const least = Math.max(

@@ -45,9 +45,9 @@ export const answerFromMemory = ({ principals, answers, limiter, watchers, begin
     charge: Charge | null,
     request: IncomingMessage,
     response: ServerResponse,
+    began: number,
   ) => {
     answers.noteGiven()
-    const began = performance.now()
     const id = requestId(request.headers['x-request-id'])
     for (const watcher of watchers) watcher.arrived()
     response.once('close', () => {
@@ -63,6 +63,7 @@ export const answerFromMemory = ({ principals, answers, limiter, watchers, begin
   }
 
   return (request: IncomingMessage, response: ServerResponse, leave: () => void): void => {
+    const began = performance.now()
     const found = find(request)
     const go = (charge: Charge | null) => {
       // The caller may have hung up while Redis was asked.
@@ -71,7 +72,7 @@ export const answerFromMemory = ({ principals, answers, limiter, watchers, begin
       else if (!found || charge?.refused || !begin(response)) {
         charge?.leave()
         leave()
-      } else send(found, charge, request, response)
+      } else send(found, charge, request, response, began)
     }
     const charge = found && limiter ? limiter.call(found.principal) : null
     if (charge instanceof Promise) charge.then(go, leave)

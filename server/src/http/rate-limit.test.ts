@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { until } from '../../test/masthead-process.ts'
@@ -99,7 +100,12 @@ test('calls of a tenant that would wait behind too many others are refused at on
   const tenant = await service.newTenant()
   const token = await tenant.serviceToken()
   await tenant.add('accounts', [sampleAccount('A')])
-  const create = () => service.call('POST', '/contacts', { token, body: { accountId: 'A' } })
+  // With a key each has a transaction of its own.
+  const create = () =>
+    service.call('POST', '/contacts', {
+      ...{ token, body: { accountId: 'A' } },
+      headers: { 'idempotency-key': randomUUID() },
+    })
   assert.equal((await create()).status, 201)
   await service.owner.query('begin')
   await service.owner.query('select from heads where tenant_id = $1 for update', [tenant.id])

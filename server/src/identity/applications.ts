@@ -98,7 +98,7 @@ export const findApplication = async (query: Query, clientId: string): Promise<A
   return application ?? null
 }
 
-/** A disabled application's tokens end with the next call; an enabled one's that have not expired work again. */
+/** A disabled application's tokens end within a second; an enabled one's that have not expired work again. */
 export const setApplicationDisabled = async (
   query: Query,
   author: Author,

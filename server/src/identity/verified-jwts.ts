@@ -6,7 +6,7 @@ export type VerifiedJwt = { header: { typ?: string | undefined; alg: string }; c
 
 const mostRemembered = 10_000
 
-/** Signatures are checked once a token; what may have changed since is checked at every call, elsewhere. */
+/** Signatures are checked once a token; what may have changed since is looked up elsewhere. */
 export class VerifiedJwts {
   readonly #key: JWTVerifyGetKey
   readonly #options: JWTVerifyOptions

@@ -135,7 +135,7 @@ describe('the measures of two workers', { timeout: 60_000 }, async () => {
     const writes = Array.from({ length: 20 }, () =>
       fetch(`${url}${api}/contacts`, { method: 'POST', headers, body, signal: leaving.signal }).catch(() => null),
     )
-    // Each worker lets one tenant have six of its ten connections.
+    // Each worker stores one, and the others wait to go with the next.
     await until('the rest waits', async () => {
       const samples = await tell()
       const writing = (state: string) => sumOf(samples, 'masthead_database_calls', { pool: 'writing', state })

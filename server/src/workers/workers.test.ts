@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { Agent } from 'node:http'
 import { after, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -85,7 +86,12 @@ describe('two workers', { timeout: 60_000 }, async () => {
   })
 
   test('answer what they took before they end', async () => {
-    const create = () => statusOf('/customer-api/v1/contacts', { method: 'POST', token, body: { accountId: 'A' } })
+    // Those without a key wait for each other in their worker.
+    const create = () =>
+      statusOf('/customer-api/v1/contacts', {
+        ...{ method: 'POST', token, body: { accountId: 'A' } },
+        headers: { 'idempotency-key': randomUUID() },
+      })
     assert.equal(await create(), 201)
     await service.owner.query('begin')
     await service.owner.query('select from heads where tenant_id = $1 for update', [tenant.id])
