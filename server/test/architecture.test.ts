@@ -49,9 +49,13 @@ test('contract imports only the schema library', () => {
   assertNone(below('contract/src/'), others)
 })
 
-test('nobody imports server', () => {
-  const others = sources.filter(({ path }) => !path.startsWith('server/'))
+test('nobody imports server, but tests that call it', () => {
+  const others = product.filter(({ path }) => !path.startsWith('server/'))
   assertNone(others, ({ imports }) => imports.filter((target) => /^(server\/|@masthead\/server)/.test(target)))
+})
+
+test('the client imports nothing but its own files', () => {
+  assertNone(below('client/src/'), ({ imports }) => imports.filter((target) => !target.startsWith('client/src/')))
 })
 
 test('http names no resource', () => {

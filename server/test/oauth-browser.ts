@@ -110,7 +110,7 @@ export class Browser {
   /** Until there is a page, or a redirect to somewhere else. */
   async follow(address: string, fields?: Parameters): Promise<Visit> {
     const visit = await this.visit(address, fields)
-    const isOurs = visit.location.startsWith('/') || visit.location.startsWith(`${baseUrl}/`)
+    const isOurs = ['/', `${baseUrl}/`, `${this.#origin}/`].some((start) => visit.location.startsWith(start))
     return isOurs ? this.follow(visit.location) : visit
   }
 

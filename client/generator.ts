@@ -1,0 +1,222 @@
+import {
+  basePath,
+  type Operation,
+  operations,
+  Problem,
+  ProblemPlace,
+  problems,
+  type Resource,
+  resources,
+  scopePrefix,
+  scopes,
+} from '@masthead/contract'
+
+/** The files that the client takes from the contract, by their paths: it stands alone, without the contract. */
+export const generatedFiles = (): Record<string, string> => ({
+  './src/generated/contract.ts': contractFile(),
+  './src/generated/resources.ts': resourcesFile(),
+})
+
+/** What JSON Schema leaves of a schema of the contract. */
+type Schema = {
+  type?: string | string[]
+  title?: string
+  description?: string
+  format?: string
+  pattern?: string
+  maxLength?: number
+  maximum?: number
+  const?: string
+  enum?: string[]
+  anyOf?: Schema[]
+  items?: Schema
+  required?: string[]
+  properties?: Record<string, Schema>
+}
+
+const head = '/** GENERATED from the contract by `npm run generate`. */\n'
+
+const contractFile = (): string =>
+  [
+    head,
+    `export const basePath = '${basePath}'\n`,
+    '/** Applications ask for scopes by this prefix. */',
+    `export const scopePrefix = '${scopePrefix}'\n`,
+    '/** What a token may do. */',
+    unionOf('Scope', scopes),
+    '/** Why the service said no; stable. */',
+    unionOf(
+      'ProblemCode',
+      mapValues(problems, ({ status, title, cure }) => `${status}: ${title}. ${cure}`),
+    ),
+    ...Object.values<Resource>(resources).flatMap(interfacesOf),
+    interfaceOf(merged('ProblemPlace', plain(ProblemPlace))),
+    interfaceOf(plain(Problem)),
+  ].join('\n')
+
+const interfacesOf = (resource: Resource): string[] => {
+  const all = Object.values(resource.operations)
+  const methodsWith = (field: 'body' | 'answer', schema: unknown): string =>
+    all
+      .filter((operation) => operation[field] === schema)
+      .map((operation) => `\`${resource.name}.${methodName(operation)}\``)
+      .join(' and ')
+  const bodies = new Set(all.flatMap(({ body }) => body ?? []))
+  const answers = new Set(all.flatMap(({ query, answer }) => (query || answer === resource.record ? [] : answer)))
+  return [
+    { ...plain(resource.record), description: resource.description },
+    ...all.flatMap(({ query }) => (query ? { ...plain(query), ...queryNote(resource) } : [])),
+    ...[...bodies].map((body) => ({ ...plain(body), description: `Given to ${methodsWith('body', body)}.` })),
+    ...[...answers].map((one) => ({ ...plain(one), description: `Answered by ${methodsWith('answer', one)}.` })),
+  ].map(interfaceOf)
+}
+
+const queryNote = (resource: Resource) => ({
+  title: queryName(resource),
+  description: `Given to \`${resource.name}.list\`.`,
+})
+const queryName = (resource: Resource): string => `${titleOf(resource.record)}Query`
+
+/** One interface for a union, which is easier to read from: what only some of its members have is optional. */
+const merged = (title: string, { anyOf = [], description = '' }: Schema): Schema => ({
+  ...{ title, description },
+  properties: Object.assign({}, ...anyOf.map(({ properties }) => properties)),
+  required: (anyOf[0]?.required ?? []).filter((name) => anyOf.every(({ required }) => required?.includes(name))),
+})
+
+const unionOf = (name: string, members: Readonly<Record<string, string>>): string => {
+  const lines = Object.entries(members).flatMap(([member, meaning]) => [`  /** ${meaning} */`, `  | '${member}'`])
+  return [`export type ${name} =`, ...lines, ''].join('\n')
+}
+
+const interfaceOf = ({ title, description, properties = {}, required = [] }: Schema): string => {
+  const fields = Object.entries(properties).flatMap(([name, schema]) => [
+    `  /** ${noteOn(schema)} */`,
+    required.includes(name) ? `  ${name}: ${typeOf(schema)}` : `  ${name}?: ${typeOf(schema)} | undefined`,
+  ])
+  const note = description ? [`/** ${description} */`] : []
+  return [...note, `export interface ${title} {`, ...fields, '}', ''].join('\n')
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  uuid: 'A UUID.',
+  date: 'As `YYYY-MM-DD`.',
+  'date-time': 'RFC 3339, UTC.',
+  '^-?[0-9]+\\.[0-9]{2}$': 'A decimal with two digits.',
+  '^-?[0-9]+$': 'An integer.',
+}
+
+/** The description, with what the type does not say. */
+const noteOn = ({ description, format, pattern, maxLength, maximum }: Schema): string =>
+  [
+    description,
+    kinds[format ?? ''] ?? kinds[pattern ?? ''],
+    maxLength && `At most ${maxLength} characters.`,
+    maximum && `At most ${maximum}.`,
+  ]
+    .filter((part) => part)
+    .join(' ')
+
+/** Fails for what it does not know, so that no field is typed too widely. */
+const typeOf = (schema: Schema): string => {
+  if (schema.enum?.join() === Object.keys(problems).join()) return 'ProblemCode'
+  if (schema.const !== undefined) return `'${schema.const}'`
+  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ')
+  if (schema.items?.description === plain(ProblemPlace).description) return 'ProblemPlace[]'
+  return [schema.type ?? []].flat().map(simpleType).join(' | ')
+}
+const simpleType = (type: string): string => {
+  if (['string', 'number', 'boolean', 'null'].includes(type)) return type
+  if (type === 'integer') return 'number'
+  throw new Error(`the contract uses the type ${type}, which the client does not know yet`)
+}
+
+const resourcesFile = (): string => {
+  const all = Object.values<Resource>(resources)
+  const classes = all.map(classOf)
+  const code = classes.join('\n')
+  const used = (names: string[]): string => names.filter((name) => new RegExp(`\\b${name}\\b`).test(code)).join(', ')
+  const titles = operations.flatMap(({ operation: { body, answer } }) => [body, answer].flatMap((one) => one ?? []))
+  const names = new Set([...titles.map(titleOf), ...all.map(queryName)])
+  return [
+    head,
+    `import type { ${used(['Caller', 'CallOptions', 'ConditionalOptions', 'KeyedOptions'])} } from '../caller.ts'`,
+    "import type { List } from '../list.ts'",
+    `import type {\n${used([...names].sort()).replaceAll(/(\w+)(, )?/g, '  $1,\n')}} from './contract.ts'\n`,
+    code,
+    '/** Every resource of the API. */',
+    'export class Resources {',
+    ...all.flatMap(({ name, description }) => [`  /** ${description} */`, `  readonly ${name}: ${className(name)}`]),
+    '',
+    '  constructor(caller: Caller) {',
+    ...all.map(({ name }) => `    this.${name} = new ${className(name)}(caller)`),
+    '  }',
+    '}',
+    '',
+  ].join('\n')
+}
+
+const className = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+
+const classOf = (resource: Resource): string =>
+  [
+    `/** ${resource.description} */`,
+    `export class ${className(resource.name)} {`,
+    '  readonly #caller: Caller',
+    '',
+    '  constructor(caller: Caller) {',
+    '    this.#caller = caller',
+    '  }',
+    ...Object.entries(resource.operations).flatMap(([name, operation]) => ['', ...methodOf(resource, name, operation)]),
+    '}',
+    '',
+  ].join('\n')
+
+const methodOf = (resource: Resource, operationName: string, operation: Operation): string[] => {
+  const { method, path, query, body, answer, scope, summary } = operation
+  const parts = path.slice(1).split('/')
+  const names = parts.filter((part) => part.startsWith('{')).map((part) => part.slice(1, -1))
+  const segments = parts.map((part) => (part.startsWith('{') ? part.slice(1, -1) : `'${part}'`)).join(', ')
+  const note = `  /** ${summary}. Needs \`${scope}\`. */`
+  if (query) {
+    return [
+      note,
+      `  list(query: ${queryName(resource)} = {}, options: CallOptions = {}): List<${titleOf(resource.record)}> {`,
+      `    return this.#caller.list('${operationName}', [${segments}], options, query)`,
+      '  }',
+    ]
+  }
+  const given = body ? [`${resource.singular}: ${titleOf(body)}`] : []
+  const parameters = [...names.map((name) => `${name}: string`), ...given, `options: ${optionsOf(operation)} = {}`]
+  const sent = [`'${operationName}'`, `'${method}'`, `[${segments}]`, 'options', ...(body ? [resource.singular] : [])]
+  return [
+    note,
+    `  ${methodName(operation)}(${parameters.join(', ')}): Promise<${titleOf(answer)}> {`,
+    `    return this.#caller.call(${sent.join(', ')})`,
+    '  }',
+  ]
+}
+
+/** What a newcomer would guess. */
+const methodName = ({ method, path }: Operation): string => {
+  if (method === 'PATCH') return 'update'
+  if (method !== 'POST') return method.toLowerCase()
+  return path.includes('{') ? (path.split('/').at(-1) ?? '') : 'create'
+}
+
+const optionsOf = ({ method, conditional, answer }: Operation): string =>
+  [
+    ...(conditional ? [`ConditionalOptions<${titleOf(answer)}>`] : []),
+    ...(method === 'POST' ? ['KeyedOptions'] : []),
+  ].join(' & ') || 'CallOptions'
+
+/** A schema of the contract is JSON Schema, with symbols of its library beside. */
+const plain = (schema: unknown): Schema => JSON.parse(JSON.stringify(schema))
+const titleOf = (schema: unknown): string => {
+  const { title } = plain(schema)
+  if (title === undefined) throw new Error('a body of the contract has no title')
+  return title
+}
+
+const mapValues = <V>(values: Readonly<Record<string, V>>, change: (value: V) => string): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]))

@@ -1,0 +1,242 @@
+import { AnswerCache } from './answer-cache.ts'
+import { baseAddress } from './base-address.ts'
+import { Deadline } from './deadline.ts'
+import { ifMatchOf, noteEtag } from './entity-tags.ts'
+import { ConnectionError, isProblem, MastheadError, ProblemError, UnexpectedAnswerError } from './errors.ts'
+import { basePath, type Problem } from './generated/contract.ts'
+import { readObject } from './json-object.ts'
+import { List, Page, type PageBody } from './list.ts'
+import { randomText } from './random.ts'
+import { type Failure, mayRepeat, pauseMilliseconds, readRetryAfter } from './retries.ts'
+
+/** Gives the access token. After a refusal it is asked again with the token that was refused, and may give another. */
+export type TokenSource = (refused?: string) => string | Promise<string>
+
+export interface MastheadOptions {
+  /** Address of the service, as `https://api.example.com`. */
+  baseUrl: string | URL
+  /** A personal access token or service token, an `OAuthSession`, or a function that gives the token. */
+  token: string | TokenSource | { accessToken: TokenSource }
+  /** How long a call may take, with all its retries: 60,000 unless said otherwise. */
+  timeoutMilliseconds?: number | undefined
+  /** How often a call is repeated that failed for a passing reason: 3 unless said otherwise. */
+  retries?: number | undefined
+  /** How much memory answers may take that are kept to be asked for by their `ETag`: 8 MiB unless said otherwise. */
+  cacheBytes?: number | undefined
+  hooks?: Hooks | undefined
+}
+
+/** Called as things happen, for logs and measures. Addresses hold what was searched for; tokens are never shown. */
+export interface Hooks {
+  request?: ((request: SentRequest) => void) | undefined
+  answer?: ((answer: ReceivedAnswer) => void) | undefined
+  retry?: ((retry: ComingRetry) => void) | undefined
+}
+export interface SentRequest {
+  /** The name of the operation in the contract, as `GetContacts`. */
+  operation: string
+  method: string
+  url: string
+  /** 1 for the first. */
+  attempt: number
+}
+export interface ReceivedAnswer extends SentRequest {
+  status: number
+  requestId: string | null
+  milliseconds: number
+}
+export interface ComingRetry extends SentRequest {
+  error: MastheadError
+  pauseMilliseconds: number
+}
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined
+  /** How long this call may take, with all its retries. */
+  timeoutMilliseconds?: number | undefined
+}
+export interface ConditionalOptions<T> extends CallOptions {
+  /** Only if the record is still as it came, else `precondition_failed`. The record, or its `ETag`. */
+  ifMatch?: T | string | undefined
+}
+export interface KeyedOptions extends CallOptions {
+  /** To do it once also over calls: those with the same key within 24 hours get the same answer. Made up when absent. */
+  idempotencyKey?: string | undefined
+}
+type AnyOptions = CallOptions & { ifMatch?: object | string | undefined; idempotencyKey?: string | undefined }
+
+/** What came, to be read as the operation promises. */
+type Answer = { value: object; etag: string | null; link: string | null }
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+type Request = {
+  operation: string
+  method: Method
+  url: string
+  headers: Record<string, string>
+  body: string | undefined
+}
+
+/** Sends calls until they are answered: with a token, a deadline, retries and what was kept from before. */
+export class Caller {
+  readonly #baseUrl: string
+  readonly #tokens: TokenSource
+  readonly #timeoutMilliseconds: number
+  readonly #retries: number
+  readonly #cache: AnswerCache
+  readonly #hooks: Hooks
+
+  constructor({ baseUrl, token, timeoutMilliseconds, retries, cacheBytes, hooks }: MastheadOptions) {
+    this.#baseUrl = baseAddress(baseUrl) + basePath
+    this.#tokens = asSource(token)
+    this.#timeoutMilliseconds = timeoutMilliseconds ?? 60_000
+    this.#retries = retries ?? 3
+    this.#cache = new AnswerCache(cacheBytes ?? 8 * 1_024 * 1_024)
+    this.#hooks = hooks ?? {}
+  }
+
+  async call<T extends object>(
+    operation: string,
+    method: Method,
+    segments: readonly string[],
+    { ifMatch, idempotencyKey, ...options }: AnyOptions,
+    body?: object,
+  ): Promise<T> {
+    const { value, etag } = await this.#send(options, {
+      ...{ operation, method, url: this.#urlOf(segments) },
+      headers: {
+        ...(body && { 'content-type': 'application/json' }),
+        ...(ifMatch !== undefined && { 'if-match': ifMatchOf(ifMatch) }),
+        ...(method === 'POST' && { 'idempotency-key': idempotencyKey ?? randomText() }),
+      },
+      body: body && JSON.stringify(body),
+    })
+    noteEtag(value, etag)
+    return value as T // by the contract
+  }
+
+  list<T>(operation: string, segments: readonly string[], options: CallOptions, query: object): List<T> {
+    const load = async (cursor?: string): Promise<Page<T>> => {
+      // A cursor says by itself where the page begins.
+      const url = this.#urlOf(segments, cursor === undefined ? query : { ...query, page: undefined, cursor })
+      const { value, link } = await this.#send(options, { operation, method: 'GET', url, headers: {}, body: undefined })
+      return new Page(value as PageBody<T>, nextCursorIn(link), load) // by the contract
+    }
+    return new List(load)
+  }
+
+  #urlOf(segments: readonly string[], query: object = {}): string {
+    const parameters = new URLSearchParams()
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value))
+    const path = segments.map((segment) => `/${encodeSegment(segment)}`).join('')
+    return this.#baseUrl + path + (`${parameters}` && `?${parameters}`)
+  }
+
+  async #send({ signal, timeoutMilliseconds }: CallOptions, request: Request): Promise<Answer> {
+    const deadline = new Deadline(timeoutMilliseconds ?? this.#timeoutMilliseconds, signal)
+    try {
+      return await this.#repeat(request, deadline)
+    } finally {
+      deadline.release()
+    }
+  }
+
+  async #repeat(request: Request, deadline: Deadline): Promise<Answer> {
+    const isIdempotent = request.method === 'POST' || request.headers['if-match'] === undefined
+    let token = await deadline.during(this.#freshToken())
+    let isRenewed = false
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await this.#attempt(request, token, attempt, deadline)
+      if (!(outcome instanceof MastheadError)) return outcome
+      if (isProblem(outcome, 'invalid_token') && !isRenewed) {
+        const refused = token
+        token = await deadline.during(this.#freshToken(refused))
+        if (token === refused) throw outcome
+        isRenewed = true
+        continue
+      }
+      const pause = pauseMilliseconds(outcome, attempt)
+      const isLast = attempt > this.#retries || pause >= deadline.remainingMilliseconds
+      if (isLast || !mayRepeat(outcome, isIdempotent)) throw outcome
+      this.#hooks.retry?.({ ...shown(request, attempt), error: outcome, pauseMilliseconds: pause })
+      await deadline.sleep(pause)
+      token = await deadline.during(this.#freshToken())
+    }
+  }
+
+  async #freshToken(refused?: string): Promise<string> {
+    const token = await this.#tokens(refused)
+    // RFC 6750 §2.1. Said here, because the platform would show the token.
+    if (/^[\w.~+/-]+=*$/.test(token ?? '')) return token
+    throw new TypeError('`token` must be an access token: it is missing, or holds a space or a line break')
+  }
+
+  async #attempt(request: Request, token: string, attempt: number, deadline: Deadline): Promise<Answer | Failure> {
+    const { method, url, body } = request
+    const kept = method === 'GET' ? this.#cache.find(token, url) : undefined
+    const headers = new Headers({ accept: 'application/json', authorization: `Bearer ${token}`, ...request.headers })
+    if (kept) headers.set('if-none-match', kept.etag)
+    this.#hooks.request?.(shown(request, attempt))
+    const begun = performance.now()
+    const received = await receive(url, { method, headers, body: body ?? null, signal: deadline.signal })
+    if (received instanceof ConnectionError) return received
+    const { response, text } = received
+    this.#hooks.answer?.({
+      ...shown(request, attempt),
+      status: response.status,
+      requestId: response.headers.get('x-request-id'),
+      milliseconds: performance.now() - begun,
+    })
+    const [link, etag] = [response.headers.get('link'), response.headers.get('etag')]
+    if (response.status === 304 && kept)
+      return { value: JSON.parse(kept.text), etag: kept.etag, link: link ?? kept.link }
+    const value = readObject(text)
+    if (!response.ok || !value) return failureOf(request, response, value)
+    if (method === 'GET' && etag !== null) this.#cache.keep(token, url, { text, etag, link })
+    return { value, etag, link }
+  }
+}
+
+const receive = async (
+  url: string,
+  init: RequestInit,
+): Promise<{ response: Response; text: string } | ConnectionError> => {
+  try {
+    const response = await fetch(url, init)
+    return { response, text: await response.text() }
+  } catch (cause) {
+    // The caller's own reason, or that the time is over.
+    init.signal?.throwIfAborted()
+    return new ConnectionError(`no answer to ${init.method} ${withoutQuery(url)}`, { cause })
+  }
+}
+
+const failureOf = ({ method, url }: Request, { status, headers }: Response, value: object | undefined): Failure => {
+  const retryAfter = readRetryAfter(headers.get('retry-after'))
+  const isOurs = headers.get('content-type')?.startsWith('application/problem+json')
+  if (isOurs && value) return new ProblemError(value as Problem, retryAfter) // by the contract
+  const what = `${method} ${withoutQuery(url)} was answered with ${status} by something that is not Masthead`
+  return new UnexpectedAnswerError(`${what}: is baseUrl right?`, status, retryAfter)
+}
+
+const shown = ({ operation, method, url }: Request, attempt: number): SentRequest => ({
+  ...{ operation, method, url, attempt },
+})
+
+const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? ''
+
+const asSource = (token: MastheadOptions['token']): TokenSource => {
+  if (typeof token === 'function') return token
+  return typeof token === 'object' ? (refused) => token.accessToken(refused) : () => token
+}
+
+/** An address would take dots for steps up, and nothing for another address. */
+const encodeSegment = (segment: string): string => {
+  if (typeof segment === 'string' && !['', '.', '..'].includes(segment)) return encodeURIComponent(segment)
+  throw new TypeError(`${JSON.stringify(segment)} is no identifier`)
+}
+
+/** Only the cursor is taken, so that the token goes nowhere but to `baseUrl`, whatever the service calls itself. */
+const nextCursorIn = (link: string | null): string | null => {
+  const [, address] = /<([^>]*)>\s*;\s*rel="next"/.exec(link ?? '') ?? []
+  return address === undefined ? null : new URL(address).searchParams.get('cursor')
+}

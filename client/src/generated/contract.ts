@@ -1,0 +1,498 @@
+/** GENERATED from the contract by `npm run generate`. */
+
+export const basePath = '/customer-api/v1'
+
+/** Applications ask for scopes by this prefix. */
+export const scopePrefix = 'service-api/'
+
+/** What a token may do. */
+export type Scope =
+  /** See subscriptions */
+  | 'subscriptions:read'
+  /** See publications */
+  | 'publications:read'
+  /** See invoices */
+  | 'invoices:read'
+  /** See contacts */
+  | 'contacts:read'
+  /** Create, change, delete and restore contacts */
+  | 'contacts:write'
+  /** See accounts */
+  | 'accounts:read'
+  /** Create accounts */
+  | 'accounts:write'
+  /** Create tasks for accounts */
+  | 'tasks:write'
+
+/** Why the service said no; stable. */
+export type ProblemCode =
+  /** 400: The request cannot be read. Check the request line and the percent-encoding of the URL. */
+  | 'malformed_request'
+  /** 400: The body is not JSON. Send a JSON object encoded as UTF-8; the detail says where reading stopped. */
+  | 'malformed_body'
+  /** 400: A query parameter is not accepted. Correct or remove the parameters named in `errors`. */
+  | 'invalid_parameter'
+  /** 400: The cursor is not valid here. Follow the `next` link as it was sent, with the same filters, or start again without a cursor. */
+  | 'invalid_cursor'
+  /** 400: A request header is not accepted. Correct or remove the header named in `errors`. */
+  | 'invalid_header'
+  /** 401: No access token was sent. Send the header `Authorization: Bearer <ACCESS_TOKEN>`. */
+  | 'missing_token'
+  /** 401: The access token is not valid. Use a token that has neither expired nor been revoked, and send all of it. */
+  | 'invalid_token'
+  /** 403: The access token lacks a scope. Use a token that carries the scope named in the detail. */
+  | 'insufficient_scope'
+  /** 403: The role of the user does not allow this. Ask an administrator of the tenant for a role that includes the scope named in the detail. */
+  | 'insufficient_role'
+  /** 404: There is no such thing here. Check the path and the identifier; records of other tenants are not visible. */
+  | 'not_found'
+  /** 405: This path does not support the method. Use one of the methods in the `Allow` header. */
+  | 'method_not_allowed'
+  /** 409: The contact is deleted. Restore the contact first, or send `"deletedAt": null` with the update. */
+  | 'contact_deleted'
+  /** 409: The same request is still running. Try again after the seconds given in `Retry-After`: it answers what the first one did. */
+  | 'request_in_progress'
+  /** 412: The record has changed. Get the record again, decide whether your change still applies, and send its new `ETag` in `If-Match`. */
+  | 'precondition_failed'
+  /** 413: The body is too large. Send at most 256 KiB. */
+  | 'body_too_large'
+  /** 414: The URL is too long. Send at most 8 KiB of URL. */
+  | 'url_too_long'
+  /** 415: The content type is not supported. Send `Content-Type: application/json`. */
+  | 'unsupported_media_type'
+  /** 422: The body is not accepted. Correct the properties named in `errors`; nothing was changed. */
+  | 'invalid_body'
+  /** 422: The idempotency key was used for another request. Make a new `Idempotency-Key` for every request that is not a retry; nothing was changed. */
+  | 'idempotency_key_reused'
+  /** 429: Too many requests. Wait for the seconds given in `Retry-After`; `RateLimit` tells how many are left. */
+  | 'too_many_requests'
+  /** 431: The headers are too large. Send fewer or shorter headers. */
+  | 'headers_too_large'
+  /** 500: The service failed. Try again later. If it stays, tell the operator the `requestId`: it finds the cause in the log. */
+  | 'internal_error'
+  /** 503: The service is not available right now. Try again after the seconds given in `Retry-After`. */
+  | 'unavailable'
+
+/** What an account subscribes to. */
+export interface Subscription {
+  /** Identifier of the subscription. A UUID. */
+  id: string
+  /** Business identifier of the subscription. */
+  subscriptionId: string | null
+  /** Business identifier of the account that subscribes. */
+  accountId: string
+  /** The publication (`id`). A UUID. */
+  publicationId: string
+  /** The subscription (`id`) that this one renewed. A UUID. */
+  renewedFromSubsId: string | null
+  /** When it was or will be renewed. As `YYYY-MM-DD`. */
+  renewalDate: string | null
+  /** Open set; known: pending, active, grace, suspended, expired, cancelled. */
+  status: string | null
+  /** First day. As `YYYY-MM-DD`. */
+  startDate: string | null
+  /** Last day. As `YYYY-MM-DD`. */
+  endDate: string | null
+  /** Day on which it expires. As `YYYY-MM-DD`. */
+  expireDate: string | null
+  /** Day of the first issue. As `YYYY-MM-DD`. */
+  firstRunDate: string | null
+  /** Number printed on the label. */
+  subscriptionNumber: string | null
+  /** Copies of each issue. An integer. */
+  copies: string | null
+  /** Missed issues are delivered later. */
+  autoReschedule: boolean | null
+  /** Invoices are made automatically. */
+  autoInvoice: boolean | null
+  /** Free text. */
+  notes: string | null
+  /** Net charge. A decimal with two digits. */
+  totalNetCharge: string | null
+  /** Payments applied. A decimal with two digits. */
+  totalApplied: string | null
+  /** Amount still due. A decimal with two digits. */
+  totalDue: string | null
+  /** When the subscription was created. RFC 3339, UTC. */
+  createdAt: string
+  /** When the subscription last changed. RFC 3339, UTC. */
+  updatedAt: string
+  /** When the subscription was deleted; null while it is not. RFC 3339, UTC. */
+  deletedAt: string | null
+}
+
+/** Given to `subscriptions.list`. */
+export interface SubscriptionQuery {
+  /** The page to show; the first is 1. At most 2147483647. */
+  page?: number | undefined
+  /** How many records a page holds. At most 200. */
+  pageSize?: number | undefined
+  /** Only subscriptions of this account (business identifier or `id`). */
+  accountId?: string | undefined
+  /** Only subscriptions to this publication (`id` or code). */
+  publicationId?: string | undefined
+  /** Only subscriptions with this status; case does not matter. */
+  status?: string | undefined
+  /** Also deleted subscriptions. */
+  includeDeleted?: boolean | undefined
+  /** From the `next` link: continues a walk exactly where the page before ended. Not with `page`. */
+  cursor?: string | undefined
+}
+
+/** The titles a publisher sells. */
+export interface Publication {
+  /** Identifier of the publication. A UUID. */
+  id: string
+  /** Business identifier of the publication. */
+  code: string
+  /** Name of the publication. */
+  name: string | null
+  /** The publication appears. */
+  isActive: boolean | null
+  /** How often it appears. */
+  frequency: string | null
+  /** How issues are counted. */
+  issFrequency: string | null
+  /** Decimals of an issue number. */
+  issueDecimals: number | null
+  /** When the publication was created. RFC 3339, UTC. */
+  createdAt: string
+  /** When the publication last changed. RFC 3339, UTC. */
+  updatedAt: string
+}
+
+/** Given to `publications.list`. */
+export interface PublicationQuery {
+  /** The page to show; the first is 1. At most 2147483647. */
+  page?: number | undefined
+  /** How many records a page holds. At most 200. */
+  pageSize?: number | undefined
+  /** Words, separated by spaces, that must all occur in one of code, name; case and accents do not matter. At most 200 characters. */
+  search?: string | undefined
+  /** Only publications that appear (true), or that no longer do (false). */
+  isActive?: boolean | undefined
+  /** From the `next` link: continues a walk exactly where the page before ended. Not with `page`. */
+  cursor?: string | undefined
+}
+
+/** What an account owes and has paid. */
+export interface Invoice {
+  /** Identifier of the invoice. A UUID. */
+  id: string
+  /** Business identifier of the account that is billed. */
+  accountId: string
+  /** The publication (`id`), when the invoice is for one. A UUID. */
+  publicationId: string | null
+  /** The issue, when the invoice is for one. */
+  issueId: string | null
+  /** Open set; known: draft, open, past_due, paid, void, uncollectible. */
+  status: string
+  /** Day of the invoice. As `YYYY-MM-DD`. */
+  issueDate: string | null
+  /** Day on which it is due. As `YYYY-MM-DD`. */
+  dueDate: string | null
+  /** Terms of payment. */
+  terms: string | null
+  /** Total, tax included. A decimal with two digits. */
+  total: string | null
+  /** Amount still due. A decimal with two digits. */
+  totalDue: string | null
+  /** Amount still due, in cents; 0 when unknown. */
+  balanceCents: number
+  /** Before discount and tax. A decimal with two digits. */
+  gross: string | null
+  /** After discount, before tax. A decimal with two digits. */
+  net: string | null
+  /** Kind of invoice. */
+  invoiceType: string | null
+  /** What it is for. */
+  invoiceDescription: string | null
+  /** Charges. A decimal with two digits. */
+  invCharges: string | null
+  /** Amount invoiced. A decimal with two digits. */
+  invInvoiced: string | null
+  /** Payments applied. A decimal with two digits. */
+  invApplied: string | null
+  /** Discount. A decimal with two digits. */
+  invDiscount: string | null
+  /** Tax. A decimal with two digits. */
+  invTax: string | null
+  /** Day on which it was paid. As `YYYY-MM-DD`. */
+  datePaid: string | null
+  /** 1 while money is expected, 0 when not, null when unknown. */
+  isOpen: number | null
+  /** Free text. */
+  notes: string | null
+  /** When the invoice was created. RFC 3339, UTC. */
+  createdAt: string
+  /** When the invoice last changed. RFC 3339, UTC. */
+  updatedAt: string
+}
+
+/** Given to `invoices.list`. */
+export interface InvoiceQuery {
+  /** The page to show; the first is 1. At most 2147483647. */
+  page?: number | undefined
+  /** How many records a page holds. At most 200. */
+  pageSize?: number | undefined
+  /** Only invoices of this account (business identifier or `id`). */
+  accountId?: string | undefined
+  /** Only invoices for this publication (`id` or code). */
+  publicationId?: string | undefined
+  /** Only invoices with this status; case does not matter. */
+  status?: string | undefined
+  /** From the `next` link: continues a walk exactly where the page before ended. Not with `page`. */
+  cursor?: string | undefined
+}
+
+/** People at an account. */
+export interface Contact {
+  /** Identifier of the contact. A UUID. */
+  id: string
+  /** Business identifier of the account the contact belongs to. */
+  accountId: string
+  /** The user who owns the contact. */
+  ownerId: string | null
+  /** Full name. */
+  name: string | null
+  /** First name. */
+  firstName: string | null
+  /** Last name. */
+  lastName: string | null
+  /** Phone number, as it was entered. */
+  phone: string | null
+  /** Second phone number, as it was entered. */
+  phone2: string | null
+  /** Extension of the phone number. */
+  extension: string | null
+  /** Hidden: lists leave it out unless `includeHidden` is true. */
+  hideContact: boolean | null
+  /** For subscriptions only: lists leave it out unless `includeSubsOnly` is true. */
+  subsOnly: boolean | null
+  /** The contact does not want to receive e-mail. */
+  doNotEmail: boolean | null
+  /** E-mail address, as it was entered. */
+  email: string | null
+  /** Position or form of address. */
+  title: string | null
+  /** Free text. */
+  notes: string | null
+  /** When the contact was deleted; null while it is not. RFC 3339, UTC. */
+  deletedAt: string | null
+  /** When the contact was created. RFC 3339, UTC. */
+  createdAt: string | null
+  /** When the contact last changed. RFC 3339, UTC. */
+  updatedAt: string | null
+}
+
+/** Given to `contacts.list`. */
+export interface ContactQuery {
+  /** The page to show; the first is 1. At most 2147483647. */
+  page?: number | undefined
+  /** How many records a page holds. At most 200. */
+  pageSize?: number | undefined
+  /** Only contacts of this account (business identifier or `id`). */
+  accountId?: string | undefined
+  /** Words, separated by spaces, that must all occur in one of name, firstName, lastName, email, phone, phone2, title; case and accents do not matter. At most 200 characters. */
+  search?: string | undefined
+  /** Also contacts with `hideContact`. */
+  includeHidden?: boolean | undefined
+  /** Also contacts with `subsOnly`. */
+  includeSubsOnly?: boolean | undefined
+  /** Also deleted contacts. */
+  includeDeleted?: boolean | undefined
+  /** From the `next` link: continues a walk exactly where the page before ended. Not with `page`. */
+  cursor?: string | undefined
+}
+
+/** Given to `contacts.create` and `contacts.update`. */
+export interface ContactInput {
+  /** The account, by its business identifier or its `id`. */
+  accountId: string
+  /** Full name; on creation joined from first and last name when absent. At most 255 characters. */
+  name?: string | null | undefined
+  /** First name. At most 255 characters. */
+  firstName?: string | null | undefined
+  /** Last name. At most 255 characters. */
+  lastName?: string | null | undefined
+  /** Phone number. At most 50 characters. */
+  phone?: string | null | undefined
+  /** Second phone number. At most 50 characters. */
+  phone2?: string | null | undefined
+  /** Extension of the phone number. At most 20 characters. */
+  extension?: string | null | undefined
+  /** Hide the contact from lists. */
+  hideContact?: boolean | null | undefined
+  /** For subscriptions only. */
+  subsOnly?: boolean | null | undefined
+  /** The contact does not want to receive e-mail. */
+  doNotEmail?: boolean | null | undefined
+  /** E-mail address. At most 254 characters. */
+  email?: string | null | undefined
+  /** Position or form of address. At most 255 characters. */
+  title?: string | null | undefined
+  /** Free text. At most 10000 characters. */
+  notes?: string | null | undefined
+  /** An instant that is not in the future deletes the contact, null restores it. RFC 3339, UTC. */
+  deletedAt?: string | null | undefined
+}
+
+/** Customer companies. */
+export interface Account {
+  /** Identifier of the account. A UUID. */
+  id: string
+  /** Business identifier of the account. */
+  accountId: string
+  /** Name of the company. */
+  company: string | null
+  /** Street and number. */
+  address: string | null
+  /** Suite, floor or door. */
+  suite: string | null
+  /** City. */
+  city: string | null
+  /** State or province. */
+  state: string | null
+  /** Postal code. */
+  zip: string | null
+  /** Country. */
+  country: string | null
+  /** Address of the web site. */
+  webAddress: string | null
+  /** Open set; known: prospect, active, on_hold, inactive. */
+  status: string | null
+  /** Where invoices are mailed to. */
+  billingEmail: string | null
+  /** Invoices are sent by e-mail. */
+  invoiceEmailEnabled: boolean | null
+  /** Invoices are sent on paper. */
+  invoicePrintEnabled: boolean | null
+  /** The account does not want to receive e-mail. */
+  doNotEmail: boolean | null
+  /** When the account was created. RFC 3339, UTC. */
+  createdAt: string
+  /** When the account last changed. RFC 3339, UTC. */
+  updatedAt: string
+}
+
+/** Given to `accounts.list`. */
+export interface AccountQuery {
+  /** The page to show; the first is 1. At most 2147483647. */
+  page?: number | undefined
+  /** How many records a page holds. At most 200. */
+  pageSize?: number | undefined
+  /** Words, separated by spaces, that must all occur in one of accountId, company, city, billingEmail, webAddress; case and accents do not matter. At most 200 characters. */
+  search?: string | undefined
+  /** Only accounts with this status; case does not matter. */
+  status?: string | undefined
+  /** From the `next` link: continues a walk exactly where the page before ended. Not with `page`. */
+  cursor?: string | undefined
+}
+
+/** Given to `accounts.create`. */
+export interface AccountInput {
+  /** Name of the company. At most 255 characters. */
+  company: string
+  /** User of the legacy system, for its account-creation workflow. At most 100 characters. */
+  userId?: string | null | undefined
+  /** First name of the first contact. At most 255 characters. */
+  firstName?: string | null | undefined
+  /** Last name of the first contact. At most 255 characters. */
+  lastName?: string | null | undefined
+  /** Position of the first contact. At most 255 characters. */
+  title?: string | null | undefined
+  /** Phone number of the first contact. At most 50 characters. */
+  phone?: string | null | undefined
+  /** E-mail address of the first contact, and for invoices. At most 254 characters. */
+  email?: string | null | undefined
+  /** Street and number. At most 500 characters. */
+  address?: string | null | undefined
+  /** City. At most 100 characters. */
+  city?: string | null | undefined
+  /** State or province. At most 100 characters. */
+  state?: string | null | undefined
+  /** Postal code. At most 20 characters. */
+  zip?: string | null | undefined
+  /** Category of the account. At most 100 characters. */
+  category?: string | null | undefined
+  /** Quality of the prospect. At most 100 characters. */
+  quality?: string | null | undefined
+  /** Address of the web site. At most 2048 characters. */
+  website?: string | null | undefined
+  /** The publication of most interest, by its code or `id`. */
+  primaryPublicationId?: string | null | undefined
+}
+
+/** Answered by `accounts.create`. */
+export interface AccountCreated {
+  /** Business identifier of the new account. */
+  accountId: string
+  /** Name of the company. */
+  company: string
+  /** The processing route. `native`: Masthead is the system of record. `legacy`: the record is also handed to the legacy system. */
+  route: 'native' | 'legacy'
+}
+
+/** Things to do for an account. */
+export interface Task {
+  /** Identifier of the task. A UUID. */
+  id: string
+  /** Business identifier of the account. */
+  accountId: string
+  /** What is to be done. */
+  title: string
+  /** Day by which it is to be done. As `YYYY-MM-DD`. */
+  dueDate: string
+  /** User of the legacy system who is to do it; empty when nobody is known. */
+  userId: string
+  /** The processing route. `native`: Masthead is the system of record. `legacy`: the record is also handed to the legacy system. */
+  route: 'native' | 'legacy'
+}
+
+/** Given to `tasks.create`. */
+export interface TaskInput {
+  /** The account, by its business identifier or its `id`. */
+  accountId: string
+  /** What is to be done. At most 255 characters. */
+  title: string
+  /** Day by which it is to be done. As `YYYY-MM-DD`. */
+  dueDate: string
+  /** User of the legacy system who is to do it. At most 100 characters. */
+  userId?: string | null | undefined
+  /** Priority. At most 100 characters. */
+  priority?: string | null | undefined
+  /** Kind of task. At most 100 characters. */
+  type?: string | null | undefined
+}
+
+/** A place in the request and what is wrong there. */
+export interface ProblemPlace {
+  /** JSON pointer into the body (RFC 6901). */
+  pointer?: string | undefined
+  /** What is wrong at this place, stable. */
+  code: string
+  /** What is wrong and what to do, in a sentence. */
+  detail: string
+  /** Name of the query parameter. */
+  parameter?: string | undefined
+  /** Name of the header. */
+  header?: string | undefined
+}
+
+/** RFC 9457 problem details. */
+export interface Problem {
+  /** Address of a page that explains the problem. */
+  type: string
+  /** The same for every occurrence of the code. */
+  title: string
+  /** The HTTP status. */
+  status: number
+  /** What is wrong this time, and what to do. */
+  detail: string
+  /** Stable name of the problem. */
+  code: ProblemCode
+  /** Finds this request in the log of the operator. */
+  requestId: string
+  /** The places that are wrong, when there are such. */
+  errors?: ProblemPlace[] | undefined
+}

@@ -1,0 +1,202 @@
+import { baseAddress } from './base-address.ts'
+import { Deadline } from './deadline.ts'
+import { AuthorizationError, ConnectionError } from './errors.ts'
+import { basePath, type Scope, scopePrefix } from './generated/contract.ts'
+import { readObject } from './json-object.ts'
+import { base64url, randomText } from './random.ts'
+
+export interface OAuthClientOptions {
+  /** Address of the service, as for `Masthead`. */
+  baseUrl: string | URL
+  /** Address of the authorization server, where it is another one. */
+  authUrl?: string | URL | undefined
+  /** As the application was registered: `masthead app register` prints it. */
+  clientId: string
+  redirectUri: string
+  scopes: readonly Scope[]
+  /** Called with each new set of tokens, to store them: a refresh token works once. */
+  onTokens?: ((tokens: Tokens) => void | Promise<void>) | undefined
+}
+
+/** To be kept until the user comes back, where only this application reads it, as in `sessionStorage`. */
+export interface AuthorizationRequest {
+  /** Where to send the user. */
+  url: string
+  state: string
+  codeVerifier: string
+}
+
+/** Can be stored as JSON. */
+export interface Tokens {
+  accessToken: string
+  /** When the access token expires, in milliseconds since 1970. */
+  expiresAt: number
+  /** Null when the application is not registered for it. */
+  refreshToken: string | null
+  idToken: string | null
+  /** What the user allowed. */
+  scopes: string[]
+}
+
+const timeoutMilliseconds = 30_000
+/** So that a token does not expire on its way. */
+const marginMilliseconds = 30_000
+
+/** An application that acts for a user: OAuth 2.0, authorization code with PKCE. */
+export class OAuthClient {
+  readonly #options: OAuthClientOptions
+  readonly #baseUrl: string
+  readonly #authUrl: string
+
+  constructor(options: OAuthClientOptions) {
+    this.#options = options
+    this.#baseUrl = baseAddress(options.baseUrl)
+    this.#authUrl = baseAddress(options.authUrl ?? options.baseUrl)
+  }
+
+  /** Step 1: keep what it gives, and send the user to its `url`. */
+  async createAuthorizationRequest(): Promise<AuthorizationRequest> {
+    const { clientId, redirectUri, scopes } = this.#options
+    const [state, codeVerifier] = [randomText(), randomText()]
+    const parameters = new URLSearchParams({
+      response_type: 'code',
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      scope: ['openid', ...scopes.map((scope) => scopePrefix + scope)].join(' '),
+      resource: this.#baseUrl + basePath,
+      state,
+      code_challenge: await challengeOf(codeVerifier),
+      code_challenge_method: 'S256',
+    })
+    return { url: `${this.#authUrl}/oauth2/authorize?${parameters}`, state, codeVerifier }
+  }
+
+  /** Step 2: the address to which the user came back, and what `createAuthorizationRequest` gave. */
+  async exchange(
+    callback: string | URL,
+    { state, codeVerifier }: Pick<AuthorizationRequest, 'state' | 'codeVerifier'>,
+  ): Promise<OAuthSession> {
+    const { searchParams } = new URL(callback)
+    if (state === '' || searchParams.get('state') !== state)
+      throw new AuthorizationError('state_mismatch', 'the answer belongs to another request: start again')
+    // RFC 9207: an answer of another authorization server is not for us.
+    if ((searchParams.get('iss') ?? this.#authUrl) !== this.#authUrl)
+      throw new AuthorizationError('issuer_mismatch', `the answer does not come from ${this.#authUrl}`)
+    const error = searchParams.get('error')
+    if (error !== null)
+      throw new AuthorizationError(error, searchParams.get('error_description') ?? 'access was not granted')
+    const code = searchParams.get('code')
+    if (code === null) throw new AuthorizationError('not_a_callback', 'the address holds neither a code nor an error')
+    const tokens = await this.#request({
+      grant_type: 'authorization_code',
+      redirect_uri: this.#options.redirectUri,
+      code,
+      code_verifier: codeVerifier,
+    })
+    await this.#options.onTokens?.(tokens)
+    return this.resume(tokens)
+  }
+
+  /** A session from tokens that were stored. Two sessions of the same tokens would end each other. */
+  resume(tokens: Tokens): OAuthSession {
+    const renew = (refreshToken: string) =>
+      this.#request({ grant_type: 'refresh_token', refresh_token: refreshToken }, refreshToken)
+    return new OAuthSession(tokens, renew, this.#options.onTokens)
+  }
+
+  /** Sent once: a code and a refresh token work once, and who repeats one ends what it gave. */
+  async #request(grant: Record<string, string>, refreshToken: string | null = null): Promise<Tokens> {
+    const body = new URLSearchParams({ client_id: this.#options.clientId, ...grant })
+    const sentAt = Date.now()
+    const { status, text } = await post(`${this.#authUrl}/oauth2/token`, body)
+    const answer: TokenAnswer = readObject(text) ?? {}
+    if (status !== 200 || !answer.access_token) {
+      const description = answer.error_description ?? `the authorization server answered with ${status}`
+      throw new AuthorizationError(answer.error ?? 'unexpected_answer', description)
+    }
+    return {
+      accessToken: answer.access_token,
+      expiresAt: sentAt + (answer.expires_in ?? 0) * 1_000,
+      refreshToken: answer.refresh_token ?? refreshToken,
+      idToken: answer.id_token ?? null,
+      scopes: (answer.scope ?? '').split(' ').flatMap((scope) => scope.split(scopePrefix)[1] ?? []),
+    }
+  }
+}
+
+/** The access of one user: gives `Masthead` its tokens, and renews them before they expire or when one is refused. */
+export class OAuthSession {
+  readonly #renew: (refreshToken: string) => Promise<Tokens>
+  readonly #onTokens: OAuthClientOptions['onTokens']
+  #tokens: Tokens
+  #refreshing: Promise<Tokens> | undefined
+
+  constructor(
+    tokens: Tokens,
+    renew: (refreshToken: string) => Promise<Tokens>,
+    onTokens: OAuthClientOptions['onTokens'],
+  ) {
+    this.#tokens = tokens
+    this.#renew = renew
+    this.#onTokens = onTokens
+  }
+
+  get tokens(): Tokens {
+    return this.#tokens
+  }
+
+  async accessToken(refused?: string): Promise<string> {
+    const { accessToken, refreshToken, expiresAt } = this.#tokens
+    const isOver = refused === undefined ? Date.now() > expiresAt - marginMilliseconds : refused === accessToken
+    // Without a refresh token it is for the service to say that the access is over.
+    return isOver && refreshToken !== null ? (await this.refresh()).accessToken : accessToken
+  }
+
+  /** One at a time: who asks meanwhile gets the same tokens. */
+  refresh(): Promise<Tokens> {
+    this.#refreshing ??= this.#refreshOnce().finally(() => {
+      this.#refreshing = undefined
+    })
+    return this.#refreshing
+  }
+
+  async #refreshOnce(): Promise<Tokens> {
+    const { refreshToken } = this.#tokens
+    if (refreshToken === null)
+      throw new AuthorizationError('no_refresh_token', 'the application is not registered for refresh tokens')
+    const tokens = await this.#renew(refreshToken)
+    // The old ones are spent, also when the new ones cannot be stored.
+    this.#tokens = tokens
+    await this.#onTokens?.(tokens)
+    return tokens
+  }
+}
+
+type TokenAnswer = {
+  access_token?: string
+  expires_in?: number
+  refresh_token?: string
+  id_token?: string
+  scope?: string
+  error?: string
+  error_description?: string
+}
+
+const post = async (url: string, body: URLSearchParams): Promise<{ status: number; text: string }> => {
+  const deadline = new Deadline(timeoutMilliseconds, undefined)
+  try {
+    const headers = { accept: 'application/json' }
+    const response = await fetch(url, { method: 'POST', headers, body, signal: deadline.signal })
+    return { status: response.status, text: await response.text() }
+  } catch (cause) {
+    deadline.signal.throwIfAborted()
+    throw new ConnectionError(`no answer to POST ${url}`, { cause })
+  } finally {
+    deadline.release()
+  }
+}
+
+const challengeOf = async (verifier: string): Promise<string> => {
+  if (!crypto.subtle) throw new TypeError('PKCE needs Web Crypto, which pages have only by https or on localhost')
+  return base64url(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))))
+}
