@@ -83,10 +83,19 @@ describe('a read', () => {
   })
 
   test('obeys the limits of a real service', async () => {
-    const strict = await startService({ rateLimits: { ...generous, atOnce: 2 } })
-    const limited = new Masthead({ baseUrl: strict.origin, token: await (await strict.newTenant()).serviceToken() })
-    const pages = await Promise.all(Array.from({ length: 6 }, () => limited.contacts.list()))
-    assert.equal(pages.length, 6)
+    const strict = await startService({ rateLimits: { ...generous, atOnce: 1 } })
+    retries.length = 0
+    const limited = client({ baseUrl: strict.origin, token: await (await strict.newTenant()).serviceToken() })
+    const pages = await Promise.all(Array.from({ length: 4 }, () => limited.contacts.list()))
+    assert.deepEqual(
+      pages.map(({ total }) => total),
+      [0, 0, 0, 0],
+    )
+    assert.ok(retries.length > 0)
+    for (const { error, pauseMilliseconds } of retries) {
+      assert.ok(isProblem(error, 'too_many_requests'))
+      assert.ok(pauseMilliseconds >= (error.retryAfterMilliseconds ?? Number.NaN))
+    }
   })
 })
 

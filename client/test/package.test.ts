@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, normalize } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { startBrowser } from '../../server/test/browser.ts'
+import { newApplication, newPerson } from '../../server/test/oauth-browser.ts'
+import { sampleAccount, sampleContact } from '../../server/test/sample-records.ts'
+import { freeAddress, startService } from '../../server/test/service.ts'
+
+/** The package as others get it: packed, and installed into an empty project. */
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const tool = (name: string): string => join(root, 'node_modules/.bin', name)
+const project = await mkdtemp(join(tmpdir(), 'masthead-client-'))
+after(() => rm(project, { recursive: true, force: true }))
+
+/** What it prints; fails with all of it when it fails. */
+const run = async (program: string, given: string[], environment: Record<string, string> = {}): Promise<string> => {
+  const { PATH = '', HOME = '' } = process.env
+  const options = { cwd: project, env: { PATH, HOME, ...environment } }
+  const { stdout } = await promisify(execFile)(program, given, options).catch((error) => {
+    throw new Error(`${program} ${given.join(' ')} failed: ${error.stdout}${error.stderr}`)
+  })
+  return stdout
+}
+const write = (name: string, text: string): Promise<void> => writeFile(join(project, name), text)
+
+await run('npm', ['pack', join(root, 'client'), '--pack-destination', project])
+const [tarball = ''] = (await readdir(project)).filter((name) => name.endsWith('.tgz'))
+await write('package.json', JSON.stringify({ name: 'newcomer', private: true, type: 'module' }))
+await run('npm', ['install', `./${tarball}`, '--offline', '--no-audit', '--no-fund'])
+const installed = join(project, 'node_modules/@masthead/client')
+
+const baseUrl = await freeAddress('localhost')
+const service = await startService({ baseUrl })
+const tenant = await service.newTenant()
+await tenant.add('accounts', [sampleAccount('A1')])
+await tenant.add('contacts', [sampleContact('A1')])
+const token = await tenant.serviceToken()
+
+const readme = await readFile(join(installed, 'README.md'), 'utf8')
+/** The code of the README, in order. */
+const examples = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => code)
+const exampleWith = (text: string): string => examples.find((code) => code.includes(text)) ?? ''
+
+describe('the package', () => {
+  test('holds what is compiled and what is read, and brings nothing along', async () => {
+    const files = await readdir(installed, { recursive: true })
+    assert.ok(files.includes('dist/index.js') && files.includes('dist/index.d.ts') && files.includes('README.md'))
+    assert.deepEqual(
+      files.filter((name) => !/^(dist(\/generated)?(\/[a-z0-9-]+\.(js|d\.ts))?|README\.md|package\.json)$/.test(name)),
+      [],
+    )
+    assert.deepEqual(await readdir(join(project, 'node_modules/@masthead')), ['client'])
+    const { dependencies, license } = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'))
+    assert.deepEqual([dependencies, license], [undefined, 'Apache-2.0'])
+  })
+
+  test('is clean in the eyes of publint and Are the types wrong', async () => {
+    await run(tool('publint'), ['run', tarball, '--strict'])
+    await run(tool('attw'), [tarball, '--profile', 'esm-only', '--no-emoji'])
+  })
+
+  test('is used in JavaScript as the README shows', async () => {
+    await write('example.js', exampleWith('accounts.create'))
+    const printed = await run(process.execPath, ['example.js'], { MASTHEAD_URL: baseUrl, MASTHEAD_TOKEN: token })
+    assert.match(printed, /^Ada\nnot_found: .+\n$/)
+  })
+
+  test('is used in TypeScript, for browsers and for Node, and every type is checked', async () => {
+    await write('typed.ts', typed)
+    const common = ['--strict', '--exactOptionalPropertyTypes', '--noEmit', '--target', 'es2022', 'typed.ts']
+    await run(tool('tsc'), [...common, '--module', 'esnext', '--moduleResolution', 'bundler', '--lib', 'es2022,dom'])
+    await run(tool('tsc'), [
+      ...common,
+      ...['--module', 'nodenext', '--lib', 'es2022', '--types', 'node', '--skipLibCheck'],
+      ...['--typeRoots', join(root, 'node_modules/@types')],
+    ])
+  })
+})
+
+const typed = `import { type Contact, isProblem, Masthead, OAuthClient, type ProblemCode } from '@masthead/client'
+
+const masthead = new Masthead({ baseUrl: 'http://localhost', token: async () => 'token' })
+export const names: (string | null)[] = []
+for await (const contact of masthead.contacts.list({ accountId: 'A1', includeHidden: true })) names.push(contact.name)
+const page = await masthead.invoices.list()
+export const total: number | null = page.total
+export const next: typeof page | null = await page.next()
+export const contact: Contact = await masthead.contacts.create({ accountId: 'A1', name: null })
+export const route: 'native' | 'legacy' = (await masthead.tasks.create({ accountId: 'A1', title: 'x', dueDate: 'x' })).route
+await masthead.contacts.update(contact.id, { accountId: 'A1' }, { ifMatch: contact, signal: new AbortController().signal })
+export const codeOf = (error: unknown): ProblemCode | undefined => (isProblem(error) ? error.code : undefined)
+export const oauth = new OAuthClient({ baseUrl: '', clientId: '', redirectUri: '', scopes: ['contacts:read'] })
+// @ts-expect-error: no such filter
+masthead.contacts.list({ account: 'A1' })
+// @ts-expect-error: no such operation
+masthead.invoices.create({})
+// @ts-expect-error: may be null
+export const name: string = contact.name
+// @ts-expect-error: needs an account
+masthead.contacts.create({ name: 'Ada' })
+// @ts-expect-error: no such code
+isProblem(undefined, 'not_there')
+// @ts-expect-error: no such scope
+new OAuthClient({ baseUrl: '', clientId: '', redirectUri: '', scopes: ['contacts:destroy'] })
+`
+
+describe('in a browser', async () => {
+  const browser = await startBrowser()
+  const pages: Record<string, string> = {}
+  const site = createServer(async (request, response) => {
+    const path = normalize(new URL(request.url ?? '/', 'http://site').pathname)
+    const text = path.startsWith('/client/')
+      ? await readFile(join(installed, 'dist', path.slice(8)), 'utf8')
+      : pages[path]
+    response.setHeader('content-type', path.endsWith('.js') ? 'text/javascript' : 'text/html').end(text)
+  }).listen(0, '127.0.0.1')
+  await once(site, 'listening')
+  after(() => site.close())
+  const { port } = site.address() as AddressInfo // it listens on a port
+  const address = `http://127.0.0.1:${port}`
+  const redirectUri = `${address}/callback`
+  const html = (script: string) => `<!doctype html>
+    <script type="importmap">{ "imports": { "@masthead/client": "/client/index.js" } }</script>
+    <script type="module">${script}</script>`
+
+  test('a user signs in as the README shows, and the page calls for them', async () => {
+    const person = await newPerson(service, [tenant, 'viewer'])
+    const { clientId } = await newApplication(service, { redirectUris: [redirectUri] })
+    const constants = `const [baseUrl, clientId, redirectUri] = ${JSON.stringify([baseUrl, clientId, redirectUri])}\n`
+    pages['/app.js'] = constants + exampleWith('createAuthorizationRequest')
+    pages['/'] = html(`import { signIn } from '/app.js'
+      signIn()`)
+    pages['/callback'] = html(`import { comeBack } from '/app.js'
+      const { items } = await (await comeBack()).contacts.list()
+      document.title = items[0].name`)
+    const page = await browser.newPage()
+    page.setDefaultTimeout(10_000)
+    await page.goto(address)
+    await page.getByLabel('E-mail address').fill(person.email)
+    await page.getByLabel('Password').fill(person.password)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByRole('button', { name: 'Allow', exact: true }).click()
+    await page.waitForFunction(`document.title === 'Ada Lovelace'`)
+    await page.close()
+  })
+
+  test('a worker walks, writes with a tag, and gets what was kept', async () => {
+    pages['/worker.js'] = `import { Masthead } from '/client/index.js'
+      const statuses = []
+      const hooks = { answer: ({ status, requestId }) => statuses.push(requestId ? status : 'no request id') }
+      const masthead = new Masthead({ ...${JSON.stringify({ baseUrl, token })}, hooks })
+      for (const name of ['Grace', 'Mary']) await masthead.contacts.create({ accountId: 'A1', name })
+      const names = []
+      for await (const { name } of masthead.contacts.list({ accountId: 'A1', pageSize: 1 })) names.push(name)
+      statuses.length = 0
+      const { items } = await masthead.contacts.list({ accountId: 'A1', pageSize: 1 })
+      const contact = await masthead.contacts.get(items[0].id)
+      await masthead.contacts.update(contact.id, { accountId: 'A1', title: 'Dr' }, { ifMatch: contact })
+      const late = await masthead.contacts.delete(contact.id, { ifMatch: contact }).catch(({ code }) => code)
+      postMessage({ names, statuses, late })`
+    pages['/'] = '<!doctype html>'
+    const page = await browser.newPage()
+    await page.goto(address)
+    const told = await page.evaluate(`new Promise((resolve, reject) => {
+      const worker = new Worker('/worker.js', { type: 'module' })
+      worker.onmessage = ({ data }) => resolve(data)
+      worker.onerror = ({ message }) => reject(new Error(message))
+    })`)
+    assert.deepEqual(told, {
+      names: ['Ada Lovelace', 'Grace', 'Mary'],
+      statuses: [304, 200, 200, 412],
+      late: 'precondition_failed',
+    })
+    await page.close()
+  })
+})
