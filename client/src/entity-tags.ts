@@ -11,7 +11,5 @@ export const noteEtag = (record: object, etag: string | null): void => {
 export const ifMatchOf = (given: object | string): string => {
   const tag = typeof given === 'string' ? given : etagOf(given)
   if (tag !== undefined) return tag
-  throw new TypeError(
-    'ifMatch needs a record as it came from `get` or a write, or an ETag: records of a list have none',
-  )
+  throw new TypeError('ifMatch needs an ETag, or a record that `get` or a write gave: those of a list have none')
 }

@@ -199,13 +199,15 @@ describe('an entity tag', () => {
     const seen: Contact[] = []
     const get = async () => seen.push(await watched.contacts.get(id))
     assert.deepEqual(await statusesOf(get), [200])
-    // What a caller does with an answer is nothing to the next.
-    if (seen[0]) seen[0].name = 'changed by the caller'
-    assert.deepEqual(await statusesOf(get), [304])
-    assert.equal(seen[1]?.name, 'Ada')
+    for (let again = 0; again < 2; again++) {
+      // What a caller does with an answer is nothing to the next.
+      for (const contact of seen) contact.name = 'changed by the caller'
+      assert.deepEqual(await statusesOf(get), [304])
+      assert.equal(seen.at(-1)?.name, 'Ada')
+    }
     await masthead.contacts.update(id, { accountId: 'A2', name: 'Grace' })
     assert.deepEqual(await statusesOf(get), [200])
-    assert.equal(seen[2]?.name, 'Grace')
+    assert.equal(seen.at(-1)?.name, 'Grace')
   })
 
   test('brings kept pages too, of which the walk goes on', async () => {

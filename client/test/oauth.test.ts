@@ -142,6 +142,14 @@ describe('a session', () => {
     assert.deepEqual(session.tokens, issued[0])
   })
 
+  test('does not refresh for a refusal that comes when it has new tokens already', async () => {
+    const session = await signIn()
+    const old = session.tokens.accessToken
+    const { accessToken } = await session.refresh()
+    assert.equal(await session.accessToken(old), accessToken)
+    assert.equal(issued.length, 1)
+  })
+
   test('keeps new tokens that could not be stored', async () => {
     const { tokens } = await signIn()
     const forgetful = oauthClient({ onTokens: () => Promise.reject(new Error('the disk is full')) })
