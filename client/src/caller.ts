@@ -206,7 +206,7 @@ const receive = async (
   } catch (cause) {
     // The caller's own reason, or that the time is over.
     init.signal?.throwIfAborted()
-    return new ConnectionError(`no answer to ${init.method} ${withoutQuery(url)}`, { cause })
+    return new ConnectionError(`${init.method} ${withoutQuery(url)}`, cause)
   }
 }
 

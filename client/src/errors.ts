@@ -44,9 +44,20 @@ export const isProblem = <Code extends ProblemCode>(error: unknown, ...codes: Co
 
 /** No answer came: the cause tells why. A write may have been done. */
 export class ConnectionError extends MastheadError {
+  constructor(request: string, cause: unknown) {
+    super(`no answer to ${request}: ${reasonOf(cause)}`, { cause })
+  }
+
   override get name(): string {
     return 'ConnectionError'
   }
+}
+
+/** What Node's `fetch` says stands behind its error; that of browsers says all it will. */
+const reasonOf = (cause: unknown): string => {
+  const reason =
+    cause instanceof Error && cause.cause instanceof Error && cause.cause.message !== '' ? cause.cause : cause
+  return reason instanceof Error ? reason.message : String(reason)
 }
 
 /** No answer came in time. A write may have been done. */
@@ -75,7 +86,10 @@ export class UnexpectedAnswerError extends MastheadError {
 
 /** The user or the authorization server said no, or the answer was not meant for this request. */
 export class AuthorizationError extends MastheadError {
-  /** Of OAuth 2.0, as `access_denied` or `invalid_grant`; or `state_mismatch`, `issuer_mismatch`, `not_a_callback`. */
+  /**
+   * Of OAuth 2.0, as `access_denied` or `invalid_grant`; or one of `state_mismatch`, `issuer_mismatch`, `not_a_callback`,
+   * `no_refresh_token` and `unexpected_answer`.
+   */
   readonly code: string
 
   constructor(code: string, message: string) {

@@ -190,7 +190,7 @@ const post = async (url: string, body: URLSearchParams): Promise<{ status: numbe
     return { status: response.status, text: await response.text() }
   } catch (cause) {
     deadline.signal.throwIfAborted()
-    throw new ConnectionError(`no answer to POST ${url}`, { cause })
+    throw new ConnectionError(`POST ${url}`, cause)
   } finally {
     deadline.release()
   }

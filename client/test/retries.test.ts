@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { sampleAccount } from '../../server/test/sample-records.ts'
+import { sampleAccount, sampleContact } from '../../server/test/sample-records.ts'
 import { generous, startService } from '../../server/test/service.ts'
 import { type ComingRetry, ConnectionError, isProblem, Masthead, type MastheadOptions } from '../src/index.ts'
 import { type Mishap, startFlakyProxy } from './flaky-proxy.ts'
@@ -71,6 +71,18 @@ describe('a read', () => {
       // A timer may be a millisecond early; a date has no parts of a second.
       assert.ok(first && second && second.at - first.at >= 990, 'it came too early')
     }
+  })
+
+  test('of page after page goes on where it was', async () => {
+    const { accountId } = await masthead.accounts.create({ company: 'Walks' })
+    const contacts = Array.from({ length: 7 }, (_, n) => sampleContact(accountId, { name: `Contact ${n}` }))
+    const ids = (await tenant.add('contacts', contacts)).map(({ id }) => id)
+    const mishaps: Mishap[] = ['none', 'reset after', 'none', unavailable, 'none', 'reset before']
+    const { result } = await meet(mishaps, () => Array.fromAsync(masthead.contacts.list({ accountId, pageSize: 2 })))
+    assert.deepEqual(
+      result?.map(({ id }) => id),
+      ids,
+    )
   })
 
   test('does not begin a pause that would outlast its time', async () => {
