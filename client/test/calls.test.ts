@@ -286,7 +286,8 @@ describe('a call', () => {
     const work = behind.contacts.list({}, { signal: controller.signal })
     const ended = failure(work)
     const before = proxy.seen.length
-    while (proxy.seen.length === before) await new Promise((resolve) => setTimeout(resolve, 5))
+    for (let waited = 0; proxy.seen.length === before && waited < 1_000; waited++)
+      await new Promise((resolve) => setTimeout(resolve, 5))
     controller.abort(reason)
     assert.equal(await ended, reason)
     // One that is aborted already sends nothing.
