@@ -120,10 +120,11 @@ const noteOn = ({ description, format, pattern, maxLength, maximum }: Schema): s
 /** Fails for what it does not know, so that no field is typed too widely. */
 const typeOf = (schema: Schema): string => {
   if (schema.enum?.join() === Object.keys(problems).join()) return 'ProblemCode'
+  if (schema.enum) return schema.enum.map((value) => `'${value}'`).join(' | ')
   if (schema.const !== undefined) return `'${schema.const}'`
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ')
   if (schema.items?.description === plain(ProblemPlace).description) return 'ProblemPlace[]'
-  return [schema.type ?? []].flat().map(simpleType).join(' | ')
+  return [schema.type ?? 'unknown'].flat().map(simpleType).join(' | ')
 }
 const simpleType = (type: string): string => {
   if (['string', 'number', 'boolean', 'null'].includes(type)) return type
