@@ -118,6 +118,15 @@ describe('a refund', () => {
   })
 })
 
+test('a thread that looked at the clock a moment before another began the window counts in it', () => {
+  let now = Date.now()
+  const counters = new MemoryCounters(newCounterMemory(), 0, () => now)
+  counters.take(demand('a', 2))
+  now -= 5
+  assert.deepEqual(counters.take(demand('a', 2)).windows, [{ used: 2, millisecondsLeft: 60_000 }])
+  assert.equal(counters.take(demand('a', 2)).refusedBy, 0)
+})
+
 test('a clock that is set back begins windows anew', () => {
   let now = Date.now()
   const counters = new MemoryCounters(newCounterMemory(), 0, () => now)

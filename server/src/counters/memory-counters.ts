@@ -91,10 +91,12 @@ const instants = 2 ** 34
 const packed = (endsAt: number, used: number): bigint => (BigInt(endsAt) << usedBits) | BigInt(used)
 const endOf = (word: bigint): number => Number(word >> usedBits)
 const usedOf = (word: bigint): number => Number(word & usedMask)
+/** One thread may have looked at the clock a moment before another began the window. */
+const toleranceMilliseconds = 1_000
 /** Zero when it is over, also when somebody has set the clock back. */
 const leftOf = (word: bigint, now: number): number => {
   const left = (endOf(word) - (now % instants) + instants) % instants
-  return left <= windowMilliseconds ? left : 0
+  return left <= windowMilliseconds + toleranceMilliseconds ? Math.min(left, windowMilliseconds) : 0
 }
 
 const mostTries = 16

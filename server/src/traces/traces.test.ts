@@ -104,7 +104,7 @@ describe('traces', { timeout: 60_000 }, () => {
         'transaction',
         ['select legacy_systems'],
         ['select accounts'],
-        ['insert heads, insert contacts, insert search_texts, insert tallies'],
+        ['insert heads, insert stamps, insert contacts, insert search_texts, insert tallies'],
       ],
     ])
     const statement = spans.find(({ parentSpanId, name }) => parentSpanId === get.spanId && name === 'select contacts')

@@ -20,7 +20,9 @@ const newTenant = async () => {
   const tenant = await service.newTenant()
   const token = await tenant.serviceToken()
   const list = (path: string) => walk(service, token, path)
-  const get = async (path: string) => (await service.call('GET', path, { token })).body
+  // Also what another process has just written.
+  const get = async (path: string) =>
+    (await service.call('GET', path, { token, headers: { 'cache-control': 'no-cache' } })).body
   return { ...importer(service, tenant), tenant, token, list, get }
 }
 
