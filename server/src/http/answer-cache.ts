@@ -94,7 +94,7 @@ export class AnswerCache {
   readonly #given = { memory: 0, database: 0 }
   #bytes = 0
 
-  constructor(revisions: Revisions, mostBytes = 32 * 1_024 * 1_024) {
+  constructor(revisions: Revisions, mostBytes = 16 * 1_024 * 1_024) {
     this.#revisions = revisions
     this.#mostBytes = mostBytes
   }

@@ -25,6 +25,8 @@ type Thread = { worker: Worker; isListening: boolean; listening: Promise<void>; 
 
 /** A thread that is busy for longer has told its measures before, and will again. */
 const measuringMilliseconds = 1_000
+/** For new objects, nearly all of them garbage: more would only be memory that no cache of the processor holds. */
+const youngGenerationMebibytes = 12
 const leastMillisecondsBetweenStarts = 1_000
 /** Longer than the app takes to give up callers that stall. */
 const longestStopMilliseconds = 9_500
@@ -101,6 +103,7 @@ export class WorkerThreads {
     const worker = new Worker(new URL('../main.js', import.meta.url), {
       name: `masthead ${number}`,
       workerData: { ...this.#data, worker: number } satisfies ThreadData,
+      resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMebibytes },
     })
     let reason: Error | null = null
     worker.on('error', (error) => {
