@@ -77,8 +77,12 @@ type Tries = { tries: number; seconds: number }
 
 const throttled = ({ seconds }: Tries): SignIn => ({ refused: 'throttled', retryAfterSeconds: Math.max(seconds, 1) })
 
-/** SQL: one that begins in the future was left by a clock that was set back since, and would last until then. */
-const isOpen = `sign_in_failures.first_at > now() - $2 * interval '1 second' and sign_in_failures.first_at <= now()`
+/**
+ * SQL: one that begins in the future was left by a clock that was set back since, and would last until then. Not one that
+ * begins a moment later: of tries sent all at once the first to be counted need not be the first that began.
+ */
+const isOpen = `sign_in_failures.first_at > now() - $2 * interval '1 second'
+  and sign_in_failures.first_at <= now() + interval '1 minute'`
 
 /** How many there were in the window with this one, and the seconds until the window ends. */
 const countTry = async (query: Query, key: Buffer): Promise<Tries> => {
