@@ -14,6 +14,7 @@ const dataRow = 'D'.charCodeAt(0)
 
 /** Leaves the values of rows as bytes, which are good as long as the message is handled. */
 class ByteParser extends (Parser as unknown as new () => OpenParser) {
+  // what it declares private is there
   override handlePacket(offset: number, code: number, length: number, bytes: Buffer): Message {
     if (code !== dataRow) return super.handlePacket(offset, code, length, bytes)
     const fieldCount = bytes.readInt16BE(offset)
@@ -33,7 +34,7 @@ class ByteParser extends (Parser as unknown as new () => OpenParser) {
  * again costs more than all the rest. `pg` decodes every value before anybody is asked.
  */
 export const readRowsAsBytes = (client: pg.Client): void => {
-  const { connection } = client as unknown as { connection: OpenConnection }
+  const { connection } = client as unknown as { connection: OpenConnection } // there, but not among its types
   connection.attachListeners = (stream) => {
     const parser = new ByteParser()
     stream.on('data', (bytes: Buffer) =>

@@ -15,7 +15,7 @@ export const connectionLimit = async (query: Query): Promise<number> => {
 }
 
 /** Those of the hand-over to legacy systems, of housekeeping, and of the process itself. */
-const connectionsBesides = 15
+const connectionsBesides = 16
 
 /** How many a server with so many workers may have. */
 export const mostConnections = (workers: number): number => {

@@ -57,6 +57,8 @@ export type Database = {
   query: Query
   /** Such a statement that changes nothing, on a shared connection. It is asked again when the connection breaks. */
   read: Query
+  /** The same on a connection that is for this alone, so that who asks can tell when it is another one. */
+  poll: Query
   /** Seals the cursors of this installation. */
   cursorKey: () => Promise<KeyObject>
   transaction: Transaction
@@ -112,6 +114,7 @@ export const openDatabase = (
     return openShared(client, role, patience, prepareReads)
   }
   const reading = new SharedConnections(connections.reading, () => openReading(patience), outage)
+  const polling = new SharedConnections(1, () => openReading(patience), outage)
   const searching = new SharedConnections(connections.searching, () => openReading(long), outage)
   const writing = openPool(connectionString, role, connections.writing, patience)
   const reads = new FairLanes(
@@ -141,6 +144,7 @@ export const openDatabase = (
     // Not over the shared connections: a commit that waits for a standby would keep the readers behind it waiting.
     query: (statement) => lent('', (client) => runStatement(client, patience, statement)),
     read: (statement) => outage.bridge(() => ask(statement)),
+    poll: (statement) => polling.use((client) => queryOn(client, patience)(statement)),
     cursorKey,
     transaction: (work) =>
       lent('', (client) => runTransaction(client, patience, 'begin', work)).finally(() => revisions.move(identity)),
@@ -176,7 +180,7 @@ export const openDatabase = (
       await ask({ text: 'select 1' })
     },
     close: async () => {
-      await Promise.all([reading.close(), searching.close(), writing.end()])
+      await Promise.all([reading.close(), polling.close(), searching.close(), writing.end()])
     },
   }
 }

@@ -37,9 +37,9 @@ export class RevisionPoller {
   }
 
   async #poll(): Promise<void> {
-    const { revisions, read } = this.#database
+    const { revisions, poll: ask } = this.#database
     const asked = clock()
-    const [answer] = await read<{ oldest: string; isNew: boolean; changes: Change[] }>({
+    const [answer] = await ask<{ oldest: string; isNew: boolean; changes: Change[] }>({
       text: poll,
       values: [this.#since],
     })

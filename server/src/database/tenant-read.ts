@@ -25,7 +25,7 @@ type Wire = pg.Connection & { submittedNamedStatements: Record<string, string> }
 type OpenQuery = { hasBeenParsed(wire: Wire): boolean }
 
 /** A query to `pg`, which takes no other on a connection that is shared; what it prepares for one is not needed here. */
-const Query = class {} as unknown as new () => OpenQuery
+const Query = class {} as unknown as new () => OpenQuery // by the next line it is one
 Object.setPrototypeOf(Query.prototype, pg.Query.prototype)
 
 const executeAndSync = Buffer.concat([serialize.execute(), serialize.sync()])
