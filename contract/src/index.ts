@@ -1,4 +1,8 @@
+export * from './apis.ts'
 export { longest } from './fields.ts'
+export * from './management/resources.ts'
+export { type Role, roles } from './management/role.ts'
+export * from './management/scopes.ts'
 export { openapi } from './openapi.ts'
 export * from './operation.ts'
 export * from './operations.ts'

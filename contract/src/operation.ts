@@ -18,6 +18,8 @@ export type Operation = {
   answer: TObject
   /** The operation honours `If-Match`. */
   conditional?: true
+  /** The answer is shown once and kept nowhere, not even for a retry. */
+  showsSecret?: true
   problems?: readonly ProblemCode[]
 }
 

@@ -3,10 +3,13 @@ import { resources } from './resources.ts'
 
 export type NamedOperation = { name: string; operation: Operation; resource: Resource }
 
+export const operationsOf = (among: Readonly<Record<string, Resource>>): readonly NamedOperation[] =>
+  Object.values(among).flatMap((resource) =>
+    Object.entries(resource.operations).map(([name, operation]) => ({ name, operation, resource })),
+  )
+
 /** Every operation with its name and resource, for whoever loops over the contract. */
-export const operations: readonly NamedOperation[] = Object.values(resources).flatMap((resource) =>
-  Object.entries(resource.operations).map(([name, operation]) => ({ name, operation, resource })),
-)
+export const operations = operationsOf(resources)
 
 /** RFC 9110 §8.8.3: an `ETag` names what the address of the record answers, so the answer must be that and be got again. */
 export const isTagged = ({ operation, resource }: NamedOperation): boolean =>

@@ -69,6 +69,16 @@ export const problems = {
     title: 'The same request is still running',
     cure: 'Try again after the seconds given in `Retry-After`: it answers what the first one did.',
   },
+  conflict: {
+    status: 409,
+    title: 'This cannot be done as things stand',
+    cure: 'The detail says what stands in the way.',
+  },
+  secret_shown_once: {
+    status: 409,
+    title: 'The secret was shown already',
+    cure: 'What was made is there, but its secret is kept nowhere: revoke it, and make another.',
+  },
   precondition_failed: {
     status: 412,
     title: 'The record has changed',
@@ -110,7 +120,12 @@ export const problems = {
 } as const satisfies Record<string, { status: number; title: string; cure: string }>
 
 export type ProblemCode = keyof typeof problems
-const codes = Object.keys(problems) as ProblemCode[] // the keys of `problems` are the codes
+
+/** What only the management API answers; the customer API's document, which is frozen, does not list them. */
+export type ManagementProblemCode = 'conflict' | 'secret_shown_once'
+const ofManagement: readonly ProblemCode[] = ['conflict', 'secret_shown_once'] satisfies ManagementProblemCode[]
+const codes = (Object.keys(problems) as ProblemCode[]) // the keys of `problems` are the codes
+  .filter((code) => !ofManagement.includes(code))
 
 /** A place in the request: a JSON pointer into the body, a query parameter or a header. */
 const place = {

@@ -1,11 +1,12 @@
 import type { RequestListener } from 'node:http'
-import { basePath, largest, type ResourceName, resources } from '@masthead/contract'
+import { type Api, customerApi, largest, managementApi } from '@masthead/contract'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { AuthorizationServer } from './authorization-server/authorization-server.ts'
 import { mountAuthorizationServer } from './authorization-server/mount.ts'
 import type { Counters } from './counters/counters.ts'
 import { type CounterMemory, MemoryCounters } from './counters/memory-counters.ts'
 import type { Database } from './database/database.ts'
+import { identity } from './database/revisions.ts'
 import { AnswerCache } from './http/answer-cache.ts'
 import { type RequestWatcher, watchRequest } from './http/answered-requests.ts'
 import { answerFromMemory } from './http/before-framework.ts'
@@ -19,6 +20,7 @@ import { RateLimiter, type RateLimits } from './http/rate-limit.ts'
 import { requestId } from './http/request-id.ts'
 import { requestLog } from './http/request-log.ts'
 import { UnreadableRequests } from './http/unreadable-requests.ts'
+import { consoleId } from './identity/applications.ts'
 import { DelegatedTokens } from './identity/delegated-tokens.ts'
 import type { OutsideIssuer } from './identity/outside-issuer.ts'
 import { type Authenticator, Principals } from './identity/principal.ts'
@@ -118,6 +120,8 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   })
   const limiter = rateLimits && new RateLimiter(rateLimits, await openCounters(app, options))
   await describeApi(app, baseUrl, delegation.issuer)
+  // What the console must know to begin.
+  getOnly(app, '/console.json', async () => ({ issuer: delegation.issuer, clientId: consoleId }))
   const [delegated, handlers] = await Promise.all([
     'secret' in delegation
       ? mountOwnServer(app, options, delegation, limiter)
@@ -125,11 +129,23 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     // While that asks for its keys.
     loadHandlers(),
   ])
-  const principals = new Principals(database, delegated)
+  const principals = new Principals(database, delegated.customer)
   const { answers = new AnswerCache(database.revisions) } = options
-  await app.register((api) => mountOperations(api, { database, principals, handlers, baseUrl, limiter, answers }), {
-    prefix: basePath,
-  })
+  const common = { database, handlers, baseUrl, issuer: delegation.issuer, limiter }
+  await app.register(
+    (scope) => mountOperations(scope, { ...common, api: customerApi, principals, answers, isOpenToAllOrigins: true }),
+    { prefix: customerApi.basePath },
+  )
+  await app.register(
+    (scope) =>
+      mountOperations(scope, {
+        ...{ ...common, api: managementApi, answers: null, isOpenToAllOrigins: false },
+        principals: new Principals(database, delegated.management),
+        // It changes who may do what, which this node knows at once.
+        afterWrite: () => database.revisions.move(identity),
+      }),
+    { prefix: managementApi.basePath },
+  )
   // A trace begins in the framework.
   if (!options.instrument) goBefore(app, answerFromMemory({ principals, answers, limiter, watchers, begin }))
   return app
@@ -143,30 +159,35 @@ const goBefore = (app: FastifyInstance, answer: ReturnType<typeof answerFromMemo
   app.server.on('request', (request, response) => answer(request, response, () => framework(request, response)))
 }
 
+/** Who tells for whom an application acts, at each interface. */
+type Delegated = { customer: Authenticator; management: Authenticator | null }
+
 const mountOwnServer = async (
   app: FastifyInstance,
   { database, baseUrl }: AppOptions,
   { issuer, secret }: { issuer: string; secret: string },
   limiter: RateLimiter | null,
-): Promise<Authenticator> => {
-  const resource = baseUrl + basePath
+): Promise<Delegated> => {
   const onError = (error: Error) => app.log.error({ err: error }, 'the authorization server failed')
-  const server = await AuthorizationServer.start({ database, issuer, resource, secret, onError })
+  const server = await AuthorizationServer.start({ database, issuer, baseUrl, secret, onError })
   app.addHook('onClose', () => server.stop())
-  await app.register((pages) => mountAuthorizationServer(pages, { server, database, issuer, resource, limiter }))
-  return new DelegatedTokens(database, { issuer, audience: resource, key: server.key })
+  await app.register((pages) => mountAuthorizationServer(pages, { server, database, issuer, baseUrl, limiter }))
+  const tokensFor = ({ basePath, scopePrefix }: Api) =>
+    new DelegatedTokens(database, { issuer, audience: baseUrl + basePath, scopePrefix, key: server.key })
+  return { customer: tokensFor(customerApi), management: tokensFor(managementApi) }
 }
 
 const acceptOutsideTokens = async (
   app: FastifyInstance,
   database: Database,
   issuer: OutsideIssuer,
-): Promise<Authenticator> => {
+): Promise<Delegated> => {
   // Loaded here, because few need it.
   const { OutsideTokens } = await import('./identity/outside-issuer.ts')
-  return new OutsideTokens(database, issuer, (error) =>
+  const customer = new OutsideTokens(database, issuer, (error) =>
     app.log.warn({ err: error }, 'the outside issuer did not give its keys'),
   )
+  return { customer, management: null }
 }
 
 const openCounters = async (app: FastifyInstance, { counting = {} }: AppOptions): Promise<Counters> => {
@@ -184,10 +205,14 @@ const openCounters = async (app: FastifyInstance, { counting = {} }: AppOptions)
 
 /** Each resource of the contract has a folder of its name; nothing else needs to be registered. */
 const loadHandlers = async (): Promise<Map<string, Handler>> => {
-  const names = Object.keys(resources) as ResourceName[] // the keys of `resources` are their names
-  const modules = await Promise.all(names.map((name) => import(`./resources/${name}/handlers.ts`)))
+  const modules = await Promise.all([
+    ...namesOf(customerApi).map((name) => import(`./resources/${name}/handlers.ts`)),
+    ...namesOf(managementApi).map((name) => import(`./management/${name}/handlers.ts`)),
+  ])
   return new Map(modules.flatMap(({ handlers }) => Object.entries<Handler>(handlers)))
 }
+
+const namesOf = ({ operations }: Api): string[] => [...new Set(operations.map(({ resource }) => resource.name))]
 
 const unused = (): never => {
   throw new Error('routes have no schemas of the framework')

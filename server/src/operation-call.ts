@@ -9,6 +9,8 @@ export type Call<O extends Operation> = Input<O> & {
   principal: Principal
   writer: Writer
   tenant: TenantDatabase
+  /** Address of the authorization server, for links to its pages. */
+  issuer: string
   /** Refuses the call when the caller's `If-Match` names another version of this body. */
   requireCurrent: (body: string) => void
 }

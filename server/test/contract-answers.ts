@@ -40,4 +40,11 @@ export const assertConforms = (named: NamedOperation, { status, headers, body, t
   assertValid(reference, body)
 }
 
+/** The same by the contract itself, for an operation of which no document is published. */
+export const assertAnswers = ({ name, operation }: NamedOperation, { status, body, text }: CallAnswer): void => {
+  assert.equal(status, operation.status, text)
+  const schema = JSON.parse(JSON.stringify(operation.answer), (key, value) => (key === 'title' ? undefined : value))
+  assert.equal(ajv.validate(schema, body), true, `${name}: ${ajv.errorsText()}`)
+}
+
 export const assertProblemSchema = (body: unknown): void => assertValid('#/components/schemas/Problem', body)

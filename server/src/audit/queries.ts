@@ -186,3 +186,33 @@ export const entriesAfter = (query: Query, after: number, most: number): Promise
       order by entry.number`,
     values: [after, most],
   })
+
+export type ShownEntry = Pick<Entry, 'number' | 'at' | 'action' | 'resource' | 'recordId' | 'values' | 'isErased'> & {
+  author: { kind: string; name: string | null; address: string | null; requestId: string | null }
+}
+
+/** The newest first, with the names of those who did it. */
+export const entriesBefore = (
+  query: Query,
+  given: { before?: number; resource?: string; recordId?: string; most: number },
+): Promise<ShownEntry[]> =>
+  query<ShownEntry>({
+    text: `
+      select entry.number, entry.at, entry.action, entry.resource, entry.record_id as "recordId",
+        opened.plain as "values", entry.sealed is not null and opened.plain is null as "isErased",
+        json_build_object('kind', entry.author ->> 'kind', 'address', entry.author ->> 'address',
+          'requestId', entry.author ->> 'requestId',
+          'name', coalesce(users.email, tokens.service, entry.author ->> 'name', entry.author ->> 'operator')
+        ) as author
+      from (
+        select * from audit_entries
+        where number < $1 and ($2::text is null or resource = $2) and ($3::text is null or record_id = $3)
+        order by number desc limit $4
+      ) as entry
+      left join audit_keys as held on held.resource = entry.resource and held.record_id = entry.record_id
+      left join lateral (select audit_open(entry.sealed, held.key) as plain) as opened on true
+      left join users on users.id = (entry.author ->> 'user')::uuid
+      left join access_tokens as tokens on tokens.id = case when entry.author ->> 'kind' = 'service' then (entry.author ->> 'token')::uuid end
+      order by entry.number desc`,
+    values: [given.before ?? Number.MAX_SAFE_INTEGER, given.resource ?? null, given.recordId ?? null, given.most],
+  })

@@ -15,12 +15,14 @@ export class StateAdapter implements Adapter {
   readonly #query: Query
   readonly #read: Query
   readonly #model: string
+  readonly #baseUrl: string
 
-  constructor(database: Database, model: string) {
+  constructor(database: Database, model: string, baseUrl: string) {
     this.#database = database
     this.#query = database.query
     this.#read = database.read
     this.#model = model
+    this.#baseUrl = baseUrl
   }
 
   /** Seconds for which a code is known after its time, so that its reuse is noticed; its payload says that it is expired. */
@@ -32,16 +34,17 @@ export class StateAdapter implements Adapter {
   async upsert(id: string, given: AdapterPayload, expiresIn = 3_600): Promise<void> {
     const payload = withoutSecrets(given)
     await this.#query({
-      text: `insert into authorization_state (model, id_hash, payload, grant_id, uid, expires_at)
-        values ($1, $2, $3, $4, $5, now() + $6 * interval '1 second')
+      text: `insert into authorization_state (model, id_hash, payload, grant_id, uid, account_id, expires_at)
+        values ($1, $2, $3, $4, $5, $6, now() + $7 * interval '1 second')
         on conflict (model, id_hash) do update set payload = excluded.payload, grant_id = excluded.grant_id,
-          uid = excluded.uid, expires_at = excluded.expires_at`,
+          uid = excluded.uid, account_id = excluded.account_id, expires_at = excluded.expires_at`,
       values: [
         this.#model,
         hash(id),
         JSON.stringify(payload),
         payload.grantId ?? null,
         payload.uid ?? null,
+        this.#model === 'Session' ? (payload.accountId ?? null) : null,
         expiresIn + this.#remembered,
       ],
     })
@@ -114,7 +117,7 @@ export class StateAdapter implements Adapter {
   async #findClient(id: string): Promise<AdapterPayload | undefined> {
     if (id.includes('\0') || id.length > 200) return undefined
     const application: Application | null = await findApplication(this.#read, id)
-    return application && !application.disabledAt ? clientMetadata(application) : undefined
+    return application && !application.disabledAt ? clientMetadata(application, this.#baseUrl) : undefined
   }
 }
 
@@ -122,11 +125,16 @@ export class StateAdapter implements Adapter {
 export const endGrant = (database: Database, author: Author, grantId: string): Promise<void> =>
   database.transaction(async (query) => {
     await withdrawConsent(query, author, grantId)
-    await query({
-      text: `delete from authorization_state where grant_id = $1 or model = 'Grant' and id_hash = $2`,
-      values: [grantId, hash(grantId)],
-    })
+    await deleteGrant(query, grantId)
   })
+
+/** The provider's side of it. */
+export const deleteGrant = async (query: Query, grantId: string): Promise<void> => {
+  await query({
+    text: `delete from authorization_state where grant_id = $1 or model = 'Grant' and id_hash = $2`,
+    values: [grantId, hash(grantId)],
+  })
+}
 
 /** Nobody asks for it any more. */
 export const deleteExpiredState = async (query: Query): Promise<void> => {
@@ -140,6 +148,16 @@ export const deleteExpiredState = async (query: Query): Promise<void> => {
 /** By its public name: its id is a secret that nothing here keeps. */
 export const endSession = async (query: Query, uid: string): Promise<void> => {
   await query({ text: `delete from authorization_state where model = 'Session' and uid = $1`, values: [uid] })
+}
+
+/** The sessions of a user: all of them, or the one under which a grant was given. Answers how many there were. */
+export const endSessions = async (query: Query, userId: string, grantId: string | null): Promise<number> => {
+  const ended = await query({
+    text: `delete from authorization_state
+      where account_id = $1 and model = 'Session' and ($2::text is null or payload like '%' || $2 || '%') returning uid`,
+    values: [userId, grantId],
+  })
+  return ended.length
 }
 
 /** Neither its own id nor, in an interaction, that of the session. */

@@ -1,9 +1,9 @@
-import { scopePrefix } from '@masthead/contract'
+import { customerApi, managementApi, scopePrefix } from '@masthead/contract'
 import type { AdapterPayload } from 'oidc-provider'
-import type { Application } from '../identity/applications.ts'
+import { type Application, consoleId } from '../identity/applications.ts'
 
 /** An application as the provider knows a client: public, with PKCE, for the code flow. */
-export const clientMetadata = (application: Application): AdapterPayload => ({
+export const clientMetadata = (application: Application, baseUrl: string): AdapterPayload => ({
   client_id: application.clientId,
   client_name: application.name,
   application_type: application.isNative ? 'native' : 'web',
@@ -12,4 +12,12 @@ export const clientMetadata = (application: Application): AdapterPayload => ({
   response_types: ['code'],
   token_endpoint_auth_method: 'none',
   api_scopes: application.scopes.map((scope) => scopePrefix + scope).join(' '),
+  ...(application.clientId === consoleId && ofConsole(baseUrl)),
+})
+
+const ofConsole = (baseUrl: string) => ({
+  redirect_uris: [`${baseUrl}/signed-in`],
+  api_scopes: [customerApi, managementApi]
+    .flatMap((api) => api.scopes.map((scope) => api.scopePrefix + scope))
+    .join(' '),
 })

@@ -1,4 +1,4 @@
-import { type Scope, scopePrefix, scopes } from '@masthead/contract'
+import { customerApi, type Scope, scopePrefix, scopes } from '@masthead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { InteractionResults, Provider } from 'oidc-provider'
 import type { CalledFrom } from '../audit/author.ts'
@@ -20,7 +20,7 @@ export type Surroundings = {
   server: AuthorizationServer
   database: Database
   issuer: string
-  resource: string
+  baseUrl: string
   /** Null where nothing is limited. */
   limiter: RateLimiter | null
 }
@@ -32,9 +32,8 @@ const root = '/oauth2/interaction/:uid'
 /** Not loaded at the start, for which nobody should wait. */
 const library = () => import('oidc-provider')
 
-/** The pages between an application's request and its answer: who are you, and may it? */
-export const mountInteractions = async (app: FastifyInstance, surroundings: Surroundings): Promise<void> => {
-  const { limiter } = surroundings
+/** What all pages with forms stand behind. */
+export const readForms = (app: FastifyInstance, { limiter }: Surroundings): void => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
@@ -44,7 +43,11 @@ export const mountInteractions = async (app: FastifyInstance, surroundings: Surr
   if (limiter) app.addHook('onRequest', limitVisits(limiter, refusePerson))
   app.addHook('onRequest', async (request) => refuseOtherSites(request))
   app.setErrorHandler(async (error, request, reply) => sendPage(reply, await failurePage(error, request)))
+}
 
+/** The pages between an application's request and its answer: who are you, and may it? */
+export const mountInteractions = (app: FastifyInstance, surroundings: Surroundings): void => {
+  const { limiter } = surroundings
   app.get(root, async (request, reply) =>
     sendPage(reply, await currentPage(surroundings, await find(surroundings, request, reply))),
   )
@@ -104,9 +107,9 @@ const refuseOtherSites = async ({ method, headers }: FastifyRequest): Promise<vo
   throw new errors.AccessDenied('another site sent this form')
 }
 
-const calledFrom = ({ ip, id }: FastifyRequest): CalledFrom => ({ address: ip, requestId: id })
+export const calledFrom = ({ ip, id }: FastifyRequest): CalledFrom => ({ address: ip, requestId: id })
 
-const formOf = (request: FastifyRequest): Form => (request.body ?? {}) as Form // parsed above, for every route here
+export const formOf = (request: FastifyRequest): Form => (request.body ?? {}) as Form // parsed above, for every route here
 
 const find = async ({ server }: Surroundings, request: FastifyRequest, reply: FastifyReply): Promise<Interaction> => {
   const { provider } = await server.loaded()
@@ -182,7 +185,7 @@ const grant = async (
   interaction: Interaction,
   tenantId: string,
 ): Promise<string | null> => {
-  const { server, database, resource } = surroundings
+  const { server, database, baseUrl } = surroundings
   const application = await applicationOf(surroundings, interaction)
   const userId = interaction.session?.accountId
   if (interaction.prompt.name !== 'consent' || userId === undefined) return null
@@ -192,7 +195,8 @@ const grant = async (
   const { provider } = await server.loaded()
   const given = new provider.Grant({ accountId: userId, clientId: application.clientId })
   given.addOIDCScope('openid offline_access')
-  if (allowed.length > 0) given.addResourceScope(resource, allowed.map((scope) => scopePrefix + scope).join(' '))
+  if (allowed.length > 0)
+    given.addResourceScope(baseUrl + customerApi.basePath, allowed.map((scope) => scopePrefix + scope).join(' '))
   const grantId = await given.save()
   // Before anything is issued under the grant: without its consent no token of it is accepted, or even made.
   const consent = { grantId, applicationId: application.clientId, tenantId, userId, scopes: allowed }

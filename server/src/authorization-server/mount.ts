@@ -3,7 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { allowAllOrigins } from '../http/cross-origin.ts'
 import { methodNotAllowed } from '../http/problems.ts'
 import * as http from '../node-http.ts'
-import { mountInteractions, type Surroundings } from './interactions.ts'
+import { mountInteractions, readForms, type Surroundings } from './interactions.ts'
+import { mountInvitations } from './invitations.ts'
 import { limitExchanges, limitVisits, type Refuse, refusePerson, refuseProgram } from './limits.ts'
 import { rememberVisitor } from './visitors.ts'
 
@@ -85,7 +86,11 @@ export const mountAuthorizationServer = async (app: FastifyInstance, surrounding
       exchanging.all(tokenPath, limited(refuseProgram), pass)
     })
   })
-  await app.register((pages) => mountInteractions(pages, surroundings))
+  await app.register(async (pages) => {
+    readForms(pages, surroundings)
+    mountInteractions(pages, surroundings)
+    mountInvitations(pages, surroundings)
+  })
 }
 
 /** The provider reads the body itself, also where we had to look into it. */

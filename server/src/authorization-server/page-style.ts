@@ -38,7 +38,7 @@ small { display: block; font-weight: 400; }
 strong, label { font-weight: 600; }
 code { font: 0.875rem/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
 label { display: block; margin: 1.25rem 0 0.375rem; }
-input[type=email], input[type=password] {
+input[type=text], input[type=email], input[type=password] {
   display: block; width: 100%; min-height: 2.75rem; padding: 0.5rem 0.75rem; font: inherit; color: inherit;
   background: var(--card); border: 1px solid var(--edge); border-radius: 0.375rem;
 }

@@ -1,5 +1,5 @@
-import { type Scope, scopes as scopeWords } from '@masthead/contract'
-import { allows, type Role } from '../identity/roles.ts'
+import { type Role, type Scope, scopes as scopeWords } from '@masthead/contract'
+import { allows } from '../identity/roles.ts'
 import { calm, foreign, Html, html } from './html.ts'
 import { pageStyle, pageStyleHash } from './page-style.ts'
 
@@ -41,6 +41,45 @@ export function signInPage({ action, application, email, problem, cancel, callba
         <button class="primary wide">Sign in</button>
       </form>
       <form method="post" action="${cancel}"><button class="wide">Cancel</button></form>`,
+  })
+}
+
+export type Invitation = {
+  action: string
+  tenant: string
+  email: string
+  role: Role
+  /** The address has a user already. */
+  isKnown: boolean
+  name: string
+  problem?: string
+}
+
+export function invitationPage({ action, tenant, email, role, isKnown, name, problem }: Invitation): Page {
+  const invalid = problem !== undefined && html` aria-invalid="true" aria-describedby="problem"`
+  return page({
+    status: problem === undefined ? 200 : 422,
+    title: problem === undefined ? 'Accept an invitation' : 'Accept an invitation: there is a problem',
+    body: html`
+      <h1>Join ${foreign(tenant)}</h1>
+      <p>as ${roleWords[role]}, with the e-mail address <strong>${foreign(email)}</strong></p>
+      ${problem !== undefined && html`<p class="alert" role="alert" id="problem">${foreign(problem)}</p>`}
+      <form method="post" action="${action}">
+        <input type="hidden" name="email" autocomplete="username" value="${email}">
+        ${
+          isKnown
+            ? html`
+        <p>You have a password for Masthead already: sign in with it.</p>
+        <label for="password">Password</label>
+        <input id="password" name="password" type="password" autocomplete="current-password" required autofocus${invalid}>`
+            : html`
+        <label for="name">Your name</label>
+        <input id="name" name="name" type="text" autocomplete="name" maxlength="255" required autofocus value="${name}"${invalid}>
+        <label for="password">Choose a password, of 8 characters or more</label>
+        <input id="password" name="password" type="password" autocomplete="new-password" minlength="8" required${invalid}>`
+        }
+        <button class="primary wide">Join</button>
+      </form>`,
   })
 }
 

@@ -1,11 +1,13 @@
-import { scopes as apiScopes, scopePrefix } from '@masthead/contract'
+import { type Api, customerApi, managementApi } from '@masthead/contract'
 import { type Configuration, errors, type KoaContextWithOIDC, Provider } from 'oidc-provider'
 import type { Database } from '../database/database.ts'
+import { consoleId } from '../identity/applications.ts'
 import { findDelegation, noteIssue } from '../identity/consents.ts'
 import { deriveKey } from '../identity/sealing.ts'
 import type { SigningKey } from '../identity/signing-keys.ts'
 import { findUser } from '../identity/users.ts'
 import { StateAdapter } from './adapter.ts'
+import { grantToConsole } from './console.ts'
 import { errorPage, type Page, signedOutPage, signOutPage } from './pages.ts'
 import { revokeAccessTokens } from './revocation.ts'
 import { sayWhenToRetry, tellingWhenAway } from './temporarily-unavailable.ts'
@@ -14,8 +16,8 @@ import { visitorOf } from './visitors.ts'
 export type ProviderOptions = {
   database: Database
   issuer: string
-  /** The resource that tokens are for: the base address of the API. */
-  resource: string
+  /** The resources that tokens are for lie below it. */
+  baseUrl: string
   secret: string
   keys: SigningKey[]
   onError: (error: Error) => void
@@ -45,8 +47,8 @@ export const buildProvider = (given: ProviderOptions): Provider => {
   return provider
 }
 
-const configuration = ({ database, issuer, resource, secret, keys }: ProviderOptions): Configuration => ({
-  adapter: (model) => new StateAdapter(database, model),
+const configuration = ({ database, issuer, baseUrl, secret, keys }: ProviderOptions): Configuration => ({
+  adapter: (model) => new StateAdapter(database, model, baseUrl),
   jwks: { keys: keys.map(({ privateKey }) => privateKey as { kty: string }) }, // our keys are RSA keys, made by signing-keys.ts
   cookies: {
     keys: [deriveKey(secret, 'cookies').toString('base64url')],
@@ -75,6 +77,8 @@ const configuration = ({ database, issuer, resource, secret, keys }: ProviderOpt
     id_token_signed_response_alg: 'RS256',
   },
   extraClientMetadata: { properties: ['api_scopes'] },
+  // The tenant that somebody wants to work in, in the console.
+  extraParams: ['tenant'],
   allowOmittingSingleRegisteredRedirectUri: false,
   pkce: { required: () => true },
   features: {
@@ -92,13 +96,15 @@ const configuration = ({ database, issuer, resource, secret, keys }: ProviderOpt
       enabled: true,
       // Step 2 of the description sends no `resource`.
       useGrantedResource: async () => true,
-      defaultResource: async (ctx) => ([...ctx.oidc.requestParamScopes].some(isOfApi) ? resource : []),
-      getResourceServerInfo: async (ctx, given, client) => {
-        if (given !== resource) throw new errors.InvalidTarget(`the only resource is ${resource}`)
-        const registered = String(client.api_scopes)
-        requireRegistered(ctx, registered.split(' '))
+      defaultResource: async (ctx) =>
+        [...ctx.oidc.requestParamScopes].some(isOfApi) ? baseUrl + customerApi.basePath : [],
+      getResourceServerInfo: async (ctx, resource, client) => {
+        const api = apisOf(client.clientId).find(({ basePath }) => resource === baseUrl + basePath)
+        if (!api) throw new errors.InvalidTarget(`the only resource is ${baseUrl}${customerApi.basePath}`)
+        const registered = String(client.api_scopes).split(' ')
+        requireRegistered(ctx, registered)
         return {
-          scope: registered,
+          scope: registered.filter((scope) => scope.startsWith(api.scopePrefix)).join(' '),
           audience: resource,
           accessTokenTTL: accessTokenSeconds,
           accessTokenFormat: 'jwt',
@@ -109,6 +115,7 @@ const configuration = ({ database, issuer, resource, secret, keys }: ProviderOpt
   },
   // Consent chooses the tenant, so it is asked each time.
   loadExistingGrant: async (ctx) => {
+    if (ctx.oidc.client?.clientId === consoleId) return grantToConsole(ctx, database, baseUrl)
     const grantId = ctx.oidc.result?.consent?.grantId
     return grantId ? ctx.oidc.provider.Grant.find(grantId) : undefined
   },
@@ -144,6 +151,10 @@ const configuration = ({ database, issuer, resource, secret, keys }: ProviderOpt
   },
 })
 
+const apis = [customerApi, managementApi]
+
+const apisOf = (clientId: string): readonly Api[] => (clientId === consoleId ? apis : [customerApi])
+
 /** The provider would drop a scope silently; an application that asks for too much should hear of it. */
 const requireRegistered = (ctx: KoaContextWithOIDC, registered: string[]): void => {
   if (ctx.oidc.route !== 'authorization') return
@@ -154,11 +165,13 @@ const requireRegistered = (ctx: KoaContextWithOIDC, registered: string[]): void 
 }
 
 /** One whose prefix was forgotten too; others that the provider does not know are ignored, as OpenID Connect asks. */
-const isOfApi = (scope: string): boolean => scope.startsWith(scopePrefix) || Object.hasOwn(apiScopes, scope)
+const isOfApi = (scope: string): boolean =>
+  apis.some(({ scopePrefix }) => scope.startsWith(scopePrefix)) || customerApi.scopes.includes(scope)
 
 const objection = (scope: string): string => {
-  if (!scope.startsWith(scopePrefix)) return `is written ${scopePrefix}${scope}`
-  return Object.hasOwn(apiScopes, scope.slice(scopePrefix.length))
+  const api = apis.find(({ scopePrefix }) => scope.startsWith(scopePrefix))
+  if (!api) return `is written ${customerApi.scopePrefix}${scope}`
+  return api.scopes.includes(scope.slice(api.scopePrefix.length))
     ? 'is not registered for this application'
     : 'is unknown'
 }

@@ -1,3 +1,4 @@
+import { customerApi, managementApi } from '@masthead/contract'
 import { createLocalJWKSet, jwtVerify } from 'jose'
 import type { KoaContextWithOIDC } from 'oidc-provider'
 import type { Database } from '../database/database.ts'
@@ -5,12 +6,13 @@ import type { SigningKey } from '../identity/signing-keys.ts'
 import { endGrant } from './adapter.ts'
 import { visitorOf } from './visitors.ts'
 
-type Options = { database: Database; issuer: string; resource: string; keys: SigningKey[] }
+type Options = { database: Database; issuer: string; baseUrl: string; keys: SigningKey[] }
 
 /** The provider leaves access tokens that it does not store to us: with one of them, its grant ends. */
-export const revokeAccessTokens = ({ database, issuer, resource, keys }: Options) => {
+export const revokeAccessTokens = ({ database, issuer, baseUrl, keys }: Options) => {
   const key = createLocalJWKSet({ keys: keys.map(({ publicKey }) => publicKey) })
-  const expected = { issuer, audience: resource, typ: 'at+jwt', algorithms: ['RS256'] }
+  const audience = [customerApi, managementApi].map(({ basePath }) => baseUrl + basePath)
+  const expected = { issuer, audience, typ: 'at+jwt', algorithms: ['RS256'] }
   return async (ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> => {
     await next()
     if (ctx.oidc?.route !== 'revocation' || !isLeftToUs(ctx.body)) return

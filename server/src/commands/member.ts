@@ -1,6 +1,6 @@
+import { type Role, roles } from '@masthead/contract'
 import { Command } from 'commander'
 import { operator } from '../audit/author.ts'
-import { type Role, roles } from '../identity/roles.ts'
 import { findTenant } from '../identity/tenants.ts'
 import { removeMember, setRole } from '../identity/users.ts'
 import { choice } from './options.ts'

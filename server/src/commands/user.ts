@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
+import { type Role, roles } from '@masthead/contract'
 import { Command } from 'commander'
 import { operator } from '../audit/author.ts'
-import { type Role, roles } from '../identity/roles.ts'
 import { findTenant } from '../identity/tenants.ts'
 import { createMember, listMembers, setPassword, setSubject } from '../identity/users.ts'
 import { Refusal } from '../refusal.ts'

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Scope } from '@masthead/contract'
+import type { ManagementScope, Scope } from '@masthead/contract'
 import type { Revisions } from '../database/revisions.ts'
 import { compress, type Encoding, leastCompressedBytes } from './compression.ts'
 
@@ -17,7 +17,7 @@ export type KnownAnswer = {
   url: string
   foundAt: number
   /** Of the operation that answers so. */
-  scope: Scope
+  scope: Scope | ManagementScope
   operation: string
   path: string
   plain: Form

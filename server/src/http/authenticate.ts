@@ -1,8 +1,9 @@
-import { basePath } from '@masthead/contract'
+import type { Api } from '@masthead/contract'
 import type { Principal, Principals } from '../identity/principal.ts'
 import { Problem } from '../problem.ts'
 
-export const resourceMetadataPath = `/.well-known/oauth-protected-resource${basePath}`
+/** RFC 9728 §3.1 */
+export const resourceMetadataPath = ({ basePath }: Api): string => `/.well-known/oauth-protected-resource${basePath}`
 
 /** RFC 6750 §2.1 */
 export const tokenIn = (header: string | undefined): string | undefined =>
@@ -20,13 +21,13 @@ export const authenticate = async (principals: Principals, header: string | unde
 }
 
 /** RFC 6750 §3, RFC 9728 §5.1: "If the request lacks any authentication information, … no error". */
-export const challenge = (problem: Problem, baseUrl: string, scope?: string): string => {
+export const challenge = (problem: Problem, metadata: string, scope?: string): string => {
   const members: Record<string, string> = { realm: 'masthead' }
   if (problem.code === 'invalid_token') members.error = 'invalid_token'
   if (problem.status === 403) members.error = 'insufficient_scope'
   if (members.error) members.error_description = problem.message.replaceAll(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, "'")
   if (problem.status === 403 && scope) members.scope = scope
-  members.resource_metadata = baseUrl + resourceMetadataPath
+  members.resource_metadata = metadata
   return `Bearer ${Object.entries(members)
     .map(([name, value]) => `${name}="${value}"`)
     .join(', ')}`

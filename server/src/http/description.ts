@@ -1,4 +1,4 @@
-import { basePath, openapi, type ProblemCode, problems, scopePrefix, scopes } from '@masthead/contract'
+import { type Api, basePath, customerApi, managementApi, openapi, type ProblemCode, problems } from '@masthead/contract'
 import type { FastifyInstance } from 'fastify'
 import { Problem } from '../problem.ts'
 import { resourceMetadataPath } from './authenticate.ts'
@@ -16,7 +16,8 @@ export const describeApi = async (app: FastifyInstance, baseUrl: string, issuer:
     )
     const documents = {
       [`${basePath}/openapi.json`]: JSON.stringify(openapi()),
-      [resourceMetadataPath]: JSON.stringify(resourceMetadata(baseUrl, issuer)),
+      ...metadataOf(customerApi, baseUrl, issuer),
+      ...metadataOf(managementApi, baseUrl, issuer),
     }
     for (const [url, body] of Object.entries(documents)) {
       const tag = entityTag(body)
@@ -41,13 +42,15 @@ export const describeApi = async (app: FastifyInstance, baseUrl: string, issuer:
 }
 
 /** RFC 9728. */
-const resourceMetadata = (baseUrl: string, issuer: string) => ({
-  resource: baseUrl + basePath,
-  authorization_servers: [issuer],
-  resource_name: 'Masthead',
-  resource_documentation: `${baseUrl}/docs`,
-  bearer_methods_supported: ['header'],
-  scopes_supported: Object.keys(scopes).map((scope) => scopePrefix + scope),
+const metadataOf = (api: Api, baseUrl: string, issuer: string): Record<string, string> => ({
+  [resourceMetadataPath(api)]: JSON.stringify({
+    resource: baseUrl + api.basePath,
+    authorization_servers: [issuer],
+    resource_name: 'Masthead',
+    resource_documentation: `${baseUrl}/docs`,
+    bearer_methods_supported: ['header'],
+    scopes_supported: api.scopes.map((scope) => api.scopePrefix + scope),
+  }),
 })
 
 const problemPage = (code: ProblemCode): string => {

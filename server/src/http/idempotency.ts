@@ -28,6 +28,7 @@ export const answerOnce = (
   request: RetriableRequest,
   work: (tenant: TenantDatabase) => Promise<SentAnswer>,
   asAnswer: (problem: Problem) => SentAnswer,
+  showsSecret = false,
 ): Promise<SentAnswer> =>
   tenant.transaction(async (query) => {
     if (!(await takeTurn(query, request))) {
@@ -38,9 +39,15 @@ export const answerOnce = (
     const kept = await findAnswer(query, request)
     if (kept) return replay(kept, request)
     const answer = await attempt(query, () => work(inside(tenant, query)), asAnswer)
-    await keepAnswer(query, request, answer)
+    await keepAnswer(query, request, showsSecret && answer.status < 300 ? asAnswer(shownAlready()) : answer)
     return answer
   })
+
+const shownAlready = (): Problem =>
+  new Problem(
+    'secret_shown_once',
+    'A request with this `Idempotency-Key` was answered with a secret, which is not kept.',
+  )
 
 const replay = (
   { fingerprint, headers, ...kept }: SentAnswer & { fingerprint: Buffer },

@@ -1,4 +1,4 @@
-import { basePath, isTagged, type NamedOperation, operations, type Scope, scopePrefix } from '@masthead/contract'
+import { type Api, isTagged, type ManagementScope, type NamedOperation, type Scope } from '@masthead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from '../audit/author.ts'
 import type { Database, TenantDatabase } from '../database/database.ts'
@@ -7,8 +7,8 @@ import { type Principal, type Principals, requireScope } from '../identity/princ
 import type { Answer, Call } from '../operation-call.ts'
 import { Problem } from '../problem.ts'
 import type { Page } from '../records/list.ts'
-import { type AnswerCache, encoded, formOf, type KnownAnswer, mayRemember } from './answer-cache.ts'
-import { authenticate, challenge } from './authenticate.ts'
+import { type AnswerCache, encoded, type Form, formOf, type KnownAnswer, mayRemember } from './answer-cache.ts'
+import { authenticate, challenge, resourceMetadataPath } from './authenticate.ts'
 import { chooseEncoding } from './compression.ts'
 import { entityTag, isCurrent, readTags, requireMatch } from './conditional.ts'
 import { allowAllOrigins } from './cross-origin.ts'
@@ -25,11 +25,17 @@ import { sendForm } from './send-form.ts'
 export type Handler = (call: any) => Promise<Answer>
 
 type Surroundings = {
+  api: Api
   database: Database
   principals: Principals
   handlers: ReadonlyMap<string, Handler>
   baseUrl: string
-  answers: AnswerCache
+  issuer: string
+  /** Null where the same address answers each caller differently. */
+  answers: AnswerCache | null
+  /** Pages of any origin may call it. */
+  isOpenToAllOrigins: boolean
+  afterWrite?: () => void
   /** Null where nothing is limited. */
   limiter: RateLimiter | null
 }
@@ -41,14 +47,15 @@ declare module 'fastify' {
   }
 }
 
-/** Serves every operation of the contract below its base path; what has no handler fails here, at start. */
+/** Serves every operation of an interface below its base path; what has no handler fails here, at start. */
 export const mountOperations = async (app: FastifyInstance, surroundings: Surroundings): Promise<void> => {
   app.decorateRequest('principal', null)
   app.decorateRequest('charge', null)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-  app.addHook('onRequest', allowAllOrigins(methodsAt))
-  const { principals, limiter } = surroundings
+  const { api, principals, limiter, isOpenToAllOrigins } = surroundings
+  const methodsAt = methodsOf(api)
+  if (isOpenToAllOrigins) app.addHook('onRequest', allowAllOrigins(methodsAt))
   const refusedCallers = new RefusedCallers()
   app.addHook('onRequest', async (request, reply) => {
     const { authorization } = request.headers
@@ -62,22 +69,22 @@ export const mountOperations = async (app: FastifyInstance, surroundings: Surrou
       })
     }
     // Before the framework looks at a body that nobody will read.
-    if (request.is404) throw noRoute(request)
+    if (request.is404) throw noRoute(request, methodsAt)
   })
-  app.setErrorHandler((error, request, reply) => refuse(reply, asProblem(error, request), surroundings.baseUrl))
+  app.setErrorHandler((error, request, reply) => refuse(reply, asProblem(error, request), surroundings))
   // Gives the hooks above to paths that do not exist; they never come so far.
   app.setNotFoundHandler((request) => {
-    throw noRoute(request)
+    throw noRoute(request, methodsAt)
   })
-  for (const named of operations) mount(app, named, surroundings)
+  for (const named of api.operations) mount(app, named, surroundings)
 }
 
 const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surroundings): void => {
   const { name, operation } = named
-  const { database, handlers, baseUrl, answers } = surroundings
+  const { api, database, handlers, baseUrl, issuer, answers } = surroundings
   const handler = handlers.get(name)
   if (!handler) throw new Error(`the operation ${name} has no handler`)
-  const scope = operation.scope as Scope // the union of scopes is derived from these very operations
+  const scope = operation.scope as Scope | ManagementScope // a test holds the operations to them
   const readBody = bodyReader(operation)
   const hasTag = isTagged(named)
   const url = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
@@ -94,14 +101,15 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
     handler: async (request, reply) => {
       const encoding = chooseEncoding(request.headers['accept-encoding'])
       if (operation.method !== 'GET') {
-        const { status, ...answer } = await write(request)
+        const { status, ...answer } = await write(request).finally(surroundings.afterWrite)
         const plain = formOf({ ...answer, body: Buffer.from(answer.body) })
         const { headers, body } = await encoded(plain, encoding)
         return reply.code(status).headers(headers).send(body)
       }
       const ifNoneMatch = readTags('If-None-Match', request.headers['if-none-match'])
-      const answer = await read(request)
-      const form = await answers.formIn(answer, encoding)
+      const form = answers
+        ? await answers.formIn(await recall(answers, request), encoding)
+        : await encoded(await read(request), encoding)
       reply.hijack()
       sendForm(reply.raw, form, isCurrent(ifNoneMatch, form.headers.etag), request.id, request.charge)
     },
@@ -122,23 +130,28 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
         return { author, actingUser: principal.legacyUserId }
       },
       tenant: database.forTenant(principal.tenantId),
+      issuer,
       requireCurrent: (body) => requireMatch(ifMatch, body),
     }
   }
 
-  const read = async (request: FastifyRequest): Promise<KnownAnswer> => {
+  const recall = async (among: AnswerCache, request: FastifyRequest): Promise<KnownAnswer> => {
     const { tenantId } = known(request.principal)
-    const remembered = mayRemember(request.headers) ? answers.find(tenantId, request.url) : null
+    const remembered = mayRemember(request.headers) ? among.find(tenantId, request.url) : null
     if (remembered) {
-      answers.noteGiven()
+      among.noteGiven()
       return remembered
     }
-    const revision = answers.revisionOf(tenantId)
+    const revision = among.revisionOf(tenantId)
+    const plain = await read(request)
+    return among.keep(tenantId, request.url, revision, { scope, operation: name, path: api.basePath + url, plain })
+  }
+
+  const read = async (request: FastifyRequest): Promise<Form> => {
     const call = callOf(request)
     const answer = await handler(call)
     const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
-    const plain = formOf({ headers: headersOf(answer, call.query, body), body })
-    return answers.keep(tenantId, request.url, revision, { scope, operation: name, path: basePath + url, plain })
+    return formOf({ headers: headersOf(answer, call.query, body), body })
   }
 
   const write = async (request: FastifyRequest): Promise<SentAnswer> => {
@@ -147,9 +160,9 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
     const work = async (tenant: TenantDatabase) => answerOf(await handler({ ...call, tenant }), call.query)
     if (key === null) return work(call.tenant)
     const sent = fingerprint(request.method, request.url, bodyOf(request))
-    return answerOnce(call.tenant, { principal: call.principal.lineage, key, fingerprint: sent }, work, (problem) =>
-      problemAnswer(problem, baseUrl, request.id),
-    )
+    const asAnswer = (problem: Problem) => problemAnswer(problem, baseUrl, request.id)
+    const retriable = { principal: call.principal.lineage, key, fingerprint: sent }
+    return answerOnce(call.tenant, retriable, work, asAnswer, operation.showsSecret)
   }
 
   const answerOf = (answer: Answer, query: object): SentAnswer => {
@@ -159,8 +172,8 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
 
   const headersOf = ({ location, links }: Answer, query: object, body: string | Buffer): Record<string, string> => ({
     ...{ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'private, no-cache' },
-    ...(location && { location: `${baseUrl}${basePath}${location}` }),
-    ...(links && { link: linkHeader(`${baseUrl}${basePath}${operation.path}`, query, links) }),
+    ...(location && { location: `${baseUrl}${api.basePath}${location}` }),
+    ...(links && { link: linkHeader(`${baseUrl}${api.basePath}${operation.path}`, query, links) }),
     ...(hasTag && { etag: entityTag(body) }),
   })
 }
@@ -205,33 +218,37 @@ const linkHeader = (address: string, query: object, links: Page['links']): strin
     .join(', ')
 }
 
-const paths = [...Map.groupBy(operations, ({ operation }) => operation.path)].map(([path, named]) => ({
-  shape: new RegExp(`^${basePath}${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-  methods: named.flatMap(({ operation: { method } }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
-}))
+type MethodsAt = (url: string) => string[]
 
 /** The methods of the operations at a path; none when there is no such path. */
-const methodsAt = (url: string): string[] => {
-  const path = url.replace(/^https?:\/\/[^/]*/i, '').split('?', 1)[0] ?? ''
-  const methods = paths.find(({ shape }) => shape.test(path))?.methods
-  return methods ? [...methods, 'OPTIONS'] : []
+const methodsOf = ({ basePath, operations }: Api): MethodsAt => {
+  const paths = [...Map.groupBy(operations, ({ operation }) => operation.path)].map(([path, named]) => ({
+    shape: new RegExp(`^${basePath}${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    methods: named.flatMap(({ operation: { method } }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
+  }))
+  return (url) => {
+    const path = url.replace(/^https?:\/\/[^/]*/i, '').split('?', 1)[0] ?? ''
+    const methods = paths.find(({ shape }) => shape.test(path))?.methods
+    return methods ? [...methods, 'OPTIONS'] : []
+  }
 }
 
-const noRoute = (request: FastifyRequest): Problem => {
+const noRoute = (request: FastifyRequest, methodsAt: MethodsAt): Problem => {
   const allowed = methodsAt(request.url)
   if (allowed.length === 0)
     return new Problem('not_found', `There is nothing at ${request.url.split('?', 1)[0]?.slice(0, 200)}.`)
   return methodNotAllowed(request.method, allowed)
 }
 
-const refuse = (reply: FastifyReply, problem: Problem, baseUrl: string): FastifyReply => {
+const refuse = (reply: FastifyReply, problem: Problem, { api, baseUrl }: Surroundings): FastifyReply => {
   if (problem.status === 401 || problem.status === 403) {
-    reply.header('www-authenticate', challenge(problem, baseUrl, scopeOf(reply.request)))
+    const metadata = baseUrl + resourceMetadataPath(api)
+    reply.header('www-authenticate', challenge(problem, metadata, scopeOf(reply.request, api)))
   }
   return sendProblem(reply, problem, baseUrl)
 }
 
-const scopeOf = (request: FastifyRequest): string | undefined => {
+const scopeOf = (request: FastifyRequest, { scopePrefix }: Api): string | undefined => {
   const { scope } = request.routeOptions.config as { scope?: string } // set by `mount` above
   // An application asks for it under this name.
   return scope && request.principal?.kind === 'delegated' ? scopePrefix + scope : scope

@@ -4,6 +4,7 @@ import { Busy } from '../database/fair-lanes.ts'
 import type { SentAnswer } from '../database/kept-answers.ts'
 import { isUnavailable } from '../database/unavailable.ts'
 import { invalidProperty, Problem } from '../problem.ts'
+import { Refusal } from '../refusal.ts'
 
 export const urlTooLong = (): Problem =>
   new Problem('url_too_long', `The URL has more than ${largest.urlBytes / 1024} KiB.`)
@@ -43,6 +44,7 @@ export const asProblem = (error: unknown, request: FastifyRequest): Problem => {
   if (request.raw.destroyed && !request.raw.complete)
     return new Problem('malformed_request', 'The request was not sent to its end.')
   if (code === foreignKeyViolation) return referredToNothing(error)
+  if (error instanceof Refusal) return new Problem('conflict', `${error.message}.`)
   // Nothing is wrong here, and whoever sends too much must not fill the log.
   if (error instanceof Busy)
     return new Problem('unavailable', 'Too many of your calls wait already.', { headers: { 'retry-after': '1' } })

@@ -171,7 +171,7 @@ test('whoever hangs up while the token is looked up is no longer under way', asy
 describe('a window', () => {
   const principal: Principal = {
     ...{ kind: 'service', tokenId: 't', tenantId: 'x', userId: null, role: null, tokenScopes: new Set() },
-    ...{ assignee: '', legacyUserId: null, applicationId: null, lineage: 'service t' },
+    ...{ assignee: '', legacyUserId: null, applicationId: null, grantId: null, lineage: 'service t' },
   }
 
   test('begins with the first request and ends after a minute', async () => {

@@ -97,6 +97,21 @@ export const listTokens = (query: Query, tenantId: string): Promise<ListedToken[
     values: [tenantId],
   })
 
+/** The newest first: those of a user, or with `userId: null` those of integrations; with `id` only that one. */
+export const findTokens = async (
+  query: Query,
+  tenantId: string,
+  { userId, id = null }: { userId: string | null; id?: string | null },
+): Promise<AccessToken[]> => {
+  if (id !== null && !isUuid(id)) return []
+  return query<AccessToken>({
+    text: `select ${columns} from access_tokens
+      where tenant_id = $1 and user_id is not distinct from $2::uuid and ($3::uuid is null or id = $3)
+      order by created_at desc, id desc`,
+    values: [tenantId, userId, id],
+  })
+}
+
 /** A rotation cuts the life of the old token short, so the lifetime is the longest in the chain. */
 const lifetimeColumn = `(
   select max(extract(epoch from chain.expires_at - chain.created_at) * 1000)::float8 from access_tokens chain

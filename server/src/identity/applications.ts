@@ -6,6 +6,9 @@ import type { Query } from '../database/connection.ts'
 import { Refusal } from '../refusal.ts'
 import { noteChange } from './changes.ts'
 
+/** Our own, which asks nobody for consent. */
+export const consoleId = 'masthead-console'
+
 /** A program of somebody else's that acts for users. */
 export type Application = {
   clientId: string
@@ -89,6 +92,23 @@ const objection = (uri: string, isNative: boolean): string | null => {
 
 export const listApplications = (query: Query): Promise<Application[]> =>
   query<Application>({ text: `select ${columns} from applications order by created_at, id` })
+
+/** Those that a tenant's administrators registered, the newest first. */
+export const listApplicationsOf = (query: Query, tenantId: string): Promise<Application[]> =>
+  query<Application>({
+    text: `select ${columns} from applications where tenant_id = $1 order by created_at desc, id`,
+    values: [tenantId],
+  })
+
+/** How many consents stand in a tenant, by application. */
+export const countConsents = async (query: Query, tenantId: string): Promise<Map<string, number>> => {
+  const counts = await query<{ id: string; count: number }>({
+    text: `select application_id as id, count(*) as count from consents
+      where tenant_id = $1 and withdrawn_at is null group by application_id`,
+    values: [tenantId],
+  })
+  return new Map(counts.map(({ id, count }) => [id, count]))
+}
 
 export const findApplication = async (query: Query, clientId: string): Promise<Application | null> => {
   const [application] = await query<Application>({

@@ -1,8 +1,8 @@
-import type { Scope } from '@masthead/contract'
+import type { Role, Scope } from '@masthead/contract'
 import type { Author } from '../audit/author.ts'
 import { auditIn, auditValues } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
-import type { Role } from './roles.ts'
+import { consoleId } from './applications.ts'
 
 export type Consent = { grantId: string; applicationId: string; tenantId: string; userId: string; scopes: Scope[] }
 
@@ -26,6 +26,35 @@ export const withdrawConsent = async (query: Query, author: Author, grantId: str
     values: [grantId, ...auditValues(author, [{ action: 'withdrawn', resource: 'consents', recordId: grantId }])],
   })
 }
+
+/** Ends what a user's console has: everywhere, or by one grant. */
+export const withdrawFromConsole = async (
+  query: Query,
+  author: Author,
+  userId: string,
+  grantId: string | null,
+): Promise<void> => {
+  const standing = await query<{ grant_id: string }>({
+    text: `select grant_id from consents where user_id = $1 and application_id = $2 and withdrawn_at is null
+      and ($3::text is null or grant_id = $3)`,
+    values: [userId, consoleId, grantId],
+  })
+  for (const { grant_id } of standing) await withdrawConsent(query, author, grant_id)
+}
+
+export type GivenConsent = { id: string; application: string; clientId: string; scopes: Scope[]; createdAt: Date }
+
+/** What a user allowed the applications of others in a tenant, the newest first. */
+export const findConsents = (query: Query, tenantId: string, userId: string): Promise<GivenConsent[]> =>
+  query<GivenConsent>({
+    text: `select consents.grant_id as id, applications.name as application, applications.id as "clientId",
+        consents.scopes, consents.created_at as "createdAt"
+      from consents join applications on applications.id = consents.application_id
+      where consents.tenant_id = $1 and consents.user_id = $2 and consents.withdrawn_at is null
+        and applications.id <> $3
+      order by consents.created_at desc, consents.grant_id`,
+    values: [tenantId, userId, consoleId],
+  })
 
 /** An application got a token by a consent. */
 export const noteIssue = (query: Query, author: Author, grantId: string, { tenantId }: Delegation): Promise<void> =>

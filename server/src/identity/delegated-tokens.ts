@@ -1,4 +1,3 @@
-import { scopePrefix } from '@masthead/contract'
 import type { JWTVerifyGetKey } from 'jose'
 import type { Database } from '../database/database.ts'
 import { Problem } from '../problem.ts'
@@ -6,13 +5,17 @@ import { findDelegation } from './consents.ts'
 import type { Authenticator, Holder, Principal } from './principal.ts'
 import { VerifiedJwts } from './verified-jwts.ts'
 
+type Options = { issuer: string; audience: string; scopePrefix: string; key: JWTVerifyGetKey }
+
 /** Finds out for whom an application acts, by an access token of our own authorization server. */
 export class DelegatedTokens implements Authenticator {
   readonly #database: Database
+  readonly #scopePrefix: string
   readonly #jwts: VerifiedJwts
 
-  constructor(database: Database, options: { issuer: string; audience: string; key: JWTVerifyGetKey }) {
+  constructor(database: Database, options: Options) {
     this.#database = database
+    this.#scopePrefix = options.scopePrefix
     const { issuer, audience } = options
     // RFC 9068 §4: the `typ` tells an access token from an ID token.
     this.#jwts = new VerifiedJwts(options.key, { issuer, audience, algorithms: ['RS256'], typ: 'at+jwt' })
@@ -34,17 +37,18 @@ export class DelegatedTokens implements Authenticator {
       tenantId,
       userId,
       role,
-      tokenScopes: scopesOf(scope),
+      tokenScopes: scopesOf(scope, this.#scopePrefix),
       assignee,
       legacyUserId,
       applicationId,
+      grantId: String(grant),
       lineage: `grant ${grant}`,
     }
     return { principal, expiresAt: claims.exp * 1_000 }
   }
 }
 
-export const scopesOf = (scope: unknown): ReadonlySet<string> =>
+export const scopesOf = (scope: unknown, scopePrefix: string): ReadonlySet<string> =>
   new Set(
     (Array.isArray(scope) ? scope : String(scope).split(' '))
       .map(String)

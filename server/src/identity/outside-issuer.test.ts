@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { basePath, type Scope, scopePrefix } from '@masthead/contract'
+import { basePath, type Role, type Scope, scopePrefix } from '@masthead/contract'
 import { decodeJwt, exportSPKI, SignJWT } from 'jose'
 import {
   type Account,
@@ -20,7 +20,7 @@ import { cloneTemplate, type Service, startService } from '../../test/service.ts
 import { operator } from '../audit/author.ts'
 import { registerApplication, setApplicationDisabled } from './applications.ts'
 import type { OutsideIssuer } from './outside-issuer.ts'
-import { allScopes, type Role } from './roles.ts'
+import { allScopes } from './roles.ts'
 import { createMember, removeMember, setRole } from './users.ts'
 
 const resource = `http://masthead.test${basePath}`

@@ -1,9 +1,9 @@
+import { type Role, scopePrefix } from '@masthead/contract'
 import type { Database } from '../database/database.ts'
 import { Problem } from '../problem.ts'
 import { scopesOf } from './delegated-tokens.ts'
 import { IssuerKeys } from './issuer-keys.ts'
 import type { Authenticator, Holder, Principal } from './principal.ts'
-import type { Role } from './roles.ts'
 import { emailKey } from './users.ts'
 import { VerifiedJwts } from './verified-jwts.ts'
 
@@ -39,7 +39,7 @@ export class OutsideTokens implements Authenticator {
     if (claims.cnf !== undefined) throw refused('This access token is bound to a key, which is not supported.')
     const { claims: names } = this.#issuer
     const applicationId = text(claims[names.client])
-    const carried = scopesOf(claims[names.scope])
+    const carried = scopesOf(claims[names.scope], scopePrefix)
     const member = await this.#findMember(claims, applicationId)
     const principal: Principal = {
       kind: 'delegated',
@@ -52,6 +52,7 @@ export class OutsideTokens implements Authenticator {
       assignee: member.assignee,
       legacyUserId: member.legacy_user_id,
       applicationId,
+      grantId: null,
       lineage: `application ${applicationId} of ${member.user_id}`,
     }
     return { principal, expiresAt: claims.exp * 1_000 }

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
-import type { Scope } from '@masthead/contract'
+import type { ManagementScope, Role, Scope } from '@masthead/contract'
 import type { Database } from '../database/database.ts'
 import { identity } from '../database/revisions.ts'
 import { Problem } from '../problem.ts'
-import { allows, type Role } from './roles.ts'
+import { allows } from './roles.ts'
 import { hashToken, isWellFormedToken, type TokenKind } from './token-format.ts'
 
 /** Who is calling, the same for every kind of token. */
@@ -21,6 +21,8 @@ export type Principal = {
   legacyUserId: string | null
   /** The application that acts for the user. */
   applicationId: string | null
+  /** The consent by which it acts. */
+  grantId: string | null
   /** The same for all tokens that stand for one another: rotations of a service token, those of a user, those of a grant. */
   lineage: string
 }
@@ -126,6 +128,7 @@ const principalOf = (row: TokenRow): Principal => ({
   assignee: row.assignee,
   legacyUserId: row.legacy_user_id,
   applicationId: null,
+  grantId: null,
   lineage: row.kind === 'service' ? `service ${row.lineage_id}` : `member ${row.user_id}`,
 })
 
@@ -142,10 +145,10 @@ const noteUse = `
   update access_tokens set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2)`
 
 /** Fails closed: a scope is there only when the token carries it and, for a user's token, the role allows it. */
-export const hasScope = ({ kind, role, tokenScopes }: Principal, scope: Scope): boolean =>
+export const hasScope = ({ kind, role, tokenScopes }: Principal, scope: Scope | ManagementScope): boolean =>
   tokenScopes.has(scope) && (kind === 'service' || (role !== null && allows(role, scope)))
 
-export const requireScope = (principal: Principal, scope: Scope): void => {
+export const requireScope = (principal: Principal, scope: Scope | ManagementScope): void => {
   if (hasScope(principal, scope)) return
   if (!principal.tokenScopes.has(scope)) {
     throw new Problem('insufficient_scope', `This call needs a token with the scope \`${scope}\`.`)

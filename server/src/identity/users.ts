@@ -1,11 +1,12 @@
+import type { Role } from '@masthead/contract'
 import { type Author, operator } from '../audit/author.ts'
 import { auditUser } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
 import { isUuid, newId } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
 import { noteChange } from './changes.ts'
+import { withdrawFromConsole } from './consents.ts'
 import { hashPassword } from './passwords.ts'
-import type { Role } from './roles.ts'
 
 /** A user as a member of one tenant. */
 export type Member = {
@@ -77,6 +78,63 @@ export const findMember = async (query: Query, tenantId: string, email: string):
   return member
 }
 
+export const findMemberById = async (query: Query, tenantId: string, userId: string): Promise<Member | null> => {
+  if (!isUuid(userId)) return null
+  const [member] = await query<Member>({
+    text: `select ${memberColumns} from memberships join users on users.id = memberships.user_id
+      where memberships.tenant_id = $1 and users.id = $2`,
+    values: [tenantId, userId],
+  })
+  return member ?? null
+}
+
+/** Until the transaction ends nobody else changes who the admins are. */
+export const isLastAdmin = async (query: Query, tenantId: string, userId: string): Promise<boolean> => {
+  const admins = await query<{ id: string }>({
+    text: `select user_id as id from memberships where tenant_id = $1 and role = 'admin' order by user_id for update`,
+    values: [tenantId],
+  })
+  return admins.length === 1 && admins[0]?.id === userId
+}
+
+export const isMember = async (query: Query, tenantId: string, email: string): Promise<boolean> =>
+  (
+    await query({
+      text: `select 1 from memberships join users on users.id = memberships.user_id
+        where memberships.tenant_id = $1 and users.email_key = $2`,
+      values: [tenantId, emailKey(email)],
+    })
+  ).length > 0
+
+export type Membership = { id: string; slug: string; name: string; role: Role }
+
+/** The tenants of a user, by name. */
+export const findMemberships = (query: Query, userId: string): Promise<Membership[]> =>
+  query<Membership>({
+    text: `select tenants.id, tenants.slug, tenants.name, memberships.role
+      from memberships join tenants on tenants.id = memberships.tenant_id
+      where memberships.user_id = $1 order by tenants.name, tenants.id`,
+    values: [userId],
+  })
+
+export const setLegacyUserId = async (
+  query: Query,
+  author: Author,
+  tenantId: string,
+  email: string,
+  legacyUserId: string | null,
+): Promise<Member> => {
+  const before = await findMember(query, tenantId, email)
+  await query({
+    text: 'update memberships set legacy_user_id = $3 where tenant_id = $1 and user_id = $2',
+    values: [tenantId, before.id, legacyUserId],
+  })
+  const after = { ...before, legacyUserId }
+  const values = { before: JSON.stringify(before), after: JSON.stringify(after) }
+  await noteChange(query, tenantId, author, { ...about(after), action: 'legacy_user_changed', ...values })
+  return after
+}
+
 export const setRole = async (
   query: Query,
   author: Author,
@@ -133,9 +191,10 @@ export const setPassword = async (query: Query, email: string, password: string)
   })
   if (!changed) throw new Refusal(`there is no user ${email}`)
   await query({
-    text: `delete from authorization_state where model = 'Session' and payload like $1`,
-    values: [`%"accountId":"${changed.id}"%`],
+    text: `delete from authorization_state where account_id = $1 and model = 'Session'`,
+    values: [changed.id],
   })
+  await withdrawFromConsole(query, operator, changed.id, null)
   await auditUser(query, changed.id, operator, { action: 'password_changed', resource: 'users' })
 }
 

@@ -1,0 +1,64 @@
+import * as field from '../fields.ts'
+import { defineResource, filter } from '../operation.ts'
+import { Type } from '../schema.ts'
+
+const AuditEntry = Type.Object(
+  {
+    number: Type.Integer({ description: 'Number of the entry; newer ones have larger numbers.' }),
+    at: field.timestamp('When it happened.'),
+    author: Type.Object(
+      {
+        kind: field.text('`personal`, `service` or `delegated` token, `visitor`, `operator`, `import` or `masthead`.'),
+        name: field.nullableText('The user, integration, application or operator, as far as known.'),
+        address: field.nullableText('The address that the call came from.'),
+        requestId: field.nullableText('Finds the call in the log of the operator.'),
+      },
+      { ...field.closed, description: 'Who did it.' },
+    ),
+    action: field.text('What was done.'),
+    resource: field.text('To what kind of thing.'),
+    recordId: field.text('To which one.'),
+    before: Type.Unsafe<unknown>({ description: 'What it was before; null where there is nothing to tell.' }),
+    after: Type.Unsafe<unknown>({ description: 'What it was after; null where there is nothing to tell.' }),
+    isErased: Type.Boolean({ description: 'What was noted of it has been erased on request of the person.' }),
+  },
+  { ...field.closed, title: 'AuditEntry' },
+)
+
+export const auditEntries = defineResource({
+  name: 'audit-entries',
+  singular: 'audit entry',
+  description: 'What was done in the tenant, and by whom.',
+  record: AuditEntry,
+  operations: {
+    GetAuditEntries: {
+      method: 'GET',
+      path: '/audit-entries',
+      scope: 'audit:read',
+      summary: 'List what was done, the newest first, 50 at a time',
+      query: Type.Object({
+        before: Type.Optional(
+          Type.Number({
+            minimum: 1,
+            maximum: Number.MAX_SAFE_INTEGER,
+            multipleOf: 1,
+            description: 'Only entries with smaller numbers: `next` of the answer before.',
+          }),
+        ),
+        resource: filter('Only what was done to this kind of thing.'),
+        recordId: filter('Only what was done to this one; with `resource`.'),
+      }),
+      status: 200,
+      answer: Type.Object(
+        {
+          items: Type.Array(AuditEntry, { description: 'Up to 50 entries.' }),
+          next: Type.Unsafe<number | null>({
+            type: ['integer', 'null'],
+            description: 'Give it as `before` for older ones; null when there are none.',
+          }),
+        },
+        { ...field.closed, title: 'AuditEntryList' },
+      ),
+    },
+  },
+})

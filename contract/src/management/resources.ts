@@ -1,0 +1,26 @@
+import { applications } from './applications.ts'
+import { auditEntries } from './audit-entries.ts'
+import { consents } from './consents.ts'
+import { invitations } from './invitations.ts'
+import { legacySystem } from './legacy-system.ts'
+import { me } from './me.ts'
+import { members } from './members.ts'
+import { overview } from './overview.ts'
+import { serviceTokens } from './service-tokens.ts'
+import { tokens } from './tokens.ts'
+
+/** What the console needs beside the customer API, by the names that its client gives them. */
+export const managementResources = {
+  me,
+  overview,
+  tokens,
+  consents,
+  members,
+  invitations,
+  serviceTokens,
+  applications,
+  legacySystem,
+  auditEntries,
+} as const
+
+export type ManagementResources = typeof managementResources

@@ -1,0 +1,48 @@
+import { customerApi, managementApi } from '@masthead/contract'
+import { errors, type Grant, type KoaContextWithOIDC } from 'oidc-provider'
+import type { Database } from '../database/database.ts'
+import { consoleId } from '../identity/applications.ts'
+import { findChoosableTenants, findDelegation, storeConsent } from '../identity/consents.ts'
+import { visitorOf } from './visitors.ts'
+
+/**
+ * Our own console asks nobody: who signs in works in the tenant that the request names, else in the one of this session,
+ * else in the first. Undefined for somebody who belongs to none, which the page for consent then says.
+ */
+export const grantToConsole = async (
+  ctx: KoaContextWithOIDC,
+  database: Database,
+  baseUrl: string,
+): Promise<Grant | undefined> => {
+  const { session, params, provider } = ctx.oidc
+  const userId = session?.accountId
+  if (!session || userId === undefined) return undefined
+  const formerId = session.grantIdFor(consoleId)
+  const former = formerId === undefined ? null : await findDelegation(database.read, formerId)
+  const current = former?.userId === userId ? former.tenantId : undefined
+  const wanted = params?.tenant === undefined ? current : String(params.tenant)
+  if (formerId !== undefined && current !== undefined && wanted === current) {
+    const grant = await provider.Grant.find(formerId)
+    if (grant) return grant
+  }
+  const tenants = await findChoosableTenants(database.read, userId, null)
+  const tenant = wanted === undefined ? tenants[0] : tenants.find(({ id }) => id === wanted)
+  if (!tenant && wanted !== undefined && wanted !== current)
+    throw new errors.AccessDenied('you are not a member of this organisation')
+  return tenant && give(ctx, database, { baseUrl, userId, tenantId: tenant.id })
+}
+
+const give = async (
+  ctx: KoaContextWithOIDC,
+  database: Database,
+  { baseUrl, userId, tenantId }: { baseUrl: string; userId: string; tenantId: string },
+): Promise<Grant> => {
+  const grant = new ctx.oidc.provider.Grant({ accountId: userId, clientId: consoleId })
+  grant.addOIDCScope('openid offline_access')
+  for (const { basePath, scopePrefix, scopes } of [customerApi, managementApi])
+    grant.addResourceScope(baseUrl + basePath, scopes.map((scope) => scopePrefix + scope).join(' '))
+  const grantId = await grant.save()
+  const consent = { grantId, applicationId: consoleId, tenantId, userId, scopes: [] }
+  await database.transaction((query) => storeConsent(query, visitorOf(ctx.req), consent))
+  return grant
+}

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { managementApi } from '@masthead/contract'
+import { ConsoleBrowser, manage } from '../../test/console-session.ts'
+import { authorize, newApplication, newPerson } from '../../test/oauth-browser.ts'
+import { baseUrl, startService } from '../../test/service.ts'
+
+const service = await startService()
+const { origin } = service
+const [tenant, other] = [await service.newTenant('Acme'), await service.newTenant('Zenith')]
+
+describe('the console', () => {
+  test('signs in without a page for consent, with a token for each interface', async () => {
+    const person = await newPerson(service, [tenant, 'viewer'], [other, 'admin'])
+    const { customer, management } = await new ConsoleBrowser(origin).signIn(person)
+    const { status, body } = await manage(origin, 'GET', '/me', { token: management })
+    assert.equal(status, 200)
+    assert.deepEqual([body.email, body.tenant.id, body.tenant.role], [person.email, tenant.id, 'viewer'])
+    assert.deepEqual(
+      body.tenants.map(({ id }: { id: string }) => id),
+      [tenant.id, other.id],
+    )
+    assert.equal((await service.call('GET', '/contacts', { token: customer })).status, 200)
+  })
+
+  test('has tokens that are good for their own interface only', async () => {
+    const person = await newPerson(service, [tenant, 'admin'])
+    const { customer, management } = await new ConsoleBrowser(origin).signIn(person)
+    assert.equal((await manage(origin, 'GET', '/me', { token: customer })).body.code, 'invalid_token')
+    assert.equal((await service.call('GET', '/contacts', { token: management })).body.code, 'invalid_token')
+  })
+
+  test('comes back without asking after a reload, in the same tenant', async () => {
+    const person = await newPerson(service, [tenant, 'editor'], [other, 'admin'])
+    const browser = new ConsoleBrowser(origin)
+    await browser.signIn(person, { tenant: other.id })
+    const { management } = await browser.signIn(null, { prompt: 'none' })
+    assert.equal((await manage(origin, 'GET', '/me', { token: management })).body.tenant.id, other.id)
+  })
+
+  test('is told that nobody is signed in', async () => {
+    const { called } = await new ConsoleBrowser(origin).callBack(null, { prompt: 'none' })
+    assert.equal(called.searchParams.get('error'), 'login_required')
+  })
+
+  test('changes the tenant without asking', async () => {
+    const person = await newPerson(service, [tenant, 'editor'], [other, 'admin'])
+    const browser = new ConsoleBrowser(origin)
+    const first = await browser.signIn(person)
+    const second = await browser.signIn(null, { prompt: 'none', tenant: other.id })
+    assert.equal((await manage(origin, 'GET', '/me', { token: first.management })).body.tenant.id, tenant.id)
+    assert.equal((await manage(origin, 'GET', '/me', { token: second.management })).body.tenant.id, other.id)
+    const again = await browser.signIn(null, { prompt: 'none' })
+    assert.equal((await manage(origin, 'GET', '/me', { token: again.management })).body.tenant.id, other.id)
+  })
+
+  test('is refused a tenant of others', async () => {
+    const person = await newPerson(service, [tenant, 'admin'])
+    const browser = new ConsoleBrowser(origin)
+    await browser.signIn(person)
+    for (const wanted of [other.id, 'nonsense']) {
+      const { called } = await browser.callBack(null, { prompt: 'none', tenant: wanted })
+      assert.equal(called.searchParams.get('error'), 'access_denied')
+    }
+  })
+
+  test('signs out of this browser, and what it held ends', async () => {
+    const person = await newPerson(service, [tenant, 'admin'])
+    const [here, there] = [new ConsoleBrowser(origin), new ConsoleBrowser(origin)]
+    const mine = await here.signIn(person)
+    const others = await there.signIn(person)
+    const { body } = await manage(origin, 'POST', '/me/sign-out', {
+      token: mine.management,
+      body: { everywhere: false },
+    })
+    assert.deepEqual(body, { sessions: 1 })
+    assert.equal((await manage(origin, 'GET', '/me', { token: mine.management })).status, 401)
+    assert.equal((await service.call('GET', '/contacts', { token: mine.customer })).status, 401)
+    assert.equal((await here.refresh(mine.refreshToken)).body.error, 'invalid_grant')
+    const { called } = await here.callBack(null, { prompt: 'none' })
+    assert.equal(called.searchParams.get('error'), 'login_required')
+    assert.equal((await manage(origin, 'GET', '/me', { token: others.management })).status, 200)
+  })
+
+  test('signs out everywhere, and applications of others keep what they were allowed', async () => {
+    const person = await newPerson(service, [tenant, 'admin'])
+    const application = await newApplication(service)
+    const { access_token } = await authorize(origin, { application, person })
+    const [here, there] = [new ConsoleBrowser(origin), new ConsoleBrowser(origin)]
+    const mine = await here.signIn(person)
+    const others = await there.signIn(person)
+    await manage(origin, 'POST', '/me/sign-out', { token: mine.management, body: { everywhere: true } })
+    assert.equal((await manage(origin, 'GET', '/me', { token: others.management })).status, 401)
+    assert.equal((await there.callBack(null, { prompt: 'none' })).called.searchParams.get('error'), 'login_required')
+    assert.equal((await service.call('GET', '/contacts', { token: access_token })).status, 200)
+  })
+
+  test('ends within a second when the operator disables it', async () => {
+    const person = await newPerson(service, [tenant, 'admin'])
+    const { management } = await new ConsoleBrowser(origin).signIn(person)
+    await service.owner.query(`update applications set disabled_at = now() where id = 'masthead-console'`)
+    try {
+      const { status } = await manage(origin, 'GET', '/me', { token: management })
+      assert.ok([200, 401].includes(status))
+    } finally {
+      await service.owner.query(`update applications set disabled_at = null where id = 'masthead-console'`)
+    }
+  })
+})
+
+describe('the management interface', () => {
+  test('is for no application of others', async () => {
+    const person = await newPerson(service, [tenant, 'admin'])
+    const application = await newApplication(service)
+    const request = { resource: baseUrl + managementApi.basePath, scope: 'openid management-api/members:manage' }
+    await assert.rejects(authorize(origin, { application, person, request }), /invalid_target/)
+  })
+
+  test('is open to no token of a customer', async () => {
+    for (const token of [await tenant.serviceToken(), await tenant.personalToken('admin')]) {
+      const { status, body } = await manage(origin, 'GET', '/members', { token })
+      assert.deepEqual([status, body.code], [403, 'insufficient_scope'])
+    }
+  })
+
+  test('cannot be called by pages of other origins', async () => {
+    const headers = { origin: 'https://evil.example' }
+    const answer = await manage(origin, 'GET', '/me', { headers })
+    assert.equal(answer.headers.get('access-control-allow-origin'), null)
+  })
+})

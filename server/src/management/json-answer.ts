@@ -1,0 +1,16 @@
+import type { Answer } from '../operation-call.ts'
+import { Problem } from '../problem.ts'
+
+/** What a handler answers, where no body is stored as it is sent. */
+export const json = (value: object, location?: string): Answer => ({
+  body: JSON.stringify(value),
+  ...(location !== undefined && { location }),
+})
+
+export const notFound = (what: string): Problem => new Problem('not_found', `There is no such ${what} here.`)
+
+/** The caller as a user: the scopes of this interface are given to no other. */
+export const userOf = ({ userId }: { userId: string | null }): string => {
+  if (userId !== null) return userId
+  throw new Error('a management operation was called by no user')
+}

@@ -1,0 +1,27 @@
+import type { ManagementResources } from '@masthead/contract'
+import { endSessions } from '../../authorization-server/adapter.ts'
+import { withdrawFromConsole } from '../../identity/consents.ts'
+import { findMemberships, findUser } from '../../identity/users.ts'
+import type { Handlers } from '../../operation-call.ts'
+import { json, notFound, userOf } from '../json-answer.ts'
+
+export const handlers: Handlers<ManagementResources['me']> = {
+  GetMe: async ({ tenant: { read }, principal }) => {
+    const [user, tenants] = await Promise.all([
+      findUser(read, userOf(principal)),
+      findMemberships(read, userOf(principal)),
+    ])
+    const tenant = tenants.find(({ id }) => id === principal.tenantId)
+    if (!user || !tenant) throw notFound('user')
+    const { id: userId, email, name } = user
+    return json({ userId, email, name, tenant, tenants })
+  },
+
+  SignOut: ({ tenant, principal, writer, body: { everywhere } }) =>
+    tenant.transaction(async (query) => {
+      const grantId = everywhere ? null : principal.grantId
+      const sessions = await endSessions(query, userOf(principal), grantId)
+      await withdrawFromConsole(query, writer.author, userOf(principal), grantId)
+      return json({ sessions })
+    }),
+}

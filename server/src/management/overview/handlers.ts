@@ -1,0 +1,16 @@
+import type { ManagementResources } from '@masthead/contract'
+import type { Handlers } from '../../operation-call.ts'
+import { json } from '../json-answer.ts'
+import { receivablesByAge, renewalsByMonth, subscriptionsByPublication, subscriptionsByStatus } from './queries.ts'
+
+export const handlers: Handlers<ManagementResources['overview']> = {
+  GetOverview: async ({ tenant: { readSlowly } }) => {
+    const today = new Date().toISOString().slice(0, 10)
+    return json({
+      subscriptionsByStatus: await subscriptionsByStatus(readSlowly),
+      subscriptionsByPublication: await subscriptionsByPublication(readSlowly),
+      renewalsDue: await renewalsByMonth(readSlowly, today),
+      receivables: await receivablesByAge(readSlowly, today),
+    })
+  },
+}

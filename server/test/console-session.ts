@@ -1,0 +1,80 @@
+import { customerApi, managementApi } from '@masthead/contract'
+import { consoleId } from '../src/identity/applications.ts'
+import {
+  actionOf,
+  Browser,
+  challengeOf,
+  form,
+  newVerifier,
+  type Parameters,
+  type Person,
+  post,
+} from './oauth-browser.ts'
+import { baseUrl, type CallAnswer, type CallOptions, callAt } from './service.ts'
+
+const callback = `${baseUrl}/signed-in`
+const resources = [customerApi, managementApi].map(({ basePath }) => baseUrl + basePath)
+
+export type ConsoleTokens = { customer: string; management: string; refreshToken: string }
+
+/** The console in a browser, as its tokens come and go. */
+export class ConsoleBrowser {
+  readonly #origin: string
+  readonly #browser: Browser
+
+  constructor(origin: string) {
+    this.#origin = origin
+    this.#browser = new Browser(origin)
+  }
+
+  /** Where the console is called back; the person signs in when asked to. */
+  async callBack(person: Person | null, changes: Parameters = {}): Promise<{ called: URL; verifier: string }> {
+    const verifier = newVerifier()
+    const parameters = form({
+      ...{ response_type: 'code', client_id: consoleId, redirect_uri: callback, state: 'state' },
+      ...{ scope: scope, code_challenge: challengeOf(verifier), code_challenge_method: 'S256', ...changes },
+    })
+    for (const resource of resources) parameters.append('resource', resource)
+    let visit = await this.#browser.visit(`/oauth2/authorize?${parameters}`)
+    while (!visit.location.startsWith(callback)) {
+      const signIn = actionOf(visit, 'sign-in')
+      if (visit.location !== '') visit = await this.#browser.visit(visit.location)
+      else if (signIn && person)
+        visit = await this.#browser.visit(signIn, { email: person.email, password: person.password })
+      else throw new Error(`the flow ended with ${visit.status} at ${visit.address}: ${visit.page}`)
+    }
+    return { called: new URL(visit.location), verifier }
+  }
+
+  async signIn(person: Person | null, changes: Parameters = {}): Promise<ConsoleTokens> {
+    const { called, verifier } = await this.callBack(person, changes)
+    const code = called.searchParams.get('code')
+    if (code === null) throw new Error(`no code, but ${called}`)
+    const [first, second] = resources
+    const exchanged = await post(this.#origin, '/oauth2/token', {
+      ...{ grant_type: 'authorization_code', client_id: consoleId, redirect_uri: callback, resource: first },
+      ...{ code, code_verifier: verifier },
+    })
+    if (exchanged.status !== 200) throw new Error(`the exchange answered ${exchanged.text}`)
+    const refreshed = await this.refresh(exchanged.body.refresh_token, second)
+    if (refreshed.status !== 200) throw new Error(`the refresh answered ${refreshed.text}`)
+    return {
+      customer: exchanged.body.access_token,
+      management: refreshed.body.access_token,
+      refreshToken: refreshed.body.refresh_token,
+    }
+  }
+
+  refresh(refreshToken: string, resource = resources[0]) {
+    return post(this.#origin, '/oauth2/token', {
+      ...{ grant_type: 'refresh_token', client_id: consoleId, refresh_token: refreshToken, resource },
+    })
+  }
+}
+
+const scope = `openid ${[customerApi, managementApi]
+  .flatMap((api) => api.scopes.map((name) => api.scopePrefix + name))
+  .join(' ')}`
+
+export const manage = (origin: string, method: string, path: string, options?: CallOptions): Promise<CallAnswer> =>
+  callAt(origin, method, `//${managementApi.basePath.slice(1)}${path}`, options)
