@@ -1,5 +1,8 @@
 import {
   basePath,
+  managementApi,
+  managementResources,
+  managementScopes,
   type Operation,
   operations,
   Problem,
@@ -15,6 +18,7 @@ import {
 export const generatedFiles = (): Record<string, string> => ({
   './src/generated/contract.ts': contractFile(),
   './src/generated/resources.ts': resourcesFile(),
+  './src/generated/management.ts': managementFile(),
 })
 
 /** What JSON Schema leaves of a schema of the contract. */
@@ -73,7 +77,7 @@ const interfacesOf = (resource: Resource): string[] => {
 
 const queryNote = (resource: Resource) => ({
   title: queryName(resource),
-  description: `Given to \`${resource.name}.list\`.`,
+  description: `Given to \`${camelCase(resource.name)}.list\`.`,
 })
 const queryName = (resource: Resource): string => `${titleOf(resource.record)}Query`
 
@@ -89,14 +93,16 @@ const unionOf = (name: string, members: Readonly<Record<string, string>>): strin
   return [`export type ${name} =`, ...lines, ''].join('\n')
 }
 
-const interfaceOf = ({ title, description, properties = {}, required = [] }: Schema): string => {
-  const fields = Object.entries(properties).flatMap(([name, schema]) => [
+const interfaceOf = (schema: Schema): string => {
+  const note = schema.description ? [`/** ${schema.description} */`] : []
+  return [...note, `export interface ${schema.title} {`, ...fieldsOf(schema), '}', ''].join('\n')
+}
+
+const fieldsOf = ({ properties = {}, required = [] }: Schema): string[] =>
+  Object.entries(properties).flatMap(([name, schema]) => [
     `  /** ${noteOn(schema)} */`,
     required.includes(name) ? `  ${name}: ${typeOf(schema)}` : `  ${name}?: ${typeOf(schema)} | undefined`,
   ])
-  const note = description ? [`/** ${description} */`] : []
-  return [...note, `export interface ${title} {`, ...fields, '}', ''].join('\n')
-}
 
 const kinds: Readonly<Record<string, string>> = {
   uuid: 'A UUID.',
@@ -119,12 +125,17 @@ const noteOn = ({ description, format, pattern, maxLength, maximum }: Schema): s
 
 /** Fails for what it does not know, so that no field is typed too widely. */
 const typeOf = (schema: Schema): string => {
-  if (schema.enum?.join() === Object.keys(problems).join()) return 'ProblemCode'
+  if (schema.enum?.join() === plain(Problem.properties.code).enum?.join()) return 'ProblemCode'
+  if (schema.enum?.join() === Object.keys(scopes).join()) return 'Scope'
   if (schema.enum) return schema.enum.map((value) => `'${value}'`).join(' | ')
   if (schema.const !== undefined) return `'${schema.const}'`
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ')
   if (schema.items?.description === plain(ProblemPlace).description) return 'ProblemPlace[]'
-  return [schema.type ?? 'unknown'].flat().map(simpleType).join(' | ')
+  if (schema.items) return `${typeOf(schema.items)}[]`
+  if (schema.title !== undefined) return schema.title
+  if (schema.properties) return `{\n${fieldsOf(schema).join('\n').replaceAll(/^/gm, '  ')}\n  }`
+  if (schema.type === undefined) return 'unknown'
+  return [schema.type].flat().map(simpleType).join(' | ')
 }
 const simpleType = (type: string): string => {
   if (['string', 'number', 'boolean', 'null'].includes(type)) return type
@@ -157,7 +168,9 @@ const resourcesFile = (): string => {
   ].join('\n')
 }
 
-const className = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+const className = (name: string): string => `${name.charAt(0).toUpperCase()}${camelCase(name.slice(1))}`
+const camelCase = (name: string): string =>
+  name.replaceAll(/[- ](\w)/g, (_match, letter: string) => letter.toUpperCase())
 
 const classOf = (resource: Resource): string =>
   [
@@ -210,6 +223,89 @@ const optionsOf = ({ method, conditional, answer }: Operation): string =>
     ...(conditional ? [`ConditionalOptions<${titleOf(answer)}>`] : []),
     ...(method === 'POST' ? ['KeyedOptions'] : []),
   ].join(' & ') || 'CallOptions'
+
+/** The interface of the console, in a file of its own: nobody else may call it. */
+const managementFile = (): string => {
+  const all = Object.entries<Resource>(managementResources)
+  const code = all.map(([, resource]) => managementClassOf(resource)).join('\n')
+  const schemas = new Map(
+    managementApi.operations
+      .flatMap(({ operation: { body, answer }, resource }) => [resource.record, body ?? [], answer].flat())
+      .map((schema) => [titleOf(schema), plain(schema)]),
+  )
+  const used = ['CallOptions', 'KeyedOptions'].filter((name) => code.includes(name)).join(', ')
+  return [
+    head,
+    `import type { Caller, ${used} } from '../caller.ts'`,
+    "import type { Scope } from './contract.ts'\n",
+    `export const basePath = '${managementApi.basePath}'`,
+    `export const scopePrefix = '${managementApi.scopePrefix}'\n`,
+    '/** What the console may do beside the customer API. */',
+    unionOf(
+      'ManagementScope',
+      mapValues(managementScopes, ({ words }) => words),
+    ),
+    ...schemas.values().map(interfaceOf),
+    ...managementApi.operations.flatMap(({ operation: { query }, resource }) =>
+      query ? interfaceOf({ ...plain(query), ...queryNote(resource) }) : [],
+    ),
+    code,
+    '/** Every resource of the interface. */',
+    'export class ManagementResources {',
+    ...all.flatMap(([name, { description, name: path }]) => [
+      `  /** ${description} */`,
+      `  readonly ${name}: ${className(path)}Calls`,
+    ]),
+    '',
+    '  constructor(caller: Caller) {',
+    ...all.map(([name, { name: path }]) => `    this.${name} = new ${className(path)}Calls(caller)`),
+    '  }',
+    '}',
+    '',
+  ].join('\n')
+}
+
+const managementClassOf = (resource: Resource): string =>
+  [
+    `/** ${resource.description} */`,
+    `export class ${className(resource.name)}Calls {`,
+    '  readonly #caller: Caller',
+    '',
+    '  constructor(caller: Caller) {',
+    '    this.#caller = caller',
+    '  }',
+    ...Object.entries(resource.operations).flatMap(([name, operation]) => [
+      '',
+      ...managementMethodOf(resource, name, operation),
+    ]),
+    '}',
+    '',
+  ].join('\n')
+
+const managementMethodOf = (resource: Resource, operationName: string, operation: Operation): string[] => {
+  const { method, path, query, body, answer, scope, summary } = operation
+  const parts = path.slice(1).split('/')
+  const names = parts.filter((part) => part.startsWith('{')).map((part) => part.slice(1, -1))
+  const segments = parts.map((part) => (part.startsWith('{') ? part.slice(1, -1) : `'${part}'`)).join(', ')
+  const given = [
+    ...names.map((name) => `${name}: string`),
+    ...(body ? [`input: ${titleOf(body)}`] : []),
+    ...(query ? [`query: ${queryName(resource)} = {}`] : []),
+    `options: ${method === 'POST' ? 'KeyedOptions' : 'CallOptions'} = {}`,
+  ]
+  const sent = [`'${operationName}'`, `'${method}'`, `[${segments}]`, 'options']
+  if (body || query) sent.push(body ? 'input' : 'undefined')
+  if (query) sent.push('query')
+  const last = parts.at(-1) ?? ''
+  const verbs = { GET: 'items' in answer.properties ? 'list' : 'get', PATCH: 'update', DELETE: 'delete' }
+  const verb = method === 'POST' ? (last === resource.name ? 'create' : camelCase(last)) : verbs[method]
+  return [
+    `  /** ${summary}. Needs \`${scope}\`. */`,
+    `  ${verb}(${given.join(', ')}): Promise<${titleOf(answer)}> {`,
+    `    return this.#caller.call(${sent.join(', ')})`,
+    '  }',
+  ]
+}
 
 /** A schema of the contract is JSON Schema, with symbols of its library beside. */
 const plain = (schema: unknown): Schema => JSON.parse(JSON.stringify(schema))

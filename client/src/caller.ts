@@ -85,8 +85,9 @@ export class Caller {
   readonly #cache: AnswerCache
   readonly #hooks: Hooks
 
-  constructor({ baseUrl, token, timeoutMilliseconds, retries, cacheBytes, hooks }: MastheadOptions) {
-    this.#baseUrl = baseAddress(baseUrl) + basePath
+  constructor(options: MastheadOptions, path: string = basePath) {
+    const { baseUrl, token, timeoutMilliseconds, retries, cacheBytes, hooks } = options
+    this.#baseUrl = baseAddress(baseUrl) + path
     this.#tokens = asSource(token)
     this.#timeoutMilliseconds = timeoutMilliseconds ?? 60_000
     this.#retries = retries ?? 3
@@ -100,9 +101,10 @@ export class Caller {
     segments: readonly string[],
     { ifMatch, idempotencyKey, ...options }: AnyOptions,
     body?: object,
+    query?: object,
   ): Promise<T> {
     const { value, etag } = await this.#send(options, {
-      ...{ operation, method, url: this.#urlOf(segments) },
+      ...{ operation, method, url: this.#urlOf(segments, query) },
       headers: {
         ...(body && { 'content-type': 'application/json' }),
         ...(ifMatch !== undefined && { 'if-match': ifMatchOf(ifMatch) }),

@@ -2,6 +2,11 @@ import { baseAddress } from './base-address.ts'
 import { Deadline } from './deadline.ts'
 import { AuthorizationError, ConnectionError } from './errors.ts'
 import { basePath, type Scope, scopePrefix } from './generated/contract.ts'
+import {
+  type ManagementScope,
+  basePath as managementPath,
+  scopePrefix as managementPrefix,
+} from './generated/management.ts'
 import { readObject } from './json-object.ts'
 import { base64url, randomText } from './random.ts'
 
@@ -14,8 +19,17 @@ export interface OAuthClientOptions {
   clientId: string
   redirectUri: string
   scopes: readonly Scope[]
+  /** For the console of Masthead alone: what it may do beside the customer API. */
+  managementScopes?: readonly ManagementScope[] | undefined
   /** Called with each new set of tokens, to store them: a refresh token works once. */
   onTokens?: ((tokens: Tokens) => void | Promise<void>) | undefined
+}
+
+export interface AuthorizationOptions {
+  /** `none`: come back at once, with an error when the user is not signed in. `login`: have the user sign in again. */
+  prompt?: 'none' | 'login' | undefined
+  /** For the console: the tenant to work in. */
+  tenant?: string | undefined
 }
 
 /** To be kept until the user comes back, where only this application reads it, as in `sessionStorage`. */
@@ -55,19 +69,26 @@ export class OAuthClient {
   }
 
   /** Step 1: keep what it gives, and send the user to its `url`. */
-  async createAuthorizationRequest(): Promise<AuthorizationRequest> {
-    const { clientId, redirectUri, scopes } = this.#options
+  async createAuthorizationRequest({ prompt, tenant }: AuthorizationOptions = {}): Promise<AuthorizationRequest> {
+    const { clientId, redirectUri, scopes, managementScopes } = this.#options
     const [state, codeVerifier] = [randomText(), randomText()]
+    const asked = [
+      ...scopes.map((scope) => scopePrefix + scope),
+      ...(managementScopes ?? []).map((scope) => managementPrefix + scope),
+    ]
     const parameters = new URLSearchParams({
       response_type: 'code',
       client_id: clientId,
       redirect_uri: redirectUri,
-      scope: ['openid', ...scopes.map((scope) => scopePrefix + scope)].join(' '),
+      scope: ['openid', ...asked].join(' '),
       resource: this.#baseUrl + basePath,
       state,
       code_challenge: await challengeOf(codeVerifier),
       code_challenge_method: 'S256',
+      ...(prompt !== undefined && { prompt }),
+      ...(tenant !== undefined && { tenant }),
     })
+    if (managementScopes) parameters.append('resource', this.#baseUrl + managementPath)
     return { url: `${this.#authUrl}/oauth2/authorize?${parameters}`, state, codeVerifier }
   }
 
@@ -92,6 +113,7 @@ export class OAuthClient {
       redirect_uri: this.#options.redirectUri,
       code,
       code_verifier: codeVerifier,
+      resource: this.#baseUrl + basePath,
     })
     await this.#options.onTokens?.(tokens)
     return this.resume(tokens)
@@ -99,8 +121,10 @@ export class OAuthClient {
 
   /** A session from tokens that were stored. Two sessions of the same tokens would end each other. */
   resume(tokens: Tokens): OAuthSession {
-    const renew = (refreshToken: string) =>
-      this.#request({ grant_type: 'refresh_token', refresh_token: refreshToken }, refreshToken)
+    const renew = (refreshToken: string, path: string) => {
+      const resource = this.#baseUrl + path
+      return this.#request({ grant_type: 'refresh_token', refresh_token: refreshToken, resource }, refreshToken)
+    }
     return new OAuthSession(tokens, renew, this.#options.onTokens)
   }
 
@@ -124,18 +148,19 @@ export class OAuthClient {
   }
 }
 
+type Renew = (refreshToken: string, path: string) => Promise<Tokens>
+
 /** The access of one user: gives `Masthead` its tokens, and renews them before they expire or when one is refused. */
 export class OAuthSession {
-  readonly #renew: (refreshToken: string) => Promise<Tokens>
+  readonly #renew: Renew
   readonly #onTokens: OAuthClientOptions['onTokens']
   #tokens: Tokens
   #refreshing: Promise<Tokens> | undefined
+  #ofManagement: Pick<Tokens, 'accessToken' | 'expiresAt'> | undefined
+  /** A refresh token works once, so those who need it take turns. */
+  #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(
-    tokens: Tokens,
-    renew: (refreshToken: string) => Promise<Tokens>,
-    onTokens: OAuthClientOptions['onTokens'],
-  ) {
+  constructor(tokens: Tokens, renew: Renew, onTokens: OAuthClientOptions['onTokens']) {
     this.#tokens = tokens
     this.#renew = renew
     this.#onTokens = onTokens
@@ -146,31 +171,61 @@ export class OAuthSession {
   }
 
   async accessToken(refused?: string): Promise<string> {
-    const { accessToken, refreshToken, expiresAt } = this.#tokens
-    const isOver = refused === undefined ? Date.now() > expiresAt - marginMilliseconds : refused === accessToken
+    const { accessToken, refreshToken } = this.#tokens
     // Without a refresh token it is for the service to say that the access is over.
-    return isOver && refreshToken !== null ? (await this.refresh()).accessToken : accessToken
+    return isOver(this.#tokens, refused) && refreshToken !== null ? (await this.refresh()).accessToken : accessToken
+  }
+
+  /** For `Management`, when the client was made with `managementScopes`. */
+  readonly management = {
+    accessToken: async (refused?: string): Promise<string> => {
+      const known = this.#ofManagement
+      if (known && !isOver(known, refused)) return known.accessToken
+      return this.#inTurn(async () => {
+        // Who waited for the turn finds what the one before got.
+        const now = this.#ofManagement
+        if (now && now !== known && !isOver(now, refused)) return now.accessToken
+        const tokens = await this.#renewOnce(managementPath)
+        this.#ofManagement = tokens
+        await this.#keep({ ...this.#tokens, refreshToken: tokens.refreshToken })
+        return tokens.accessToken
+      })
+    },
   }
 
   /** One at a time: who asks meanwhile gets the same tokens. */
   refresh(): Promise<Tokens> {
-    this.#refreshing ??= this.#refreshOnce().finally(() => {
+    this.#refreshing ??= this.#inTurn(async () => {
+      await this.#keep(await this.#renewOnce(basePath))
+      return this.#tokens
+    }).finally(() => {
       this.#refreshing = undefined
     })
     return this.#refreshing
   }
 
-  async #refreshOnce(): Promise<Tokens> {
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work)
+    this.#turn = result.catch(() => {})
+    return result
+  }
+
+  #renewOnce(path: string): Promise<Tokens> {
     const { refreshToken } = this.#tokens
     if (refreshToken === null)
       throw new AuthorizationError('no_refresh_token', 'the application is not registered for refresh tokens')
-    const tokens = await this.#renew(refreshToken)
-    // The old ones are spent, also when the new ones cannot be stored.
+    return this.#renew(refreshToken, path)
+  }
+
+  /** The old ones are spent, also when the new ones cannot be stored. */
+  async #keep(tokens: Tokens): Promise<void> {
     this.#tokens = tokens
     await this.#onTokens?.(tokens)
-    return tokens
   }
 }
+
+const isOver = ({ accessToken, expiresAt }: Pick<Tokens, 'accessToken' | 'expiresAt'>, refused?: string): boolean =>
+  refused === undefined ? Date.now() > expiresAt - marginMilliseconds : refused === accessToken
 
 type TokenAnswer = {
   access_token?: string

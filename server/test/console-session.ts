@@ -35,15 +35,20 @@ export class ConsoleBrowser {
       ...{ scope: scope, code_challenge: challengeOf(verifier), code_challenge_method: 'S256', ...changes },
     })
     for (const resource of resources) parameters.append('resource', resource)
-    let visit = await this.#browser.visit(`/oauth2/authorize?${parameters}`)
-    while (!visit.location.startsWith(callback)) {
+    return { called: await this.walk(`/oauth2/authorize?${parameters}`, person), verifier }
+  }
+
+  /** From an authorization request to where it ends. */
+  async walk(address: string, person: Person | null): Promise<URL> {
+    let visit = await this.#browser.visit(address)
+    while (!visit.location.includes('/signed-in?')) {
       const signIn = actionOf(visit, 'sign-in')
       if (visit.location !== '') visit = await this.#browser.visit(visit.location)
       else if (signIn && person)
         visit = await this.#browser.visit(signIn, { email: person.email, password: person.password })
       else throw new Error(`the flow ended with ${visit.status} at ${visit.address}: ${visit.page}`)
     }
-    return { called: new URL(visit.location), verifier }
+    return new URL(visit.location)
   }
 
   async signIn(person: Person | null, changes: Parameters = {}): Promise<ConsoleTokens> {

@@ -52,6 +52,10 @@ export type ProblemCode =
   | 'contact_deleted'
   /** 409: The same request is still running. Try again after the seconds given in `Retry-After`: it answers what the first one did. */
   | 'request_in_progress'
+  /** 409: This cannot be done as things stand. The detail says what stands in the way. */
+  | 'conflict'
+  /** 409: The secret was shown already. What was made is there, but its secret is kept nowhere: revoke it, and make another. */
+  | 'secret_shown_once'
   /** 412: The record has changed. Get the record again, decide whether your change still applies, and send its new `ETag` in `If-Match`. */
   | 'precondition_failed'
   /** 413: The body is too large. Send at most 256 KiB. */

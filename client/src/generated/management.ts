@@ -1,0 +1,678 @@
+/** GENERATED from the contract by `npm run generate`. */
+
+import type { Caller, CallOptions, KeyedOptions } from '../caller.ts'
+import type { Scope } from './contract.ts'
+
+export const basePath = '/management-api/v1'
+export const scopePrefix = 'management-api/'
+
+/** What the console may do beside the customer API. */
+export type ManagementScope =
+  /** See who you are, and sign out */
+  | 'self:manage'
+  /** Make and revoke your personal access tokens */
+  | 'tokens:manage'
+  /** See and withdraw what you allowed applications */
+  | 'consents:manage'
+  /** See how the business stands */
+  | 'overview:read'
+  /** Invite, change and remove members */
+  | 'members:manage'
+  /** Make, rotate and revoke service tokens */
+  | 'service-tokens:manage'
+  /** Register and disable applications */
+  | 'applications:manage'
+  /** See and retry deliveries to the legacy system */
+  | 'legacy:manage'
+  /** Import records and take imports back */
+  | 'imports:manage'
+  /** See what was done, and by whom */
+  | 'audit:read'
+
+export interface Me {
+  /** Identifier of the user. A UUID. */
+  userId: string
+  /** E-mail address, with which the user signs in. */
+  email: string
+  /** Full name. */
+  name: string
+  /** The tenant that this token is for. */
+  tenant: {
+    /** Identifier of the tenant. A UUID. */
+    id: string
+    /** Short name of the tenant, as commands take it. */
+    slug: string
+    /** Name of the tenant. */
+    name: string
+    /** `admin`: everything, and the administration. `editor`: everything in the records. `viewer`: looks only. */
+    role: 'admin' | 'editor' | 'viewer'
+  }
+  /** All tenants that the user is a member of, by name. */
+  tenants: {
+    /** Identifier of the tenant. A UUID. */
+    id: string
+    /** Short name of the tenant, as commands take it. */
+    slug: string
+    /** Name of the tenant. */
+    name: string
+    /** `admin`: everything, and the administration. `editor`: everything in the records. `viewer`: looks only. */
+    role: 'admin' | 'editor' | 'viewer'
+  }[]
+}
+
+export interface SignOut {
+  /** Not only this browser, but all of them. */
+  everywhere: boolean
+}
+
+export interface SignedOut {
+  /** How many sessions were ended. */
+  sessions: number
+}
+
+export interface Overview {
+  /** Subscriptions that are not deleted, by status, the most frequent first. */
+  subscriptionsByStatus: {
+    /** The status, in lower case. */
+    status: string
+    /** Subscriptions that have it. */
+    count: number
+  }[]
+  /** Subscriptions that are not deleted, by publication, the most frequent first; 20 at most. */
+  subscriptionsByPublication: {
+    /** Identifier of the publication. A UUID. */
+    publicationId: string
+    /** Its code. */
+    code: string
+    /** Its name. */
+    name: string | null
+    /** All of its subscriptions. */
+    count: number
+    /** Those with the status `active`. */
+    active: number
+  }[]
+  /** Renewals that come due, by month: the current one and the eleven after it. */
+  renewalsDue: {
+    /** The month, as `2026-11`. */
+    month: string
+    /** Active subscriptions and those in grace that are due for renewal. */
+    count: number
+  }[]
+  /** What open invoices ask for, by age; always all five. */
+  receivables: {
+    /** Days since the invoice was due. */
+    age: 'not_due' | '1-30' | '31-60' | '61-90' | 'over_90'
+    /** Open invoices of this age. */
+    count: number
+    /** What is due in sum. A decimal with two digits. */
+    totalDue: string
+  }[]
+}
+
+export interface Token {
+  /** Identifier of the token. A UUID. */
+  id: string
+  /** What the token is for. */
+  name: string
+  /** What it may do; a personal token never more than the role of its user. */
+  scopes: Scope[]
+  /** When the token was made. RFC 3339, UTC. */
+  createdAt: string
+  /** When the token ends by itself. RFC 3339, UTC. */
+  expiresAt: string
+  /** When the token was revoked; null while it is not. RFC 3339, UTC. */
+  revokedAt: string | null
+  /** When the token was last used, to the minute; null before its first use. RFC 3339, UTC. */
+  lastUsedAt: string | null
+}
+
+export interface TokenList {
+  /** All of them. */
+  items: Token[]
+}
+
+export interface TokenInput {
+  /** What the token is for. At most 255 characters. */
+  name: string
+  /** What it may do; a personal token never more than the role of its user. */
+  scopes: Scope[]
+  /** How many days the token lives; 90 when absent. At most 366. */
+  expiresInDays?: number | undefined
+}
+
+export interface ShownToken {
+  /** Identifier of the token. A UUID. */
+  id: string
+  /** What the token is for. */
+  name: string
+  /** What it may do; a personal token never more than the role of its user. */
+  scopes: Scope[]
+  /** When the token was made. RFC 3339, UTC. */
+  createdAt: string
+  /** When the token ends by itself. RFC 3339, UTC. */
+  expiresAt: string
+  /** When the token was revoked; null while it is not. RFC 3339, UTC. */
+  revokedAt: string | null
+  /** When the token was last used, to the minute; null before its first use. RFC 3339, UTC. */
+  lastUsedAt: string | null
+  /** The token itself. It is shown only now. */
+  token: string
+}
+
+export interface Consent {
+  /** Identifier of the consent. */
+  id: string
+  /** Name of the application. */
+  application: string
+  /** Its `client_id`. */
+  clientId: string
+  /** What it may do; a personal token never more than the role of its user. */
+  scopes: Scope[]
+  /** When you consented. RFC 3339, UTC. */
+  createdAt: string
+}
+
+export interface ConsentList {
+  /** All of them. */
+  items: Consent[]
+}
+
+export interface Member {
+  /** Identifier of the user. A UUID. */
+  userId: string
+  /** E-mail address, with which the user signs in. */
+  email: string
+  /** Full name. */
+  name: string
+  /** `admin`: everything, and the administration. `editor`: everything in the records. `viewer`: looks only. */
+  role: 'admin' | 'editor' | 'viewer'
+  /** Identifier of the user in the legacy system. */
+  legacyUserId: string | null
+  /** When the user became a member. RFC 3339, UTC. */
+  createdAt: string
+}
+
+export interface MemberList {
+  /** All of them. */
+  items: Member[]
+}
+
+export interface MemberInput {
+  /** `admin`: everything, and the administration. `editor`: everything in the records. `viewer`: looks only. */
+  role?: 'admin' | 'editor' | 'viewer' | undefined
+  /** Identifier of the user in the legacy system; null for none. At most 255 characters. */
+  legacyUserId?: string | null | undefined
+}
+
+export interface Invitation {
+  /** Identifier of the invitation. A UUID. */
+  id: string
+  /** Who is invited. */
+  email: string
+  /** `admin`: everything, and the administration. `editor`: everything in the records. `viewer`: looks only. */
+  role: 'admin' | 'editor' | 'viewer'
+  /** E-mail address of who invited; null when that user is gone. */
+  invitedBy: string | null
+  /** When the invitation was made. RFC 3339, UTC. */
+  createdAt: string
+  /** Until when it can be accepted. RFC 3339, UTC. */
+  expiresAt: string
+}
+
+export interface InvitationList {
+  /** All of them. */
+  items: Invitation[]
+}
+
+export interface InvitationInput {
+  /** Who is invited. At most 254 characters. */
+  email: string
+  /** `admin`: everything, and the administration. `editor`: everything in the records. `viewer`: looks only. */
+  role: 'admin' | 'editor' | 'viewer'
+}
+
+export interface ShownInvitation {
+  /** Identifier of the invitation. A UUID. */
+  id: string
+  /** Who is invited. */
+  email: string
+  /** `admin`: everything, and the administration. `editor`: everything in the records. `viewer`: looks only. */
+  role: 'admin' | 'editor' | 'viewer'
+  /** E-mail address of who invited; null when that user is gone. */
+  invitedBy: string | null
+  /** When the invitation was made. RFC 3339, UTC. */
+  createdAt: string
+  /** Until when it can be accepted. RFC 3339, UTC. */
+  expiresAt: string
+  /** The address at which it is accepted, once. It is shown only now. */
+  url: string
+}
+
+export interface ServiceToken {
+  /** Identifier of the token. A UUID. */
+  id: string
+  /** What the token is for. */
+  name: string
+  /** What it may do; a personal token never more than the role of its user. */
+  scopes: Scope[]
+  /** When the token was made. RFC 3339, UTC. */
+  createdAt: string
+  /** When the token ends by itself. RFC 3339, UTC. */
+  expiresAt: string
+  /** When the token was revoked; null while it is not. RFC 3339, UTC. */
+  revokedAt: string | null
+  /** When the token was last used, to the minute; null before its first use. RFC 3339, UTC. */
+  lastUsedAt: string | null
+  /** The integration that holds the token. */
+  service: string
+  /** The user of the legacy system who gets tasks that name nobody. */
+  defaultAssignee: string | null
+}
+
+export interface ServiceTokenList {
+  /** All of them. */
+  items: ServiceToken[]
+}
+
+export interface ServiceTokenInput {
+  /** The integration that will hold the token. At most 255 characters. */
+  service: string
+  /** What it may do; a personal token never more than the role of its user. */
+  scopes: Scope[]
+  /** How many days the token lives; 365 when absent. At most 3660. */
+  expiresInDays?: number | undefined
+  /** The user of the legacy system who gets tasks that name nobody. At most 255 characters. */
+  defaultAssignee?: string | null | undefined
+}
+
+export interface ShownServiceToken {
+  /** Identifier of the token. A UUID. */
+  id: string
+  /** What the token is for. */
+  name: string
+  /** What it may do; a personal token never more than the role of its user. */
+  scopes: Scope[]
+  /** When the token was made. RFC 3339, UTC. */
+  createdAt: string
+  /** When the token ends by itself. RFC 3339, UTC. */
+  expiresAt: string
+  /** When the token was revoked; null while it is not. RFC 3339, UTC. */
+  revokedAt: string | null
+  /** When the token was last used, to the minute; null before its first use. RFC 3339, UTC. */
+  lastUsedAt: string | null
+  /** The integration that holds the token. */
+  service: string
+  /** The user of the legacy system who gets tasks that name nobody. */
+  defaultAssignee: string | null
+  /** The token itself. It is shown only now. */
+  token: string
+}
+
+export interface Rotation {
+  /** How long the old token lives on; 24 when absent. At most 720. */
+  overlapHours?: number | undefined
+}
+
+export interface Application {
+  /** Its `client_id`. */
+  clientId: string
+  /** What users see when they are asked. At most 255 characters. */
+  name: string
+  /** Where users may be sent back to. */
+  redirectUris: string[]
+  /** What it may do; a personal token never more than the role of its user. */
+  scopes: Scope[]
+  /** It runs on a device: any port of a loopback address, and private schemes. */
+  isNative: boolean
+  /** It gets refresh tokens. */
+  mayRefresh: boolean
+  /** How many consents to it stand in this tenant. */
+  consents: number
+  /** When the application was registered. RFC 3339, UTC. */
+  createdAt: string
+  /** When it was disabled; null while it works. RFC 3339, UTC. */
+  disabledAt: string | null
+}
+
+export interface ApplicationList {
+  /** All of them. */
+  items: Application[]
+}
+
+export interface ApplicationInput {
+  /** What users see when they are asked. At most 255 characters. */
+  name: string
+  /** Where users may be sent back to. */
+  redirectUris: string[]
+  /** What it may do; a personal token never more than the role of its user. */
+  scopes: Scope[]
+  /** It runs on a device: any port of a loopback address, and private schemes. */
+  isNative?: boolean | undefined
+  /** It gets refresh tokens. */
+  mayRefresh?: boolean | undefined
+}
+
+export interface ApplicationChange {
+  /** Refuse the application and its tokens from now on. */
+  isDisabled: boolean
+}
+
+export interface LegacySystem {
+  /** Whether the tenant has a legacy system. */
+  isAttached: boolean
+  /** Where records are handed to, without user name, password and query. */
+  url: string | null
+  /** Since when. RFC 3339, UTC. */
+  attachedAt: string | null
+  /** Deliveries that wait for their turn or for another attempt. */
+  waiting: number
+  /** Deliveries that were given up after three days. */
+  failed: number
+  /** When the oldest that waits was written. RFC 3339, UTC. */
+  oldestWaiting: string | null
+  /** What the last failed attempt met. */
+  lastError: string | null
+  /** When that was. RFC 3339, UTC. */
+  lastErrorAt: string | null
+}
+
+export interface LegacyRetry {
+  /** Failed deliveries that are tried again. */
+  retried: number
+  /** Waiting deliveries that are tried at once. */
+  hastened: number
+}
+
+export interface AuditEntry {
+  /** Number of the entry; newer ones have larger numbers. */
+  number: number
+  /** When it happened. RFC 3339, UTC. */
+  at: string
+  /** Who did it. */
+  author: {
+    /** `personal`, `service` or `delegated` token, `visitor`, `operator`, `import` or `masthead`. */
+    kind: string
+    /** The user, integration, application or operator, as far as known. */
+    name: string | null
+    /** The address that the call came from. */
+    address: string | null
+    /** Finds the call in the log of the operator. */
+    requestId: string | null
+  }
+  /** What was done. */
+  action: string
+  /** To what kind of thing. */
+  resource: string
+  /** To which one. */
+  recordId: string
+  /** What it was before; null where there is nothing to tell. */
+  before: unknown
+  /** What it was after; null where there is nothing to tell. */
+  after: unknown
+  /** What was noted of it has been erased on request of the person. */
+  isErased: boolean
+}
+
+export interface AuditEntryList {
+  /** Up to 50 entries. */
+  items: AuditEntry[]
+  /** Give it as `before` for older ones; null when there are none. */
+  next: number | null
+}
+
+/** Given to `auditEntries.list`. */
+export interface AuditEntryQuery {
+  /** Only entries with smaller numbers: `next` of the answer before. At most 9007199254740991. */
+  before?: number | undefined
+  /** Only what was done to this kind of thing. */
+  resource?: string | undefined
+  /** Only what was done to this one; with `resource`. */
+  recordId?: string | undefined
+}
+
+/** The user who is signed in. */
+export class MeCalls {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** Get who is signed in, and where. Needs `self:manage`. */
+  get(options: CallOptions = {}): Promise<Me> {
+    return this.#caller.call('GetMe', 'GET', ['me'], options)
+  }
+
+  /** End the session of this browser, or all sessions; tokens of the console end with it. Needs `self:manage`. */
+  signOut(input: SignOut, options: KeyedOptions = {}): Promise<SignedOut> {
+    return this.#caller.call('SignOut', 'POST', ['me', 'sign-out'], options, input)
+  }
+}
+
+/** How the business of the tenant stands. */
+export class OverviewCalls {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** Get figures about subscriptions, renewals and receivables. Needs `overview:read`. */
+  get(options: CallOptions = {}): Promise<Overview> {
+    return this.#caller.call('GetOverview', 'GET', ['overview'], options)
+  }
+}
+
+/** Personal access tokens of the user who is signed in, for this tenant. */
+export class TokensCalls {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** List your personal access tokens, the newest first. Needs `tokens:manage`. */
+  list(options: CallOptions = {}): Promise<TokenList> {
+    return this.#caller.call('GetTokens', 'GET', ['tokens'], options)
+  }
+
+  /** Make a personal access token; it is shown once. Needs `tokens:manage`. */
+  create(input: TokenInput, options: KeyedOptions = {}): Promise<ShownToken> {
+    return this.#caller.call('CreateToken', 'POST', ['tokens'], options, input)
+  }
+
+  /** Revoke a personal access token at once. Needs `tokens:manage`. */
+  delete(tokenId: string, options: CallOptions = {}): Promise<Token> {
+    return this.#caller.call('RevokeToken', 'DELETE', ['tokens', tokenId], options)
+  }
+}
+
+/** What the user who is signed in allowed applications to do in this tenant. */
+export class ConsentsCalls {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** List your consents that stand, the newest first. Needs `consents:manage`. */
+  list(options: CallOptions = {}): Promise<ConsentList> {
+    return this.#caller.call('GetConsents', 'GET', ['consents'], options)
+  }
+
+  /** Withdraw a consent; the tokens of the application end within a second. Needs `consents:manage`. */
+  delete(consentId: string, options: CallOptions = {}): Promise<Consent> {
+    return this.#caller.call('WithdrawConsent', 'DELETE', ['consents', consentId], options)
+  }
+}
+
+/** Who may sign in to the tenant, and what they may do. */
+export class MembersCalls {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** List the members, by e-mail address. Needs `members:manage`. */
+  list(options: CallOptions = {}): Promise<MemberList> {
+    return this.#caller.call('GetMembers', 'GET', ['members'], options)
+  }
+
+  /** Change what a member may do; takes effect within a second. Needs `members:manage`. */
+  update(userId: string, input: MemberInput, options: CallOptions = {}): Promise<Member> {
+    return this.#caller.call('UpdateMember', 'PATCH', ['members', userId], options, input)
+  }
+
+  /** End a membership, with all tokens and consents of it. Needs `members:manage`. */
+  delete(userId: string, options: CallOptions = {}): Promise<Member> {
+    return this.#caller.call('RemoveMember', 'DELETE', ['members', userId], options)
+  }
+}
+
+/** Links by which people become members. Masthead sends no mail: pass the link on yourself. */
+export class InvitationsCalls {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** List the invitations that can still be accepted, the newest first. Needs `members:manage`. */
+  list(options: CallOptions = {}): Promise<InvitationList> {
+    return this.#caller.call('GetInvitations', 'GET', ['invitations'], options)
+  }
+
+  /** Invite somebody; the link is shown once, and replaces an earlier one to the same address. Needs `members:manage`. */
+  create(input: InvitationInput, options: KeyedOptions = {}): Promise<ShownInvitation> {
+    return this.#caller.call('CreateInvitation', 'POST', ['invitations'], options, input)
+  }
+
+  /** Withdraw an invitation. Needs `members:manage`. */
+  delete(invitationId: string, options: CallOptions = {}): Promise<Invitation> {
+    return this.#caller.call('WithdrawInvitation', 'DELETE', ['invitations', invitationId], options)
+  }
+}
+
+/** Tokens of integrations, which belong to the tenant and to no user. */
+export class ServiceTokensCalls {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** List the service tokens, the newest first. Needs `service-tokens:manage`. */
+  list(options: CallOptions = {}): Promise<ServiceTokenList> {
+    return this.#caller.call('GetServiceTokens', 'GET', ['service-tokens'], options)
+  }
+
+  /** Make a service token; it is shown once. Needs `service-tokens:manage`. */
+  create(input: ServiceTokenInput, options: KeyedOptions = {}): Promise<ShownServiceToken> {
+    return this.#caller.call('CreateServiceToken', 'POST', ['service-tokens'], options, input)
+  }
+
+  /** Make a successor of a service token; the old one lives on for the overlap. Needs `service-tokens:manage`. */
+  rotate(tokenId: string, input: Rotation, options: KeyedOptions = {}): Promise<ShownServiceToken> {
+    return this.#caller.call('RotateServiceToken', 'POST', ['service-tokens', tokenId, 'rotate'], options, input)
+  }
+
+  /** Revoke a service token at once. Needs `service-tokens:manage`. */
+  delete(tokenId: string, options: CallOptions = {}): Promise<ServiceToken> {
+    return this.#caller.call('RevokeServiceToken', 'DELETE', ['service-tokens', tokenId], options)
+  }
+}
+
+/** Applications that the tenant registered, which act for its members by OAuth 2.0. */
+export class ApplicationsCalls {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** List the applications of the tenant, the newest first. Needs `applications:manage`. */
+  list(options: CallOptions = {}): Promise<ApplicationList> {
+    return this.#caller.call('GetApplications', 'GET', ['applications'], options)
+  }
+
+  /** Register an application; only members of this tenant can consent to it. Needs `applications:manage`. */
+  create(input: ApplicationInput, options: KeyedOptions = {}): Promise<Application> {
+    return this.#caller.call('RegisterApplication', 'POST', ['applications'], options, input)
+  }
+
+  /** Disable or enable an application; takes effect within a second. Needs `applications:manage`. */
+  update(clientId: string, input: ApplicationChange, options: CallOptions = {}): Promise<Application> {
+    return this.#caller.call('UpdateApplication', 'PATCH', ['applications', clientId], options, input)
+  }
+}
+
+/** The legacy system of the tenant, and what is on its way to it. */
+export class LegacySystemCalls {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** Get the state of the legacy system. Needs `legacy:manage`. */
+  get(options: CallOptions = {}): Promise<LegacySystem> {
+    return this.#caller.call('GetLegacySystem', 'GET', ['legacy-system'], options)
+  }
+
+  /** Try failed and waiting deliveries now. Needs `legacy:manage`. */
+  retry(options: KeyedOptions = {}): Promise<LegacyRetry> {
+    return this.#caller.call('RetryDeliveries', 'POST', ['legacy-system', 'retry'], options)
+  }
+}
+
+/** What was done in the tenant, and by whom. */
+export class AuditEntriesCalls {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** List what was done, the newest first, 50 at a time. Needs `audit:read`. */
+  list(query: AuditEntryQuery = {}, options: CallOptions = {}): Promise<AuditEntryList> {
+    return this.#caller.call('GetAuditEntries', 'GET', ['audit-entries'], options, undefined, query)
+  }
+}
+
+/** Every resource of the interface. */
+export class ManagementResources {
+  /** The user who is signed in. */
+  readonly me: MeCalls
+  /** How the business of the tenant stands. */
+  readonly overview: OverviewCalls
+  /** Personal access tokens of the user who is signed in, for this tenant. */
+  readonly tokens: TokensCalls
+  /** What the user who is signed in allowed applications to do in this tenant. */
+  readonly consents: ConsentsCalls
+  /** Who may sign in to the tenant, and what they may do. */
+  readonly members: MembersCalls
+  /** Links by which people become members. Masthead sends no mail: pass the link on yourself. */
+  readonly invitations: InvitationsCalls
+  /** Tokens of integrations, which belong to the tenant and to no user. */
+  readonly serviceTokens: ServiceTokensCalls
+  /** Applications that the tenant registered, which act for its members by OAuth 2.0. */
+  readonly applications: ApplicationsCalls
+  /** The legacy system of the tenant, and what is on its way to it. */
+  readonly legacySystem: LegacySystemCalls
+  /** What was done in the tenant, and by whom. */
+  readonly auditEntries: AuditEntriesCalls
+
+  constructor(caller: Caller) {
+    this.me = new MeCalls(caller)
+    this.overview = new OverviewCalls(caller)
+    this.tokens = new TokensCalls(caller)
+    this.consents = new ConsentsCalls(caller)
+    this.members = new MembersCalls(caller)
+    this.invitations = new InvitationsCalls(caller)
+    this.serviceTokens = new ServiceTokensCalls(caller)
+    this.applications = new ApplicationsCalls(caller)
+    this.legacySystem = new LegacySystemCalls(caller)
+    this.auditEntries = new AuditEntriesCalls(caller)
+  }
+}
