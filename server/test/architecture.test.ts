@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { type Resource, resources } from '@masthead/contract'
+import { managementResources, type Resource, resources } from '@masthead/contract'
 
 /** The rules of the house, by the text of its files. */
 type Source = { path: string; code: string; imports: string[] }
@@ -67,26 +67,32 @@ test('http names no resource', () => {
   ])
 })
 
-describe('a resource', () => {
-  const folders = below('server/src/resources/')
+for (const [what, home, all] of [
+  ['a resource', 'server/src/resources', Object.values<Resource>(resources)],
+  ['a management resource', 'server/src/management', Object.values<Resource>(managementResources)],
+] as const) {
+  describe(what, () => {
+    const files = below(`${home}/`)
+    const folderOf = (path: string) => /^[^/]+\/[^/]+\/[^/]+\/([^/]+)\//.exec(path)?.[1]
 
-  test('imports no Fastify and nothing of http', () => {
-    assertNone(folders, ({ imports }) => imports.filter((target) => /fastify|^server\/src\/http\//.test(target)))
-  })
+    test('imports no Fastify and nothing of http', () => {
+      assertNone(files, ({ imports }) => imports.filter((target) => /fastify|^server\/src\/http\//.test(target)))
+    })
 
-  test('imports no sibling', () => {
-    const folderOf = (path: string) => path.split('/')[3]
-    assertNone(folders, ({ path, imports }) =>
-      imports.filter((target) => target.startsWith('server/src/resources/') && folderOf(target) !== folderOf(path)),
-    )
-  })
+    test('imports no sibling', () => {
+      const isSibling = (path: string, target: string) =>
+        target.startsWith(`${home}/`) && folderOf(target) !== undefined && folderOf(target) !== folderOf(path)
+      assertNone(files, ({ path, imports }) => imports.filter((target) => isSibling(path, target)))
+    })
 
-  test('has a folder of its name with handlers, and there is no other folder', () => {
-    const handlers = folders.filter(({ path }) => path.endsWith('/handlers.ts')).map(({ path }) => path.split('/')[3])
-    assert.deepEqual(handlers.sort(), Object.keys(resources).sort())
-    assert.deepEqual(readdirSync(join(root, 'server/src/resources')).sort(), handlers)
+    test('has a folder of its name with handlers, and there is no other folder', () => {
+      const handlers = files.filter(({ path }) => path.endsWith('/handlers.ts')).map(({ path }) => folderOf(path))
+      assert.deepEqual(handlers.sort(), all.map(({ name }) => name).sort())
+      const folders = readdirSync(join(root, home), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+      assert.deepEqual(folders.map(({ name }) => name).sort(), handlers)
+    })
   })
-})
+}
 
 test('only config.ts reads the environment', () => {
   const others = below('server/src/').filter(({ path }) => path !== 'server/src/config.ts')
@@ -127,8 +133,9 @@ test('nothing is exported by default', () => {
   assertNone(others, ({ code }) => matches(code, /^export default\b|\bas default\b/gm))
 })
 
-test('only the index of a package passes on the exports of others', () => {
-  const others = sources.filter(({ path }) => !/^\w+\/src\/index\.ts$/.test(path))
+test('only what a package exports passes on the exports of others', () => {
+  const entries = /^(\w+\/src\/index|client\/src\/management)\.ts$/
+  const others = sources.filter(({ path }) => !entries.test(path))
   assertNone(others, ({ code }) => matches(code, /^export\s+(type\s+)?(\*|\{[^}]*\})[^'"]*?\sfrom\s.*$/gm))
 })
 

@@ -390,7 +390,7 @@ export interface AuditEntry {
   at: string
   /** Who did it. */
   author: {
-    /** `personal`, `service` or `delegated` token, `visitor`, `operator`, `import` or `masthead`. */
+    /** A `personal`, `service` or `delegated` token, a `visitor`, an `operator`, `masthead` itself, or an `import`. */
     kind: string
     /** The user, integration, application or operator, as far as known. */
     name: string | null
