@@ -8,7 +8,9 @@ const AuditEntry = Type.Object(
     at: field.timestamp('When it happened.'),
     author: Type.Object(
       {
-        kind: field.text('A `personal`, `service` or `delegated` token, a `visitor`, an `operator`, `masthead` itself, or an `import`.'),
+        kind: field.text(
+          'A `personal`, `service` or `delegated` token, a `visitor`, an `operator`, `masthead` itself, or an `import`.',
+        ),
         name: field.nullableText('The user, integration, application or operator, as far as known.'),
         address: field.nullableText('The address that the call came from.'),
         requestId: field.nullableText('Finds the call in the log of the operator.'),
