@@ -133,7 +133,10 @@ const typeOf = (schema: Schema): string => {
   if (schema.items?.description === plain(ProblemPlace).description) return 'ProblemPlace[]'
   if (schema.items) return `${typeOf(schema.items)}[]`
   if (schema.title !== undefined) return schema.title
-  if (schema.properties) return `{\n${fieldsOf(schema).join('\n').replaceAll(/^/gm, '  ')}\n  }`
+  if (schema.properties) {
+    const fields = `{\n${fieldsOf(schema).join('\n').replaceAll(/^/gm, '  ')}\n  }`
+    return schema.type?.includes('null') ? `${fields} | null` : fields
+  }
   if (schema.type === undefined) return 'unknown'
   return [schema.type].flat().map(simpleType).join(' | ')
 }
@@ -297,8 +300,14 @@ const managementMethodOf = (resource: Resource, operationName: string, operation
   if (body || query) sent.push(body ? 'input' : 'undefined')
   if (query) sent.push('query')
   const last = parts.at(-1) ?? ''
-  const verbs = { GET: 'items' in answer.properties ? 'list' : 'get', PATCH: 'update', DELETE: 'delete' }
-  const verb = method === 'POST' ? (last === resource.name ? 'create' : camelCase(last)) : verbs[method]
+  const verbs = {
+    GET: 'items' in answer.properties ? 'list' : 'get',
+    POST: 'create',
+    PATCH: 'update',
+    DELETE: 'delete',
+  }
+  // What comes behind the thing itself names what is done to it or got of it.
+  const verb = last === resource.name || last.startsWith('{') ? verbs[method] : camelCase(last)
   return [
     `  /** ${summary}. Needs \`${scope}\`. */`,
     `  ${verb}(${given.join(', ')}): Promise<${titleOf(answer)}> {`,

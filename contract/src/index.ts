@@ -1,5 +1,6 @@
 export * from './apis.ts'
 export { longest } from './fields.ts'
+export { importable, importPart } from './management/import-runs.ts'
 export * from './management/resources.ts'
 export { type Role, roles } from './management/role.ts'
 export * from './management/scopes.ts'

@@ -1,4 +1,5 @@
 import type { Input, Operation, Resource } from '@masthead/contract'
+import type { Caller } from './audit/author.ts'
 import type { TenantDatabase } from './database/database.ts'
 import type { Principal } from './identity/principal.ts'
 import type { Page } from './records/list.ts'
@@ -7,7 +8,7 @@ import type { Writer } from './records/write.ts'
 /** What an operation is called with, once token, scope and request have passed. */
 export type Call<O extends Operation> = Input<O> & {
   principal: Principal
-  writer: Writer
+  writer: Writer & { author: Caller }
   tenant: TenantDatabase
   /** Address of the authorization server, for links to its pages. */
   issuer: string

@@ -15,7 +15,7 @@ const withoutComments = (text: string): string =>
 
 /** Packages by their names, files by their paths from the root; a computed path keeps its braces. */
 const importsOf = (path: string, code: string): string[] =>
-  [...code.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)(['"`])([^'"`\n]+)\1/g)].map(([, , target = '']) =>
+  [...code.matchAll(/(?:\bfrom\s*|(?<!['"`])\bimport\s*\(?\s*)(['"`])([^'"`\n]+)\1/g)].map(([, , target = '']) =>
     target.startsWith('.') ? join(dirname(path), target) : target,
   )
 

@@ -383,6 +383,115 @@ export interface LegacyRetry {
   hastened: number
 }
 
+export interface Import {
+  /** Identifier of the import. A UUID. */
+  id: string
+  /** How it stands. One that was interrupted is completed by the same file again, or undone. */
+  state: 'running' | 'interrupted' | 'done' | 'undone' | 'done, too old to undo'
+  /** When it began to write. RFC 3339, UTC. */
+  startedAt: string
+  /** When it ended; null while it runs, and when it was interrupted. RFC 3339, UTC. */
+  endedAt: string | null
+  /** When it was undone; null when it was not. RFC 3339, UTC. */
+  undoneAt: string | null
+  /** What it did, file by file. */
+  files: {
+    /** Name of the file. */
+    file: string
+    /** What it holds. */
+    resource: string
+    /** Records that were created. */
+    created: number
+    /** Records that were changed. */
+    changed: number
+    /** Records that were the same already. */
+    unchanged: number
+    /** Rows that were refused. */
+    refused: number
+  }[]
+}
+
+export interface ImportList {
+  /** All of them. */
+  items: Import[]
+}
+
+export interface ImportRun {
+  /** Identifier of the run. A UUID. */
+  id: string
+  /** What is done. */
+  kind: 'import' | 'undo'
+  /** `checked`: it was only tried. `interrupted`: the process that did it has ended; start it again. */
+  state: 'receiving' | 'running' | 'interrupted' | 'checked' | 'done' | 'failed'
+  /** Name of the file; empty for an undo. */
+  fileName: string
+  /** What the file holds; empty for an undo. */
+  resource: string
+  /** How much of the file has arrived. */
+  bytes: number
+  /** How far it is; null before it starts. */
+  progress: {
+    /** What it is at. */
+    step: 'reading' | 'judging' | 'writing' | 'undoing'
+    /** How much of that is done, in bytes or records. */
+    done: number
+    /** How much there is; 0 when nobody knows. */
+    of: number
+    /** Rows or records so far. */
+    rows: number
+  } | null
+  /** Records that it creates, or would. */
+  created: number
+  /** Records that it changes, or would. */
+  changed: number
+  /** Records that are the same already. */
+  unchanged: number
+  /** Rows that are refused. */
+  refused: number
+  /** The first rows that are refused. */
+  refusals: {
+    /** Line of the file. */
+    line: number
+    /** Column; empty when it is the row as a whole. */
+    column: string
+    /** Why. */
+    reason: string
+  }[]
+  /** Records that an undo removed. */
+  removed: number
+  /** Records that an undo gave their former values. */
+  restored: number
+  /** Records that an undo left, because somebody changed them since. */
+  kept: number
+  /** The refused rows can be got as a file. */
+  hasRejectedRows: boolean
+  /** Identifier of the import that it made or undid. */
+  importId: string | null
+  /** Why it failed. */
+  problem: string | null
+  /** When it was begun. RFC 3339, UTC. */
+  createdAt: string
+}
+
+export interface ImportRunInput {
+  /** Name of the file: ends in .csv, .tsv, .txt, .ndjson or .jsonl, with .gz or without. At most 255 characters. */
+  fileName: string
+  /** What the file holds. */
+  resource: 'publications' | 'accounts' | 'contacts' | 'subscriptions' | 'invoices' | 'tasks'
+}
+
+export interface ImportPart {
+  /** Its place; the first is 1. At most 1000. */
+  number: number
+  /** Up to 180000 bytes of the file, in base64. At most 240000 characters. */
+  content: string
+}
+
+export interface RejectedRows {
+  /** A CSV file: the refused rows with the reason in front, ready to be mended. */
+  content: string
+}
+
 export interface AuditEntry {
   /** Number of the entry; newer ones have larger numbers. */
   number: number
@@ -626,6 +735,64 @@ export class LegacySystemCalls {
   }
 }
 
+/** Imports that wrote records, from the console and from the command line. */
+export class ImportsCalls {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** List the imports, the newest first. Needs `imports:manage`. */
+  list(options: CallOptions = {}): Promise<ImportList> {
+    return this.#caller.call('GetImports', 'GET', ['imports'], options)
+  }
+
+  /** Take back an import, where nothing changed since; possible for 30 days. Needs `imports:manage`. */
+  undo(importId: string, options: KeyedOptions = {}): Promise<ImportRun> {
+    return this.#caller.call('UndoImport', 'POST', ['imports', importId, 'undo'], options)
+  }
+}
+
+/** A file on its way into the records: sent in parts, checked, then imported. Kept for a day. */
+export class ImportRunsCalls {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** Announce a file. Needs `imports:manage`. */
+  create(input: ImportRunInput, options: KeyedOptions = {}): Promise<ImportRun> {
+    return this.#caller.call('CreateImportRun', 'POST', ['import-runs'], options, input)
+  }
+
+  /** Send a part of the file. Needs `imports:manage`. */
+  parts(runId: string, input: ImportPart, options: KeyedOptions = {}): Promise<ImportRun> {
+    return this.#caller.call('AddImportPart', 'POST', ['import-runs', runId, 'parts'], options, input)
+  }
+
+  /** See what the import would do; nothing is written. Needs `imports:manage`. */
+  check(runId: string, options: KeyedOptions = {}): Promise<ImportRun> {
+    return this.#caller.call('CheckImport', 'POST', ['import-runs', runId, 'check'], options)
+  }
+
+  /** Import the file. Needs `imports:manage`. */
+  start(runId: string, options: KeyedOptions = {}): Promise<ImportRun> {
+    return this.#caller.call('StartImport', 'POST', ['import-runs', runId, 'start'], options)
+  }
+
+  /** Get how far it is. Needs `imports:manage`. */
+  get(runId: string, options: CallOptions = {}): Promise<ImportRun> {
+    return this.#caller.call('GetImportRun', 'GET', ['import-runs', runId], options)
+  }
+
+  /** Get the refused rows as a file, ready to be mended and imported again. Needs `imports:manage`. */
+  rejectedRows(runId: string, options: CallOptions = {}): Promise<RejectedRows> {
+    return this.#caller.call('GetRejectedRows', 'GET', ['import-runs', runId, 'rejected-rows'], options)
+  }
+}
+
 /** What was done in the tenant, and by whom. */
 export class AuditEntriesCalls {
   readonly #caller: Caller
@@ -660,6 +827,10 @@ export class ManagementResources {
   readonly applications: ApplicationsCalls
   /** The legacy system of the tenant, and what is on its way to it. */
   readonly legacySystem: LegacySystemCalls
+  /** Imports that wrote records, from the console and from the command line. */
+  readonly imports: ImportsCalls
+  /** A file on its way into the records: sent in parts, checked, then imported. Kept for a day. */
+  readonly importRuns: ImportRunsCalls
   /** What was done in the tenant, and by whom. */
   readonly auditEntries: AuditEntriesCalls
 
@@ -673,6 +844,8 @@ export class ManagementResources {
     this.serviceTokens = new ServiceTokensCalls(caller)
     this.applications = new ApplicationsCalls(caller)
     this.legacySystem = new LegacySystemCalls(caller)
+    this.imports = new ImportsCalls(caller)
+    this.importRuns = new ImportRunsCalls(caller)
     this.auditEntries = new AuditEntriesCalls(caller)
   }
 }

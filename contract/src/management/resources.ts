@@ -1,6 +1,8 @@
 import { applications } from './applications.ts'
 import { auditEntries } from './audit-entries.ts'
 import { consents } from './consents.ts'
+import { importRuns } from './import-runs.ts'
+import { imports } from './imports.ts'
 import { invitations } from './invitations.ts'
 import { legacySystem } from './legacy-system.ts'
 import { me } from './me.ts'
@@ -20,6 +22,8 @@ export const managementResources = {
   serviceTokens,
   applications,
   legacySystem,
+  imports,
+  importRuns,
   auditEntries,
 } as const
 

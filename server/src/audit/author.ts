@@ -3,7 +3,7 @@ import type { Principal } from '../identity/principal.ts'
 
 /** Who did something, and from where. It stands in the audit log as it is. */
 export type Author =
-  | (CalledFrom & { kind: Principal['kind']; token: string; user: string | null; application: string | null })
+  | Caller
   /** Somebody at a page of the authorization server, or an application at one of its endpoints. */
   | (CalledFrom & { kind: 'visitor' })
   | { kind: 'operator'; name: string }
@@ -11,12 +11,21 @@ export type Author =
   /** Nobody asked for it: a time was over, or a token was used twice. */
   | { kind: 'masthead' }
 
+/** Whoever calls with a token; in an import, which goes on after the call, with its identifier. */
+export type Caller = CalledFrom & {
+  kind: Principal['kind']
+  token: string
+  user: string | null
+  application: string | null
+  import?: string
+}
+
 export type CalledFrom = { address: string; requestId: string }
 
 export const callerOf = (
   { kind, tokenId, userId, applicationId }: Principal,
   { address, requestId }: CalledFrom,
-): Author => ({ kind, token: tokenId, user: userId, application: applicationId, address, requestId })
+): Caller => ({ kind, token: tokenId, user: userId, application: applicationId, address, requestId })
 
 const operatorName = (): string => {
   try {

@@ -36,6 +36,8 @@ export type Transaction = <T>(work: (query: Query, last: Query) => Promise<T>) =
 export type TenantDatabase = {
   tenantId: string
   cursorKey: Database['cursorKey']
+  /** Aborted when the database is closed, for what goes on after the call that began it. */
+  closing: AbortSignal
   /**
    * One statement on a shared connection, in one round trip. It is asked again when the connection breaks. What is sent
    * on as it is, columns named `body` and `items`, comes as bytes.
@@ -108,6 +110,7 @@ export const openDatabase = (
 ): Database => {
   const options = clientOptions(connectionString)
   const outage = new Outage()
+  const closing = new AbortController()
   const openReading = (patience: Patience): Promise<pg.Client> => {
     const client = newClient({ ...options, types: fromBytes })
     readRowsAsBytes(client)
@@ -151,6 +154,7 @@ export const openDatabase = (
     forTenant: (tenantId) => ({
       tenantId,
       cursorKey,
+      closing: closing.signal,
       read: (statement) =>
         reads.run(tenantId, () =>
           outage.bridge(() => reading.use((client) => readAs(client, patience, tenantId, statement))),
@@ -180,6 +184,7 @@ export const openDatabase = (
       await ask({ text: 'select 1' })
     },
     close: async () => {
+      closing.abort()
       await Promise.all([reading.close(), polling.close(), searching.close(), writing.end()])
     },
   }

@@ -25,6 +25,7 @@ import { probeTables } from '../probe/queries.ts'
 import { newId } from '../records/identifiers.ts'
 import { insertRecords } from '../records/write.ts'
 import { beginImport, noteChanges, noteCreations } from '../transfer/import/journal.ts'
+import { addPart, createRun } from '../transfer/import/runs.ts'
 import { serviceRole } from './connection.ts'
 import { openDatabase } from './database.ts'
 import { migrate } from './migrate.ts'
@@ -35,7 +36,17 @@ const service = await startService()
 /** The tables of a tenant's records and of what is kept about them. */
 const tables = [
   ...['publications', 'accounts', 'contacts', 'subscriptions', 'invoices', 'tasks'],
-  ...['heads', 'tallies', 'search_texts', 'imports', 'import_creations', 'import_changes', 'kept_answers'],
+  ...[
+    'heads',
+    'tallies',
+    'search_texts',
+    'imports',
+    'import_creations',
+    'import_parts',
+    'import_runs',
+    'import_changes',
+    'kept_answers',
+  ],
   ...['legacy_systems', 'legacy_deliveries', 'audit_keys', 'audit_entries', 'audit_links'],
 ]
 /** What the role can read and not write, but by the functions that add to the log. */
@@ -57,7 +68,9 @@ const fill = async (tenant: TestTenant): Promise<void> => {
   await chainWaiting(service.database)
   const importId = newId()
   await service.database.forTenant(tenant.id).transaction(async (query) => {
-    await beginImport(query, importId, [])
+    await beginImport(query, operator, importId, [])
+    const run = await createRun(query, { kind: 'import', fileName: 'contacts.csv', resource: 'contacts' })
+    await addPart(query, run.id, 1, Buffer.from('email'))
     await noteCreations(query, importId, 'contacts', 1, 1)
     await noteChanges(query, importId, 'contacts', [{ id: newId() }])
   })

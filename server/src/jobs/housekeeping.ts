@@ -4,6 +4,7 @@ import { type Database, openDatabase } from '../database/database.ts'
 import { forgetOldAnswers } from '../database/kept-answers.ts'
 import { listTenants } from '../identity/tenants.ts'
 import { forgetOldImages } from '../transfer/import/journal.ts'
+import { forgetOldRuns } from '../transfer/import/runs.ts'
 
 export type HousekeepingOptions = {
   connectionString: string
@@ -70,6 +71,7 @@ export class Housekeeping {
       const tenant = this.#database.forTenant(id)
       await forgetOldAnswers(tenant)
       await forgetOldImages(tenant)
+      await forgetOldRuns(tenant)
     }
   }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { managementApi, managementScopes, roles } from '@masthead/contract'
 import { ConsoleBrowser, manage } from '../../test/console-session.ts'
 import { assertAnswers } from '../../test/contract-answers.ts'
@@ -50,7 +51,9 @@ describe('every operation of the management interface', () => {
     })
   }
 
-  for (const named of managementApi.operations.filter(({ operation }) => operation.method === 'GET')) {
+  for (const named of managementApi.operations.filter(
+    ({ operation: { method, path } }) => method === 'GET' && !path.includes('{'),
+  )) {
     test(`${named.name} answers what the contract says`, async () => {
       assertAnswers(named, await admin.call('GET', named.operation.path))
     })
@@ -381,6 +384,130 @@ describe('the overview', async () => {
         [1, '3.00'],
       ],
     )
+  })
+})
+
+describe('an import', () => {
+  const announce = async (fileName: string, resource: string, content: string) => {
+    const run = await admin.call('POST', '/import-runs', { body: { fileName, resource } })
+    assertAnswers(at('CreateImportRun'), run)
+    const path = `/import-runs/${run.body.id}`
+    const bytes = Buffer.from(content)
+    for (let start = 0; start < bytes.length; start += 100) {
+      const part = { number: start / 100 + 1, content: bytes.subarray(start, start + 100).toString('base64') }
+      assertAnswers(at('AddImportPart'), await admin.call('POST', `${path}/parts`, { body: part }))
+    }
+    return path
+  }
+  const ended = async (path: string) => {
+    for (const deadline = Date.now() + 20_000; Date.now() < deadline; await delay(50)) {
+      const answer = await admin.call('GET', path)
+      assertAnswers(at('GetImportRun'), answer)
+      if (answer.body.state !== 'running') return answer.body
+    }
+    throw new Error('the run does not end')
+  }
+  const accounts = `accountId,company
+${Array.from({ length: 40 }, (_, index) => `IMP${index},Company ${index}`).join('\n')}
+"a UUID would be refused, and so is a name that is too long ${'x'.repeat(60)}",Nobody
+`
+  const accountsWith = async (search: string) => {
+    const token = await tenant.serviceToken()
+    const headers = { 'cache-control': 'no-cache' }
+    return (await service.call('GET', `/accounts?search=${search}`, { token, headers })).body.total
+  }
+
+  test('is checked, done, shown with its refused rows, and undone', async () => {
+    const path = await announce('Our accounts.csv', 'accounts', accounts)
+    assertAnswers(at('CheckImport'), await admin.call('POST', `${path}/check`))
+    const checked = await ended(path)
+    assert.deepEqual([checked.state, checked.created, checked.refused, checked.importId], ['checked', 40, 1, null])
+    assert.equal(checked.refusals[0].column, 'accountId')
+    assert.equal(await accountsWith('Company'), 0)
+
+    assertAnswers(at('StartImport'), await admin.call('POST', `${path}/start`))
+    const done = await ended(path)
+    assert.deepEqual([done.state, done.created, done.refused, done.hasRejectedRows], ['done', 40, 1, true])
+    assert.equal(await accountsWith('Company'), 40)
+    const rejected = await admin.call('GET', `${path}/rejected-rows`)
+    assertAnswers(at('GetRejectedRows'), rejected)
+    assert.match(
+      rejected.body.content,
+      /^rejected_line,rejected_column,rejected_reason,accountId,company\n42,accountId,/,
+    )
+    assert.equal((await admin.call('POST', `${path}/start`)).body.code, 'conflict')
+
+    const listed = await admin.call('GET', '/imports')
+    assertAnswers(at('GetImports'), listed)
+    const [newest] = listed.body.items
+    assert.deepEqual([newest.id, newest.state, newest.files[0].file], [done.importId, 'done', 'Our accounts.csv'])
+    const undo = await admin.call('POST', `/imports/${done.importId}/undo`)
+    assertAnswers(at('UndoImport'), undo)
+    const undone = await ended(`/import-runs/${undo.body.id}`)
+    assert.deepEqual([undone.state, undone.removed, undone.kept], ['done', 40, 0])
+    assert.equal(await accountsWith('Company'), 0)
+    assert.equal((await admin.call('POST', `/imports/${done.importId}/undo`)).body.code, 'conflict')
+    const { body } = await admin.call('GET', `/audit-entries?resource=imports&recordId=${done.importId}`)
+    assert.deepEqual(
+      body.items.map(({ action, author }: { action: string; author: { name: string } }) => [action, author.name]),
+      ['undone', 'ended', 'created', 'begun'].map((action) => [action, admin.person.email]),
+    )
+  })
+
+  test('tells what is wrong with the file, by its own name', async () => {
+    const path = await announce('broken.csv', 'accounts', 'nonsense\n1\n')
+    await admin.call('POST', `${path}/check`)
+    const failed = await ended(path)
+    assert.equal(failed.state, 'failed')
+    assert.match(failed.problem, /broken\.csv|column/)
+    assert.ok(!failed.problem.includes('/tmp'), failed.problem)
+  })
+
+  test('waits for all of the file', async () => {
+    const { body: run } = await admin.call('POST', '/import-runs', {
+      body: { fileName: 'a.csv', resource: 'accounts' },
+    })
+    const path = `/import-runs/${run.id}`
+    assert.equal((await admin.call('POST', `${path}/check`)).body.code, 'conflict')
+    await admin.call('POST', `${path}/parts`, { body: { number: 2, content: 'YQ==' } })
+    await admin.call('POST', `${path}/check`)
+    assert.match((await ended(path)).problem, /not arrived as a whole/)
+  })
+
+  test('of another tenant is not found', async () => {
+    const other = await consoleOf([stranger, 'admin'])
+    const path = await announce('accounts.csv', 'accounts', accounts)
+    for (const [method, below] of [
+      ['GET', ''],
+      ['POST', '/start'],
+      ['POST', '/check'],
+      ['GET', '/rejected-rows'],
+    ] as const)
+      assert.equal((await other.call(method, path + below)).status, 404)
+    const part = { number: 1, content: 'YQ==' }
+    assert.equal((await other.call('POST', `${path}/parts`, { body: part })).status, 404)
+  })
+
+  test('refuses what is no base64, and a file of another kind', async () => {
+    const path = await announce('accounts.csv', 'accounts', accounts)
+    for (const content of ['a', 'a b=', '====']) {
+      const { status } = await admin.call('POST', `${path}/parts`, { body: { number: 1, content } })
+      assert.equal(status, 422, content)
+    }
+    const { body } = await admin.call('POST', '/import-runs', { body: { fileName: 'a.xlsx', resource: 'accounts' } })
+    assert.equal(body.errors[0].pointer, '/fileName')
+  })
+
+  test('that its process left behind is told to be interrupted, and can be started again', async () => {
+    const path = await announce('accounts.csv', 'accounts', accounts)
+    const id = path.split('/').at(-1)
+    await service.owner.query(
+      `update import_runs set state = 'running', seen_at = now() - interval '1 minute' where id = $1`,
+      [id],
+    )
+    assert.equal((await admin.call('GET', path)).body.state, 'interrupted')
+    await admin.call('POST', `${path}/check`)
+    assert.equal((await ended(path)).state, 'checked')
   })
 })
 

@@ -1,6 +1,6 @@
 import type { ResourceName } from '@masthead/contract'
 import type pg from 'pg'
-import { importer } from '../../audit/author.ts'
+import type { Author } from '../../audit/author.ts'
 import { audit, type Happening } from '../../audit/queries.ts'
 import { type Query, unpreparedOn } from '../../database/connection.ts'
 import { tables } from '../../records/tables.ts'
@@ -15,7 +15,13 @@ import { keyColumn, stagingTable } from './staged-rows.ts'
 /** What the judged rows ask for is done in batches, each a transaction, short enough that other writers hardly wait. */
 const batchSize = { create: 2_500, change: 1_000 }
 
-export type Batch = { importId: string; now: string; onRows: (count: number) => void; signal: AbortSignal }
+export type Batch = {
+  importId: string
+  author: Author
+  now: string
+  onRows: (count: number) => void
+  signal: AbortSignal
+}
 
 export const applyCreations = async (client: pg.Client, resource: ResourceName, batch: Batch): Promise<void> => {
   const statement = creation(resource)
@@ -30,7 +36,7 @@ export const applyCreations = async (client: pg.Client, resource: ResourceName, 
     })
     if (made?.first) {
       await noteCreations(query, batch.importId, resource, made.first, made.last)
-      await audit(query, importer(batch.importId), [created(batch.importId, resource, made.count)])
+      await audit(query, batch.author, [created(batch.importId, resource, made.count)])
     }
     overtaken += wanted - (made?.count ?? 0)
   })
@@ -97,7 +103,7 @@ export const applyChanges = async (client: pg.Client, resource: ResourceName, ba
       if (fields.includes('updatedAt') && !isGiven('updatedAt')) changed.updatedAt = batch.now
       return { before, after: { ...before, ...changed, id: before.id, importId: batch.importId } }
     })
-    await write(query, resource, batch.importId, changes)
+    await write(query, resource, batch, changes)
   })
 }
 
@@ -114,7 +120,7 @@ export const applyPrune = async (client: pg.Client, resource: ResourceName, batc
     await write(
       query,
       resource,
-      batch.importId,
+      batch,
       rows.map(({ before }) => ({ before, after: { ...before, ...deleted } })),
     )
   })
@@ -134,7 +140,7 @@ export const applyLatePredecessors = async (client: pg.Client, batch: Batch): Pr
 const write = async (
   query: Query,
   resource: ResourceName,
-  importId: string,
+  { importId, author }: Batch,
   changes: readonly (Change & { before: Image })[],
 ): Promise<void> => {
   await noteChanges(
@@ -146,7 +152,7 @@ const write = async (
   await updateRecords(query, resource, changes)
   await audit(
     query,
-    importer(importId),
+    author,
     changes.map((change) => happened(resource, change)),
   )
 }

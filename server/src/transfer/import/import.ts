@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import type { ResourceName } from '@masthead/contract'
 import pg from 'pg'
 import copyStreams from 'pg-copy-streams'
+import { type Caller, importer, operator } from '../../audit/author.ts'
 import { unpreparedOn } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { newId } from '../../records/identifiers.ts'
@@ -25,6 +26,10 @@ import { whileAlone } from './turn.ts'
 export type ImportOptions = {
   mappings?: Mappings
   dryRun?: boolean
+  /** Who imports: whoever runs the command, unless said otherwise. */
+  author?: Caller
+  /** By which name it tells of the file, where there is one. */
+  shownName?: string
   strict?: boolean
   prune?: boolean
   force?: boolean
@@ -86,15 +91,15 @@ const importOn = async (
   options.onProgress?.({ step: 'judging', what: 'rows', done: 0, of: 0, rows: 0 })
   await judge(client, staged)
   const pruned = options.prune ? await findAllMissing(client, staged, heads, options) : []
-  const files = await summarise(client, staged, sources)
+  const files = await summarise(client, staged, sources, options)
   const refusals = await firstRefusals(client, sources, files)
   const rejected = options.dryRun ? [] : await writeAllRejected(client, sources, files)
   const isRefused = options.strict && files.some(({ refused }) => refused > 0)
   if (options.dryRun || isRefused) return { id: null, files, rejected, refusals, pruned }
   const id = newId()
-  await beginImport(unpreparedOn(client), id, files)
+  await beginImport(unpreparedOn(client), options.author ?? operator, id, files)
   await apply(client, staged, { id, now, pruned, files }, options)
-  await endImport(unpreparedOn(client), id, files)
+  await endImport(unpreparedOn(client), options.author ?? operator, id, files)
   return { id, files, rejected, refusals, pruned }
 }
 
@@ -194,6 +199,7 @@ const summarise = async (
   client: pg.Client,
   staged: readonly ResourceName[],
   sources: readonly Source[],
+  { shownName }: ImportOptions,
 ): Promise<FileSummary[]> => {
   const counts = new Map<number, Counts>()
   for (const resource of staged) {
@@ -207,7 +213,7 @@ const summarise = async (
   }
   return sources.map(({ file, resource }, index) => {
     const { create = 0, change = 0, same = 0, refused = 0 } = counts.get(index) ?? {}
-    return { file: file.path, resource, created: create, changed: change, unchanged: same, refused }
+    return { file: shownName ?? file.path, resource, created: create, changed: change, unchanged: same, refused }
   })
 }
 
@@ -267,14 +273,14 @@ const apply = async (
   client: pg.Client,
   staged: readonly ResourceName[],
   { id, now, pruned, files }: Decided,
-  { signal = new AbortController().signal, onProgress }: ImportOptions,
+  { author, signal = new AbortController().signal, onProgress }: ImportOptions,
 ): Promise<void> => {
   const of =
     files.reduce((sum, { created, changed }) => sum + created + changed, 0) +
     pruned.reduce((sum, { missing }) => sum + missing, 0)
   let done = 0
   const batchOf = (what: string): Batch => ({
-    ...{ importId: id, now, signal },
+    ...{ importId: id, author: author ? { ...author, import: id } : importer(id), now, signal },
     onRows: (count) => {
       done += count
       onProgress?.({ step: 'writing', what, done, of, rows: done })

@@ -1,5 +1,5 @@
 import type { ResourceName } from '@masthead/contract'
-import { operator } from '../../audit/author.ts'
+import type { Author } from '../../audit/author.ts'
 import { auditValues } from '../../audit/queries.ts'
 import { type Query, unpreparedOn } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
@@ -53,22 +53,32 @@ export const forgetImages = async (query: Query, resource: ResourceName, id: str
   ).length
 
 /** `files` says what is planned. */
-export const beginImport = async (query: Query, id: string, files: readonly FileSummary[]): Promise<void> => {
+export const beginImport = async (
+  query: Query,
+  author: Author,
+  id: string,
+  files: readonly FileSummary[],
+): Promise<void> => {
   await forgetOld(query)
   const after = JSON.stringify(files)
   await query({
     text: `with begun as (insert into imports (id, files) values ($1, $2) returning id)
       select append_to_audit(current_tenant(), $3, $4) from begun`,
-    values: [id, after, ...auditValues(operator, [{ action: 'begun', resource: 'imports', recordId: id, after }])],
+    values: [id, after, ...auditValues(author, [{ action: 'begun', resource: 'imports', recordId: id, after }])],
   })
 }
 
-export const endImport = async (query: Query, id: string, files: readonly FileSummary[]): Promise<void> => {
+export const endImport = async (
+  query: Query,
+  author: Author,
+  id: string,
+  files: readonly FileSummary[],
+): Promise<void> => {
   const after = JSON.stringify(files)
   await query({
     text: `with ended as (update imports set ended_at = now(), files = $2 where id = $1 returning id)
       select append_to_audit(current_tenant(), $3, $4) from ended`,
-    values: [id, after, ...auditValues(operator, [{ action: 'ended', resource: 'imports', recordId: id, after }])],
+    values: [id, after, ...auditValues(author, [{ action: 'ended', resource: 'imports', recordId: id, after }])],
   })
 }
 

@@ -1,6 +1,6 @@
 import type { ResourceName } from '@masthead/contract'
 import pg from 'pg'
-import { operator } from '../../audit/author.ts'
+import { type Author, operator } from '../../audit/author.ts'
 import { audit, auditValues } from '../../audit/queries.ts'
 import { type Query, unpreparedOn } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
@@ -29,7 +29,7 @@ export type Undone = {
 const batchSize = 1_000
 const mostNamed = 1_000
 
-export type UndoOptions = { signal?: AbortSignal; onProgress?: (done: number) => void }
+export type UndoOptions = { author?: Author; signal?: AbortSignal; onProgress?: (done: number) => void }
 
 /** Takes back what an import wrote and nobody changed since: former values first, because what it made may refer to them. */
 export const undoImport = (tenant: TenantDatabase, id: string, options: UndoOptions = {}): Promise<Undone> =>
@@ -72,19 +72,23 @@ class Undo {
   readonly #client: pg.Client
   readonly #id: string
   readonly #options: UndoOptions
+  readonly #author: Author
   readonly #undone: Undone
 
   constructor(client: pg.Client, id: string, options: UndoOptions) {
     this.#client = client
     this.#id = id
     this.#options = options
+    this.#author = options.author ?? operator
     this.#undone = { id, removed: 0, restored: 0, keptCount: 0, kept: [] }
   }
 
   async restoreChanged(resource: ResourceName): Promise<void> {
     for (let after: string | null = '00000000-0000-0000-0000-000000000000'; after !== null; ) {
       const begin: string = after
-      const done = await this.#inTransaction(resource, (query) => restoreBatch(query, this.#id, resource, begin))
+      const done = await this.#inTransaction(resource, (query) =>
+        restoreBatch(query, this.#author, this.#id, resource, begin),
+      )
       this.#note(done)
       after = done.last
     }
@@ -97,7 +101,9 @@ class Undo {
       for (const chunk of chunks) await this.#inTransaction(resource, (query) => partRenewals(query, this.#id, chunk))
     }
     for (const chunk of chunks) {
-      this.#note(await this.#inTransaction(resource, (query) => removeChunk(query, this.#id, resource, chunk)))
+      this.#note(
+        await this.#inTransaction(resource, (query) => removeChunk(query, this.#author, this.#id, resource, chunk)),
+      )
     }
   }
 
@@ -122,7 +128,7 @@ class Undo {
     await query({
       text: `with undone as (update imports set undone_at = now() where id = $1 returning id)
         select append_to_audit(current_tenant(), $2, $3) from undone`,
-      values: [this.#id, ...auditValues(operator, [{ action: 'undone', resource: 'imports', recordId: this.#id }])],
+      values: [this.#id, ...auditValues(this.#author, [{ action: 'undone', resource: 'imports', recordId: this.#id }])],
     })
     return this.#undone
   }
@@ -160,6 +166,7 @@ class Undo {
 /** An image goes with its restoration, so that an undo that was interrupted goes on where it stopped. */
 const restoreBatch = async (
   query: Query,
+  author: Author,
   importId: string,
   resource: ResourceName,
   after: string,
@@ -174,7 +181,7 @@ const restoreBatch = async (
   await updateRecords(query, resource, changes)
   await audit(
     query,
-    operator,
+    author,
     changes.map((change) => happened(resource, change)),
   )
   await query({
@@ -192,6 +199,7 @@ const restoreBatch = async (
 /** What is left of the chunk then is kept. */
 const removeChunk = async (
   query: Query,
+  author: Author,
   importId: string,
   resource: ResourceName,
   { first, last }: Chunk,
@@ -207,7 +215,7 @@ const removeChunk = async (
   const gone = new Map(rows.map(({ image }) => [image.id, JSON.stringify(image)]))
   await audit(
     query,
-    operator,
+    author,
     removed.map(({ id }) => ({ action: 'removed', resource, recordId: id, before: gone.get(id) ?? null })),
   )
   const kept = rows
