@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after } from 'node:test'
+import { garblers } from '../../server/test/judged-answers.ts'
 
 /** What happens to a request instead of going through. */
 export type Mishap =
@@ -47,6 +48,7 @@ export const startFlakyProxy = async (target: string): Promise<FlakyProxy> => {
   })
   const { port } = server.address() as AddressInfo // it listens on a port
   proxy.origin = `http://127.0.0.1:${port}`
+  garblers.add(proxy.origin)
   return proxy
 }
 

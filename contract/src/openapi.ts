@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from 'typebox'
-import { mediaTypesOf, type Operation } from './operation.ts'
+import { mediaTypesOf, type Operation, type Resource } from './operation.ts'
 import { isTagged, type NamedOperation, operations } from './operations.ts'
 import { Problem, type ProblemCode, problems } from './problems.ts'
 import { resources } from './resources.ts'
@@ -43,13 +43,14 @@ Send \`Authorization: Bearer <ACCESS_TOKEN>\` with every call. To walk a list, f
 const describe = ({ name, operation, resource }: NamedOperation, schemas: Record<string, Json>): Json => ({
   operationId: name,
   summary: operation.summary,
+  description: `Needs the scope \`${operation.scope}\`.`,
   tags: [resource.name],
   security: [
     { personalAccessToken: [operation.scope] },
     { serviceToken: [operation.scope] },
     { oauth2: [scopePrefix + operation.scope] },
   ],
-  ...(parameters(operation).length > 0 && { parameters: parameters(operation) }),
+  ...(parameters(operation, resource).length > 0 && { parameters: parameters(operation, resource) }),
   ...(operation.body && {
     requestBody: { required: true, content: bodyContent(operation, refer(operation.body, schemas)) },
   }),
@@ -59,9 +60,14 @@ const describe = ({ name, operation, resource }: NamedOperation, schemas: Record
       headers: answerHeaders({ name, operation, resource }),
       content: { 'application/json': { schema: refer(operation.answer, schemas) } },
     },
-    ...(operation.method === 'GET' && { 304: notModified }),
+    ...(operation.method === 'GET' && {
+      304: {
+        description: 'The caller has the current version.',
+        headers: answerHeaders({ name, operation, resource }),
+      },
+    }),
     ...Object.fromEntries(
-      byStatus(problemsOf(operation)).map(([status, codes]) => [status, problemResponse(status, codes)]),
+      byStatus(problemsOf(operation)).map(([status, codes]) => [status, problemResponse(operation, codes)]),
     ),
   },
 })
@@ -99,27 +105,18 @@ const problemsOf = (operation: Operation): ProblemCode[] => [
 const byStatus = (codes: ProblemCode[]): [number, ProblemCode[]][] =>
   [...Map.groupBy(codes, (code) => problems[code].status)].sort(([a], [b]) => a - b)
 
-const notModified: Json = {
-  description: 'The caller has the current version.',
-  headers: { ETag: { $ref: '#/components/headers/ETag' } },
-}
-
-const problemResponse = (status: number, codes: ProblemCode[]): Json => ({
+const problemResponse = (operation: Operation, codes: ProblemCode[]): Json => ({
   description: codes.map((code) => `\`${code}\`: ${problems[code].title}. ${problems[code].cure}`).join('\n\n'),
-  ...(status === 401 || status === 403
-    ? { headers: { 'WWW-Authenticate': { $ref: '#/components/headers/WWW-Authenticate' } } }
-    : {}),
-  ...(status === 429 || status === 503
-    ? { headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } }
-    : {}),
+  headers: problemHeaders(operation, new Set(codes)),
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
 })
 
-const parameters = (operation: Operation): Json[] => [
+const parameters = (operation: Operation, { singular, businessIdentifier }: Resource): Json[] => [
   ...[...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
+    description: `The \`id\`${businessIdentifier ? ` or the \`${businessIdentifier}\`` : ''} of the ${singular}.`,
     schema: { type: 'string' },
   })),
   ...Object.entries(operation.query?.properties ?? {}).map(([name, schema]) => {
@@ -146,34 +143,57 @@ const header = (name: string, description: string): Json => ({
 
 const answerHeaders = (named: NamedOperation): Json => {
   const { operation } = named
-  return {
-    'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
-    RateLimit: { $ref: '#/components/headers/RateLimit' },
-    'RateLimit-Policy': { $ref: '#/components/headers/RateLimit-Policy' },
-    ...(isTagged(named) && { ETag: { $ref: '#/components/headers/ETag' } }),
-    ...(operation.status === 201 && isShownLater(operation) && { Location: { $ref: '#/components/headers/Location' } }),
-    ...(operation.method === 'POST' && {
-      'Idempotency-Replayed': { $ref: '#/components/headers/Idempotency-Replayed' },
-    }),
-    ...(operation.query && { Link: { $ref: '#/components/headers/Link' } }),
-  }
+  return referHeaders(
+    'X-Request-Id',
+    ...limits,
+    ...(isTagged(named) ? (['ETag'] as const) : []),
+    ...(operation.status === 201 && isShownLater(operation) ? (['Location'] as const) : []),
+    ...(operation.method === 'POST' ? (['Idempotency-Replayed'] as const) : []),
+    ...(operation.query ? (['Link'] as const) : []),
+  )
 }
+
+/** What the codes of one status have in common. */
+const problemHeaders = ({ method }: Operation, codes: ReadonlySet<ProblemCode>): Json => {
+  const isOneOf = (...some: ProblemCode[]) => some.some((code) => codes.has(code))
+  return referHeaders(
+    'X-Request-Id',
+    ...(isOneOf('invalid_token', 'headers_too_large') ? [] : limits),
+    ...(isOneOf('invalid_token', 'insufficient_scope') ? (['WWW-Authenticate'] as const) : []),
+    ...(isOneOf('precondition_failed') ? (['ETag'] as const) : []),
+    ...(isOneOf('request_in_progress', 'too_many_requests', 'unavailable') ? (['Retry-After'] as const) : []),
+    ...(method === 'POST' && isOneOf('not_found', 'precondition_failed', 'invalid_body')
+      ? (['Idempotency-Replayed'] as const)
+      : []),
+  )
+}
+
+const referHeaders = (...names: (keyof typeof headers)[]): Json =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+const limits = ['RateLimit', 'RateLimit-Policy'] as const
 
 /** What is created at a path has an address when something below that path can be got. */
 const isShownLater = ({ path }: Operation): boolean =>
   operations.some(({ operation }) => operation.method === 'GET' && operation.path.startsWith(`${path}/{`))
 
-const headers: Json = {
-  ETag: { description: 'Names this version of the answer.', schema: { type: 'string' } },
+/** Required: where an answer is said to have it, it has it. */
+const headers = {
+  ETag: { required: true, description: 'Names this version of the answer.', schema: { type: 'string' } },
   'Idempotency-Replayed': {
     description: '`true` when this is the kept answer of an earlier request with the same `Idempotency-Key`.',
-    schema: { type: 'string' },
+    schema: { type: 'string', enum: ['true'] },
   },
   Link: {
+    required: true,
     description: 'RFC 8288: `first`, `prev`, `next` and `last`. The last page has no `next`.',
     schema: { type: 'string' },
   },
-  Location: { description: 'Address of the new record.', schema: { type: 'string' } },
+  Location: {
+    required: true,
+    description: 'Address of the new record.',
+    schema: { type: 'string', format: 'uri' },
+  },
   RateLimit: {
     description: 'How many requests are left to the token and its tenant, and for how many seconds.',
     schema: { type: 'string' },
@@ -182,11 +202,20 @@ const headers: Json = {
     description: 'How many requests the token and its tenant may send, in how many seconds.',
     schema: { type: 'string' },
   },
-  'Retry-After': { description: 'Seconds after which to try again.', schema: { type: 'string' } },
-  'WWW-Authenticate': { description: 'RFC 6750, with `resource_metadata` of RFC 9728.', schema: { type: 'string' } },
-  'X-Request-Id': {
-    description: 'Finds the request in the log; the caller may choose it.',
+  'Retry-After': {
+    required: true,
+    description: 'Seconds after which to try again.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'WWW-Authenticate': {
+    required: true,
+    description: 'RFC 6750, with `resource_metadata` of RFC 9728.',
     schema: { type: 'string' },
+  },
+  'X-Request-Id': {
+    required: true,
+    description: 'Finds the request in the log; the caller may choose it.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
   },
 }
 

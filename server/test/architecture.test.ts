@@ -127,6 +127,20 @@ test('no file imports itself through others', () => {
   assertNone(sources, ({ path }) => cycleFrom(path, []))
 })
 
+test('whatever a test gets from a service is held against the OpenAPI document', () => {
+  const byPath = new Map(sources.map((source) => [source.path, source]))
+  const reached = (path: string, seen = new Set<string>()): Set<string> => {
+    if (seen.has(path)) return seen
+    seen.add(path)
+    for (const target of byPath.get(path)?.imports ?? []) reached(target, seen)
+    return seen
+  }
+  const [starting, judging] = ['server/src/app.ts', 'server/test/judged-answers.ts']
+  const tests = sources.filter(({ path }) => path.endsWith('.test.ts'))
+  const callers = tests.filter(({ path, code }) => reached(path).has(starting) || /\bfetch\(/.test(code))
+  assertNone(callers, ({ path }) => (reached(path).has(judging) ? [] : [`does not import ${judging}`]))
+})
+
 test('nothing is exported by default', () => {
   const allowed = /\.config\.ts$/
   const others = sources.filter(({ path }) => !allowed.test(path))

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import './judged-answers.ts'
 
 /** The command line as an operator runs it: processes of their own, with nothing of our environment but the path. */
 export type Environment = Readonly<Record<string, string>>

@@ -1,4 +1,5 @@
-import { type Agent, request } from 'node:http'
+import { type Agent, type IncomingMessage, request } from 'node:http'
+import { judge } from './judged-answers.ts'
 
 export type Sent = {
   method?: string
@@ -14,7 +15,7 @@ export const callAlone = (
   path: string,
   { method = 'GET', token, body, headers: given = {}, agent }: Sent = {},
 ): Promise<{ status: number; text: string } | null> =>
-  new Promise((resolve) => {
+  new Promise((resolve, reject) => {
     const headers = {
       ...(token && { authorization: `Bearer ${token}` }),
       ...(body && { 'content-type': 'application/json' }),
@@ -23,7 +24,18 @@ export const callAlone = (
     const sent = request(origin + path, { method, headers, agent: agent ?? false }, (response) => {
       let text = ''
       response.setEncoding('utf8').on('data', (part) => (text += part))
-      response.once('close', () => resolve({ status: response.statusCode ?? 0, text }))
+      response.once('close', () => {
+        const answer = { status: response.statusCode ?? 0, text }
+        try {
+          if (response.complete) judge(method, origin + path, { ...answer, headers: headersOf(response) })
+          resolve(answer)
+        } catch (error) {
+          reject(error)
+        }
+      })
     })
     sent.once('error', () => resolve(null)).end(body && JSON.stringify(body))
   })
+
+const headersOf = ({ headersDistinct }: IncomingMessage): Headers =>
+  new Headers(Object.entries(headersDistinct).map(([name, values]): [string, string] => [name, String(values)]))

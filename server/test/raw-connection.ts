@@ -1,10 +1,19 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { judge } from './judged-answers.ts'
 import type { CallAnswer } from './service.ts'
 
 /** Sends these bytes, each piece once the former has left, and reads one answer: for what no HTTP client would send. */
-export const sendRaw = (origin: string, ...pieces: (string | Uint8Array)[]): Promise<CallAnswer> =>
+export const sendRaw = async (origin: string, ...pieces: (string | Uint8Array)[]): Promise<CallAnswer> => {
+  const answer = await exchange(origin, pieces)
+  // What has no such line asks for nothing that the document could promise.
+  const [, method, target = ''] = /^([A-Z]+) (\S+) HTTP\/1/.exec(pieces.join('')) ?? []
+  if (method && URL.canParse(target, origin)) judge(method, new URL(target, origin).href, answer)
+  return answer
+}
+
+const exchange = (origin: string, pieces: (string | Uint8Array)[]): Promise<CallAnswer> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(origin)
     const socket = connect({ host: hostname, port: Number(port) })

@@ -17,6 +17,7 @@ import { createTenant, type Tenant } from '../src/identity/tenants.ts'
 import { createMember } from '../src/identity/users.ts'
 import { type Fields, insertRecords } from '../src/records/write.ts'
 import { templateName } from './database-server.ts'
+import './judged-answers.ts'
 
 /** The service as production runs it, on a database of its own, reached over HTTP. */
 export type Service = {

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { after, before, describe, test } from 'node:test'
 import { basePath, operations } from '@masthead/contract'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
+import { garblers } from '../../test/judged-answers.ts'
 import { runMasthead, spawnMasthead, until } from '../../test/masthead-process.ts'
 import { authorize, newApplication, newPerson } from '../../test/oauth-browser.ts'
 import { populatedTenant } from '../../test/populated-tenant.ts'
@@ -203,6 +204,7 @@ describe('behind a faulty gateway', () => {
     await once(gateway, 'listening')
     const address = gateway.address()
     url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+    garblers.add(url)
   })
   after(() => gateway.close())
 
