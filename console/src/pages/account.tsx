@@ -11,7 +11,7 @@ export const Page = () => (
           <RelatedRecords
             name="contacts"
             parameters={{ accountId, includeHidden: 'true', includeSubsOnly: 'true', includeDeleted: 'true' }}
-            columns={['title', 'email', 'phone', 'updatedAt']}
+            columns={['title', 'email', 'phone']}
           />
           <RelatedRecords
             name="subscriptions"

@@ -73,7 +73,9 @@ const labels: Record<string, string> = {
   includeDeleted: 'Deleted',
   invoiceEmailEnabled: 'Invoices by e-mail',
   invoicePrintEnabled: 'Invoices on paper',
-  doNotEmail: 'No e-mail',
+  doNotEmail: 'Do not e-mail',
+  billingEmail: 'Billing e-mail',
+  email: 'E-mail',
 }
 
 /** `billingEmail` reads "Billing email". */

@@ -25,7 +25,7 @@ export const kinds: Record<ListedName, RecordKind> = {
   contacts: {
     ...{ plural: 'Contacts', singular: 'contact', list: '/contacts', one: '/contacts/$id' },
     titles: ['name', 'lastName', 'firstName', 'email', 'phone'],
-    columns: ['accountId', 'title', 'email', 'phone', 'updatedAt'],
+    columns: ['accountId', 'title', 'email', 'phone'],
   },
   publications: {
     ...{ plural: 'Publications', singular: 'publication', list: '/publications', one: '/publications/$id' },

@@ -5,7 +5,7 @@ import { CopyButton } from '../design/copy-button.tsx'
 import { PageHead } from '../design/page-head.tsx'
 import { Loading, Trouble } from '../design/states.tsx'
 import { useMasthead } from '../session.tsx'
-import { fieldsOf, type ListedName } from './fields.ts'
+import { type Field, fieldsOf, type ListedName } from './fields.ts'
 import { type AnyRecord, kinds, titleOf } from './kinds.ts'
 import { recordQuery } from './queries.ts'
 import { Marks } from './record-table.tsx'
@@ -61,9 +61,15 @@ export const RecordPage = ({ name, actions, children }: RecordPageProps) => {
 
 const isLong = (value: unknown): boolean => typeof value === 'string' && value.length > 80
 
+/** Of less interest than the others. */
+const technical = ['createdAt', 'updatedAt', 'id']
+
 /** Every field of the record; those that hold nothing stand together at the end. */
 const Properties = ({ name, record }: { name: ListedName; record: AnyRecord }) => {
-  const fields = fieldsOf(name)
+  const isTechnical = (field: Field) => technical.includes(field.name)
+  // The status stands beside the title.
+  const all = fieldsOf(name).filter((field) => field.kind !== 'status')
+  const fields = [...all.filter((field) => !isTechnical(field)), ...all.filter(isTechnical)]
   const isBlank = (field: string) => record[field] === null || record[field] === ''
   const blank = fields.filter((field) => isBlank(field.name))
   return (

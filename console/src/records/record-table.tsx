@@ -1,6 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import { columnVisibilityFeature, createColumnHelper, tableFeatures, useTable } from '@tanstack/react-table'
-import { type MouseEvent, useMemo, useRef } from 'react'
+import { type MouseEvent, type RefObject, useMemo, useRef } from 'react'
 import { Link } from '../address.tsx'
 import { Badge } from '../design/badge.tsx'
 import { useKeys } from '../design/keys.tsx'
@@ -8,20 +7,8 @@ import { type Field, fieldsOf, type ListedName } from './fields.ts'
 import { type AnyRecord, kinds, titleOf } from './kinds.ts'
 import { Value } from './value.tsx'
 
-const features = tableFeatures({ columnVisibilityFeature })
-const column = createColumnHelper<typeof features, AnyRecord>()
-
-const columnsOf = (name: ListedName) =>
-  column.columns(
-    fieldsOf(name).map((field) =>
-      column.display({ id: field.name, cell: ({ row }) => <Value field={field} value={row.original[field.name]} /> }),
-    ),
-  )
-
 /** Numbers are compared by their ends. */
 const isAmount = ({ kind }: Field): boolean => kind === 'money' || kind === 'number'
-const isShort = ({ kind }: Field): boolean =>
-  isAmount({ kind } as Field) || kind === 'date' || kind === 'instant' || kind === 'status'
 
 type RecordTableProps = {
   name: ListedName
@@ -45,60 +32,61 @@ export const RecordTable = ({
   isWaiting = false,
   takesKeys = false,
 }: RecordTableProps) => {
-  const fields = useMemo(() => new Map(fieldsOf(name).map((field) => [field.name, field])), [name])
-  const columns = useMemo(() => columnsOf(name), [name])
-  const columnVisibility = useMemo(
-    () => Object.fromEntries([...fields.keys()].map((field) => [field, shown.includes(field)])),
-    [fields, shown],
-  )
-  const table = useTable({ features, columns, data: records, state: { columnVisibility }, getRowId: ({ id }) => id })
+  const fields = useMemo(() => shownFields(name, shown), [name, shown])
   const body = useRef<HTMLTableSectionElement>(null)
-  const move = useRowKeys(body, takesKeys)
+  useKeys(takesKeys ? rowKeys(body) : {})
   const open = useOpenRow(name)
-  const classOf = (id: string) => {
-    const field = fields.get(id)
-    return field && isAmount(field) ? 'end' : field && isShort(field) ? 'nowrap' : undefined
-  }
-  useKeys(move)
   return (
     <table className="records" data-waiting={isWaiting} aria-busy={isWaiting}>
       <caption className="visually-hidden">{caption}</caption>
       <thead>
         <tr>
           <th scope="col">{titleLabels[name]}</th>
-          {table.getVisibleLeafColumns().map(({ id }) => (
-            <th key={id} scope="col" className={classOf(id)} title={fields.get(id)?.description}>
-              {fields.get(id)?.label}
+          {fields.map((field) => (
+            <th key={field.name} scope="col" className={isAmount(field) ? 'end' : undefined} title={field.description}>
+              {field.label}
             </th>
           ))}
         </tr>
       </thead>
       <tbody ref={body}>
-        {table.getRowModel().rows.map((row) => (
-          <tr key={row.id} data-gone={isGone(row.original)} onClick={(event) => open(event, row.id)}>
+        {records.map((record) => (
+          <tr key={record.id} data-gone={isGone(record)} onClick={(event) => open(event, record.id)}>
             <td>
-              <span>
-                <Link to={kinds[name].one} id={row.id} className="title-link">
-                  {titleOf(name, row.original)}
-                </Link>
-                <span className="marks">
-                  <Marks record={row.original} />
-                </span>
+              <Link to={kinds[name].one} id={record.id} className="title-link">
+                {titleOf(name, record)}
+              </Link>
+              <span className="marks">
+                <Marks record={record} />
               </span>
             </td>
-            {row.getVisibleCells().map((cell) => {
-              const { id } = cell.column
-              const isBlank = [null, undefined, ''].includes(row.original[id] as null) // compared, whatever it is
-              return (
-                <td key={id} className={isBlank ? 'blank' : classOf(id)} data-label={fields.get(id)?.label}>
-                  <table.FlexRender cell={cell} />
-                </td>
-              )
-            })}
+            {fields.map((field) => (
+              <Cell key={field.name} field={field} value={record[field.name]} />
+            ))}
           </tr>
         ))}
       </tbody>
     </table>
+  )
+}
+
+/** In the order in which they were chosen. */
+const shownFields = (name: ListedName, shown: readonly string[]): Field[] => {
+  const fields = fieldsOf(name)
+  return shown.flatMap((one) => fields.find((field) => field.name === one) ?? [])
+}
+
+const Cell = ({ field, value }: { field: Field; value: unknown }) => {
+  const isBlank = value === null || value === ''
+  return (
+    <td
+      className={isBlank ? 'blank' : isAmount(field) ? 'end' : undefined}
+      data-label={field.label}
+      // What is too long for the cell can still be read.
+      title={field.kind === 'text' && typeof value === 'string' && value.length > 24 ? value : undefined}
+    >
+      <Value field={field} value={value} />
+    </td>
   )
 }
 
@@ -133,13 +121,12 @@ const useOpenRow = (name: ListedName) => {
   }
 }
 
-const useRowKeys = (body: React.RefObject<HTMLTableSectionElement | null>, isOn: boolean) => {
-  if (!isOn) return {}
+const rowKeys = (body: RefObject<HTMLTableSectionElement | null>) => {
   const move = (step: number) => () => {
     const links = [...(body.current?.querySelectorAll<HTMLElement>('.title-link') ?? [])]
     const at = links.findIndex((link) => link.closest('tr')?.contains(document.activeElement))
-    const next = at === -1 ? (step > 0 ? 0 : links.length - 1) : Math.min(Math.max(at + step, 0), links.length - 1)
-    links[next]?.focus()
+    const next = at === -1 && step < 0 ? links.length - 1 : at + step
+    links[Math.min(Math.max(next, 0), links.length - 1)]?.focus()
   }
   return { j: move(1), ArrowDown: move(1), k: move(-1), ArrowUp: move(-1) }
 }

@@ -31,15 +31,16 @@ export const Toolbar = ({
     // Other filters, other pages.
     onChange: (value) => setParameters({ [filter.name]: value, page: undefined }, { replace: true }),
   })
-  const [includes, others] = [true, false].map((wanted) =>
-    filters.filter(({ kind }) => (kind === 'include') === wanted).map(controlOf),
-  )
+  const controls = filters.map(controlOf)
+  const searches = controls.filter(({ filter: { kind } }) => kind === 'search')
+  const includes = controls.filter(({ filter: { kind } }) => kind === 'include')
+  const others = controls.filter(({ filter: { kind } }) => kind !== 'search' && kind !== 'include')
   return (
     <search className="toolbar">
-      {others?.map((control) => (
+      {[...searches, ...others].map((control) => (
         <FilterControl key={control.filter.name} name={name} {...control} />
       ))}
-      {includes && includes.length > 0 && (
+      {includes.length > 0 && (
         <fieldset className="bare field">
           <legend className="field-label">Also show</legend>
           <div className="flags">
