@@ -5,7 +5,13 @@ const tenant: MyTenant = { id: '1', slug: 'demo', name: 'Demo Publishing', role:
 
 export class Management {
   readonly me = {
-    get: async (): Promise<Me> => ({ userId: '1', email: 'ada@acme.example', name: 'Ada', tenant, tenants: [tenant] }),
+    get: async (): Promise<Me> => ({
+      userId: '1',
+      email: 'ada@acme.example',
+      name: 'Grace Hopper',
+      tenant,
+      tenants: [tenant],
+    }),
     signOut: async (_options: { everywhere: boolean }): Promise<void> => {},
   }
 }

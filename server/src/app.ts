@@ -110,9 +110,9 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setErrorHandler((error, request, reply) => sendProblem(reply, asProblem(error, request), baseUrl))
-  const answerPage = mountConsole(app, delegation)
+  const pages = mountConsole(app, delegation.issuer)
   app.setNotFoundHandler(async (request, reply) => {
-    if (await answerPage(request, reply)) return
+    if (await pages.isAskedFor(request)) return pages.sendPage(request, reply)
     throw new Problem('not_found', `There is nothing at ${request.url.split('?', 1)[0]?.slice(0, 200)}.`)
   })
   // The process lives, whatever its database does: who restarts it for that helps nobody.

@@ -6,12 +6,20 @@ import { getOnly } from '../http/get-only.ts'
 import { lazily } from '../lazily.ts'
 import { Problem } from '../problem.ts'
 
-/** Answers what is asked for at a path of one of the console's pages; false at all others. */
-export type AnswerPage = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | false>
+export type Console = {
+  /** Whether one of its pages is asked for. */
+  isAskedFor: (request: FastifyRequest) => Promise<boolean>
+  sendPage: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+}
 
-/** The console as `npm run build` leaves it. Nothing of it is read before somebody asks. */
-export const mountConsole = (app: FastifyInstance, { issuer }: { issuer: string }): AnswerPage => {
-  const patterns = lazily(readPatterns)
+/** Where `npm run build` leaves it. */
+const usualFolder = new URL('../../../console/dist/', import.meta.url)
+
+/** The pages of the console and what they load. Nothing of it is read before somebody asks. */
+export const mountConsole = (app: FastifyInstance, issuer: string, folder = usualFolder): Console => {
+  const read = readerOf(folder)
+  const findForm = finderOf(read)
+  const patterns = lazily(() => readPatterns(read))
   const sendPage = async (request: FastifyRequest, reply: FastifyReply) => {
     const found = await findForm(request, 'index.html')
     reply.headers({ ...pageHeaders, 'content-security-policy': policy(issuer) })
@@ -25,11 +33,12 @@ export const mountConsole = (app: FastifyInstance, { issuer }: { issuer: string 
     if (!found) throw new Problem('not_found', `There is nothing at /assets/${file.slice(0, 200)}.`)
     return sendForm(request, reply.header('cache-control', 'public, max-age=31536000, immutable'), found)
   })
-  return async (request, reply) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') return false
-    const [path = ''] = request.url.split('?', 1)
-    return (await patterns()).some((pattern) => pattern.test(path)) && sendPage(request, reply)
+  const isAskedFor = async ({ method, url }: FastifyRequest) => {
+    if (method !== 'GET' && method !== 'HEAD') return false
+    const [path = ''] = url.split('?', 1)
+    return (await patterns()).some((pattern) => pattern.test(path))
   }
+  return { isAskedFor, sendPage }
 }
 
 const pageHeaders = {
@@ -57,26 +66,30 @@ const types = {
   svg: 'image/svg+xml',
 } as const
 
-const built = new URL('../../../console/dist/', import.meta.url)
+type Read = (file: string) => Promise<Buffer | undefined>
 
-const read = (file: string): Promise<Buffer | undefined> =>
-  readFile(new URL(file, built)).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
+const readerOf =
+  (folder: URL): Read =>
+  (file) =>
+    readFile(new URL(file, folder)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined
+      throw error
+    })
 
 /** Of each file, the build also leaves compressed forms, named after their encodings. */
 type Form = { type: string; encoding: string; content: Buffer }
 
-const findForm = async ({ headers }: FastifyRequest, file: string): Promise<Form | undefined> => {
-  const type = typeOf(file)
-  if (!type) return undefined
-  const encoding = chooseEncoding(headers['accept-encoding'])
-  const compressed = encoding === 'identity' ? undefined : await read(`${file}.${encoding}`)
-  if (compressed) return { type, encoding, content: compressed }
-  const content = await read(file)
-  return content && { type, encoding: 'identity', content }
-}
+const finderOf =
+  (read: Read) =>
+  async ({ headers }: FastifyRequest, file: string): Promise<Form | undefined> => {
+    const type = typeOf(file)
+    if (!type) return undefined
+    const encoding = chooseEncoding(headers['accept-encoding'])
+    const compressed = encoding === 'identity' ? undefined : await read(`${file}.${encoding}`)
+    if (compressed) return { type, encoding, content: compressed }
+    const content = await read(file)
+    return content && { type, encoding: 'identity', content }
+  }
 
 const typeOf = (file: string): string | undefined =>
   Object.entries(types).find(([extension]) => file.endsWith(`.${extension}`))?.[1]
@@ -90,7 +103,7 @@ const sendForm = (request: FastifyRequest, reply: FastifyReply, { type, encoding
 }
 
 /** `/accounts/$id`, as the console writes it. */
-const readPatterns = async (): Promise<RegExp[]> => {
+const readPatterns = async (read: Read): Promise<RegExp[]> => {
   const paths: string[] = JSON.parse((await read('paths.json'))?.toString() ?? '[]')
   return paths.map((path) => new RegExp(`^${path.replaceAll(/\$\w+/g, '[^/]+').replace(/\/$/, '')}/?$`))
 }
