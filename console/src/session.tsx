@@ -1,7 +1,7 @@
 import { AuthorizationError, Masthead, OAuthClient, type OAuthSession, type Scope } from '@masthead/client'
-import { scopes } from '@masthead/contract'
+import { Management, type ManagementScope, type Me } from '@masthead/client/management'
+import { customerApi, managementApi } from '@masthead/contract'
 import { createContext, use } from 'react'
-import { Management, type Me } from './management-interim.ts'
 import { signedInPath } from './pages.ts'
 
 /** Who uses the console, and what calls the service for them. Tokens are in these objects and nowhere else. */
@@ -39,25 +39,37 @@ const comeBack = async (): Promise<Session> => {
     const oauth = await newClient()
     return { signedIn: await enter(await oauth.exchange(address, pending)) }
   } catch (error) {
-    const nobodyIsThere = error instanceof AuthorizationError && error.code === 'login_required'
-    if (pending.isSilent && nobodyIsThere) return { signedIn: null }
+    const code = error instanceof AuthorizationError ? error.code : null
+    const isNobodyThere = pending.isSilent && code === 'login_required'
+    const isCancelled = !pending.isSilent && code === 'access_denied'
+    if (isNobodyThere || isCancelled) return { signedIn: null }
     throw error
   }
 }
 
 const enter = async (session: OAuthSession): Promise<SignedIn> => {
   const baseUrl = location.origin
-  const management = new Management()
-  return { masthead: new Masthead({ baseUrl, token: session }), management, me: await management.me.get() }
+  const masthead = new Masthead({ baseUrl, token: session })
+  const management = new Management({ baseUrl, token: session.management })
+  return { masthead, management, me: await management.me.get() }
 }
 
 /** Leaves the page. Whoever is signed in at the authorization server is back at once, without being asked. */
-export const signIn = async ({ prompt, returnTo = hereOrStart() }: Wanted = {}): Promise<void> => {
+export const signIn = async ({ prompt, tenant, returnTo = hereOrStart() }: Wanted = {}): Promise<void> => {
   const oauth = await newClient()
-  const { url, state, codeVerifier } = await oauth.createAuthorizationRequest()
+  const { url, state, codeVerifier } = await oauth.createAuthorizationRequest({ prompt, tenant })
   const pending: Pending = { state, codeVerifier, returnTo, isSilent: prompt === 'none' }
   sessionStorage.setItem(pendingKey, JSON.stringify(pending))
-  location.assign(prompt ? `${url}&prompt=${prompt}` : url)
+  location.assign(url)
+}
+
+/** Leaves the page, and with it the tokens. */
+export const signOut = async (management: Management, everywhere: boolean): Promise<void> => {
+  await management.me.signOut({ everywhere })
+  // A browser may keep the page as it is for who goes back to it.
+  document.body.replaceChildren()
+  addEventListener('pageshow', () => location.reload())
+  location.assign('/?signed-out')
 }
 
 const hereOrStart = (): string => (location.pathname === signedInPath ? '/' : location.pathname + location.search)
@@ -70,7 +82,9 @@ const newClient = async (): Promise<OAuthClient> => {
     authUrl: issuer,
     clientId,
     redirectUri: location.origin + signedInPath,
-    scopes: Object.keys(scopes) as Scope[], // its keys are scopes
+    // The contract lists them as plain texts.
+    scopes: customerApi.scopes as Scope[],
+    managementScopes: managementApi.scopes as ManagementScope[],
   })
 }
 

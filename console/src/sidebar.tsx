@@ -15,7 +15,7 @@ import {
 import { Menu } from './design/menu.tsx'
 import { ThemeSwitch } from './design/theme.tsx'
 import type { Path } from './pages.ts'
-import { signIn, useMe, useSignedIn } from './session.tsx'
+import { signIn, signOut, useMe, useSignedIn } from './session.tsx'
 
 type Entry = { to: Path; label: string; Icon: ComponentType }
 type Group = { heading: string | null; onlyAdmins?: true; entries: Entry[] }
@@ -112,7 +112,7 @@ const TenantSwitcher = () => {
             type="button"
             className="menu-item"
             aria-current={id === tenant.id}
-            onClick={() => signIn({ tenant: id, returnTo: '/' })}
+            onClick={() => signIn({ prompt: 'none', tenant: id, returnTo: '/' })}
           >
             <span className="grow">{name}</span>
             {id === tenant.id && <CheckIcon />}
@@ -125,11 +125,6 @@ const TenantSwitcher = () => {
 
 const PersonMenu = ({ onHelp }: { onHelp: () => void }) => {
   const { me, management } = useSignedIn()
-  const signOut = async (everywhere: boolean) => {
-    await management.me.signOut({ everywhere })
-    // Everything in memory goes with the page.
-    location.assign('/?signed-out')
-  }
   return (
     <Menu
       opens="up"
@@ -163,10 +158,10 @@ const PersonMenu = ({ onHelp }: { onHelp: () => void }) => {
             <kbd>?</kbd>
           </button>
           <hr />
-          <button type="button" className="menu-item" onClick={() => signOut(false)}>
+          <button type="button" className="menu-item" onClick={() => signOut(management, false)}>
             Sign out
           </button>
-          <button type="button" className="menu-item" onClick={() => signOut(true)}>
+          <button type="button" className="menu-item" onClick={() => signOut(management, true)}>
             Sign out everywhere
           </button>
         </>

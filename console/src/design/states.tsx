@@ -7,9 +7,10 @@ import { PageHead } from './page-head.tsx'
 type Told = { title: string; detail: string; requestId?: string; isOver?: boolean }
 
 const tell = (error: unknown): Told => {
-  if (isProblem(error, 'invalid_token', 'missing_token') || error instanceof AuthorizationError)
+  if (isProblem(error, 'invalid_token') || (error instanceof AuthorizationError && error.code === 'invalid_grant'))
     return { title: 'Your session has ended', detail: 'Sign in again to go on where you are.', isOver: true }
   if (isProblem(error)) return { title: error.title, detail: error.detail, requestId: error.requestId }
+  if (error instanceof AuthorizationError) return { title: 'You could not be signed in', detail: error.message }
   if (error instanceof ConnectionError || error instanceof TimeoutError)
     return { title: 'The service did not answer', detail: 'Check your connection, then try again.' }
   return { title: 'Something went wrong', detail: error instanceof Error ? error.message : String(error) }
