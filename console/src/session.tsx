@@ -60,7 +60,8 @@ export const signIn = async ({ prompt, tenant, returnTo = hereOrStart() }: Wante
   const { url, state, codeVerifier } = await oauth.createAuthorizationRequest({ prompt, tenant })
   const pending: Pending = { state, codeVerifier, returnTo, isSilent: prompt === 'none' }
   sessionStorage.setItem(pendingKey, JSON.stringify(pending))
-  location.assign(url)
+  // Who goes back later must not be sent off again.
+  location.replace(url)
 }
 
 /** Leaves the page, and with it the tokens. */

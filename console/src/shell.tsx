@@ -37,7 +37,7 @@ const Frame = ({ pathname, isLoading }: { pathname: string; isLoading: boolean }
         Skip to the content
       </a>
       {isLoading && <div className="bar" />}
-      <div className="top-bar">
+      <header className="top-bar">
         <button
           type="button"
           className="button quiet square"
@@ -50,7 +50,7 @@ const Frame = ({ pathname, isLoading }: { pathname: string; isLoading: boolean }
         <Link to="/" className="wordmark">
           Masthead
         </Link>
-      </div>
+      </header>
       {isNavigating && (
         <button
           type="button"

@@ -44,7 +44,7 @@ export const Sidebar = ({ isOpen, onHelp }: { isOpen: boolean; onHelp: () => voi
   const { tenant } = useMe()
   const groups = navigation.filter(({ onlyAdmins }) => !onlyAdmins || tenant.role === 'admin')
   return (
-    <div className="sidebar" data-open={isOpen}>
+    <aside className="sidebar" data-open={isOpen} aria-label="Console">
       <Link to="/" className="wordmark">
         Masthead
       </Link>
@@ -70,7 +70,7 @@ export const Sidebar = ({ isOpen, onHelp }: { isOpen: boolean; onHelp: () => voi
         </a>
         <PersonMenu onHelp={onHelp} />
       </div>
-    </div>
+    </aside>
   )
 }
 
@@ -129,13 +129,13 @@ const PersonMenu = ({ onHelp }: { onHelp: () => void }) => {
     <Menu
       opens="up"
       buttonClass="switcher plain"
-      label={`${me.name}: settings and sign out`}
       button={
         <>
           <span>
             {me.name}
             <small>{me.email}</small>
           </span>
+          <span className="visually-hidden">settings and sign out</span>
           <ChevronIcon />
         </>
       }
