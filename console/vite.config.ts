@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
-import { paths } from './src/pages.ts'
+import { servedPaths } from './src/paths.ts'
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
@@ -13,7 +13,7 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 const tellPaths: Plugin = {
   name: 'paths',
   generateBundle() {
-    this.emitFile({ type: 'asset', fileName: 'paths.json', source: JSON.stringify(paths) })
+    this.emitFile({ type: 'asset', fileName: 'paths.json', source: JSON.stringify(servedPaths) })
   },
 }
 

@@ -27,7 +27,6 @@ for (const colorScheme of ['light', 'dark'] as const) {
         await look(name)
         await page.locator('tbody .title-link').first().click()
         await page.getByRole('region', { name: 'Details' }).waitFor()
-        await page.locator('output').waitFor({ state: 'detached' })
         await look(`one of ${name}`)
       }
       await page.goto('/contacts?search=nobody&includeDeleted=true')

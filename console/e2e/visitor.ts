@@ -27,7 +27,7 @@ export const openConsole = async () => {
 
   /** Chromium tells on its console what the policy of a page refused; an answer of the API that says no is no fault. */
   const newVisitor = async (options: BrowserContextOptions = {}) => {
-    const context = await browser.newContext({ baseURL: baseUrl, locale: 'en-GB', ...options })
+    const context = await browser.newContext({ baseURL: baseUrl, locale: 'en-GB', reducedMotion: 'reduce', ...options })
     const page = await context.newPage()
     page.setDefaultTimeout(10_000)
     const complaints: string[] = []

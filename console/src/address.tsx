@@ -6,7 +6,7 @@ import {
   useSearch,
 } from '@tanstack/react-router'
 import type { AnchorHTMLAttributes, ReactNode, Ref } from 'react'
-import type { Path } from './pages.ts'
+import type { Path } from './paths.ts'
 
 /** What stands in the address behind the question mark: texts, as they stand there. */
 export type Parameters = Readonly<Record<string, string | undefined>>

@@ -1,14 +1,14 @@
 import type { ComponentType } from 'react'
+import type { Path } from './paths.ts'
 
-/** What a file in pages/ holds. */
-export type PageModule = { Page: ComponentType }
-type Load = () => Promise<PageModule>
+/** What a file in pages/ exports. */
+type PageModule = { Page: ComponentType }
 
 /**
- * Every page by its path, loaded when it is opened. To add one: its file, and a line here. Whoever is not signed in sees
- * only those below `/docs`.
+ * Every page, loaded when it is opened. To add one: its file, its path in paths.ts, a line here, and one in sidebar.tsx if it
+ * is to be found there. Whoever is not signed in sees only those below `/docs`.
  */
-export const pages = {
+export const pages: Record<Path, () => Promise<PageModule>> = {
   '/': () => import('./pages/overview.tsx'),
   '/accounts': () => import('./pages/accounts.tsx'),
   '/accounts/$id': () => import('./pages/account.tsx'),
@@ -21,12 +21,4 @@ export const pages = {
   '/invoices': () => import('./pages/invoices.tsx'),
   '/invoices/$id': () => import('./pages/invoice.tsx'),
   '/docs': () => import('./docs/start.tsx'),
-} satisfies Record<string, Load>
-
-export type Path = keyof typeof pages
-
-/** Where the authorization server sends people back to. */
-export const signedInPath = '/signed-in'
-
-/** What the server answers with the console. */
-export const paths: readonly string[] = [...Object.keys(pages), signedInPath]
+}

@@ -2,7 +2,7 @@ import { AuthorizationError, Masthead, OAuthClient, type OAuthSession, type Scop
 import { Management, type ManagementScope, type Me } from '@masthead/client/management'
 import { customerApi, managementApi } from '@masthead/contract'
 import { createContext, use } from 'react'
-import { signedInPath } from './pages.ts'
+import { signedInPath } from './paths.ts'
 
 /** Who uses the console, and what calls the service for them. Tokens are in these objects and nowhere else. */
 export type SignedIn = { masthead: Masthead; management: Management; me: Me }

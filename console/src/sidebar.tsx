@@ -14,7 +14,7 @@ import {
 } from './design/icons.tsx'
 import { Menu } from './design/menu.tsx'
 import { ThemeSwitch } from './design/theme.tsx'
-import type { Path } from './pages.ts'
+import type { Path } from './paths.ts'
 import { signIn, signOut, useMe, useSignedIn } from './session.tsx'
 
 type Entry = { to: Path; label: string; Icon: ComponentType }

@@ -1,4 +1,4 @@
-import type { Path } from '../pages.ts'
+import type { Path } from '../paths.ts'
 import type { ListedName } from './fields.ts'
 
 /** A record as the API shows it, whichever it is. */

@@ -1,7 +1,7 @@
 import { Link, type Parameters, useSetParameters } from '../address.tsx'
 import { NextIcon, PreviousIcon } from '../design/icons.tsx'
 import { useKeys } from '../design/keys.tsx'
-import type { Path } from '../pages.ts'
+import type { Path } from '../paths.ts'
 import { pageSizes, usualPageSize } from './filters.ts'
 import { formatNumber } from './formats.ts'
 import type { RecordPage } from './queries.ts'
