@@ -3,6 +3,7 @@ import { type Api, customerApi, largest, managementApi } from '@masthead/contrac
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { AuthorizationServer } from './authorization-server/authorization-server.ts'
 import { mountAuthorizationServer } from './authorization-server/mount.ts'
+import { mountConsole } from './console/console.ts'
 import type { Counters } from './counters/counters.ts'
 import { type CounterMemory, MemoryCounters } from './counters/memory-counters.ts'
 import type { Database } from './database/database.ts'
@@ -109,7 +110,9 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setErrorHandler((error, request, reply) => sendProblem(reply, asProblem(error, request), baseUrl))
-  app.setNotFoundHandler((request) => {
+  const pages = mountConsole(app, delegation.issuer)
+  app.setNotFoundHandler(async (request, reply) => {
+    if (await pages.isAskedFor(request)) return pages.sendPage(request, reply)
     throw new Problem('not_found', `There is nothing at ${request.url.split('?', 1)[0]?.slice(0, 200)}.`)
   })
   // The process lives, whatever its database does: who restarts it for that helps nobody.

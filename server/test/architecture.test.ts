@@ -32,7 +32,7 @@ const sources = packages.flatMap((name) =>
     .filter((path) => isOurs(path) && /\.(ts|tsx|js|mjs)$/.test(path))
     .map(read),
 )
-const isTest = ({ path }: Source): boolean => /\.test\.tsx?$|^\w+\/test\/|\.e2e\.ts$/.test(path)
+const isTest = ({ path }: Source): boolean => /\.test\.tsx?$|^\w+\/(test|e2e)\/|\.e2e\.ts$/.test(path)
 const product = sources.filter((source) => !isTest(source))
 const below = (folder: string): Source[] => product.filter(({ path }) => path.startsWith(folder))
 

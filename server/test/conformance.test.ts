@@ -440,8 +440,8 @@ describe('the OpenAPI document', () => {
 })
 
 describe('beside the API', () => {
-  test('/docs is a page about the document', async () => {
-    const moved = await service.call('GET', '//docs')
+  test('/docs/reference is a page about the document', async () => {
+    const moved = await service.call('GET', '//docs/reference')
     const page = moved.status === 301 ? await service.call('GET', `/${moved.headers.get('location')}`) : moved
     assert.equal(page.status, 200)
     assert.match(page.headers.get('content-type') ?? '', /^text\/html/)

@@ -84,7 +84,7 @@ describe('the log', { timeout: 60_000 }, () => {
 
   test('says nothing of requests on a terminal', async () => {
     const { url, serving } = await start({ NODE_OPTIONS: `--import=${new URL('./terminal.ts', import.meta.url)}` })
-    await fetch(`${url}/docs/`)
+    await fetch(`${url}/docs/reference/`)
     assert.equal((await serving.stop()).stderr, '')
   })
 

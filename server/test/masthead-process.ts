@@ -65,6 +65,8 @@ export type Announced = {
   tenant?: string
   token?: string
   curl?: string
+  email?: string
+  password?: string
 }
 export type Serving = {
   pid: number

@@ -3,6 +3,7 @@ import { longest } from '../fields.ts'
 import { cursor, defineResource, filter, pageOf, paging, search } from '../operation.ts'
 import { Route } from '../route.ts'
 import { Type } from '../schema.ts'
+import { describeStatus } from '../statuses.ts'
 
 const Account = Type.Object(
   {
@@ -16,7 +17,7 @@ const Account = Type.Object(
     zip: field.nullableText('Postal code.'),
     country: field.nullableText('Country.'),
     webAddress: field.nullableText('Address of the web site.'),
-    status: field.nullableText('Open set; known: prospect, active, on_hold, inactive.'),
+    status: field.nullableText(describeStatus('accounts')),
     billingEmail: field.nullableText('Where invoices are mailed to.'),
     invoiceEmailEnabled: field.nullableBoolean('Invoices are sent by e-mail.'),
     invoicePrintEnabled: field.nullableBoolean('Invoices are sent on paper.'),

@@ -1,6 +1,7 @@
 import * as field from '../fields.ts'
 import { cursor, defineResource, filter, pageOf, paging } from '../operation.ts'
 import { Type } from '../schema.ts'
+import { describeStatus } from '../statuses.ts'
 
 const Invoice = Type.Object(
   {
@@ -8,7 +9,7 @@ const Invoice = Type.Object(
     accountId: field.text('Business identifier of the account that is billed.'),
     publicationId: field.nullableIdentifier('The publication (`id`), when the invoice is for one.'),
     issueId: field.nullableText('The issue, when the invoice is for one.'),
-    status: field.text('Open set; known: draft, open, past_due, paid, void, uncollectible.'),
+    status: field.text(describeStatus('invoices')),
     issueDate: field.nullableDate('Day of the invoice.'),
     dueDate: field.nullableDate('Day on which it is due.'),
     terms: field.nullableText('Terms of payment.'),

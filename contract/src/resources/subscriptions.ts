@@ -1,6 +1,7 @@
 import * as field from '../fields.ts'
 import { cursor, defineResource, filter, flag, pageOf, paging } from '../operation.ts'
 import { Type } from '../schema.ts'
+import { describeStatus } from '../statuses.ts'
 
 const Subscription = Type.Object(
   {
@@ -10,7 +11,7 @@ const Subscription = Type.Object(
     publicationId: field.identifier('The publication (`id`).'),
     renewedFromSubsId: field.nullableIdentifier('The subscription (`id`) that this one renewed.'),
     renewalDate: field.nullableDate('When it was or will be renewed.'),
-    status: field.nullableText('Open set; known: pending, active, grace, suspended, expired, cancelled.'),
+    status: field.nullableText(describeStatus('subscriptions')),
     startDate: field.nullableDate('First day.'),
     endDate: field.nullableDate('Last day.'),
     expireDate: field.nullableDate('Day on which it expires.'),

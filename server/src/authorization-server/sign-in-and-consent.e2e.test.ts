@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { after, describe, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { basePath, type Role, type Scope, scopePrefix, scopes as scopeWords } from '@masthead/contract'
-import type { AxeResults } from 'axe-core'
 import * as client from 'openid-client'
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
+import { accessibilityFaults } from '../../test/accessibility.ts'
 import { startBrowser } from '../../test/browser.ts'
 import { samplePublication } from '../../test/sample-records.ts'
 import { freeAddress, startService } from '../../test/service.ts'
@@ -421,47 +419,33 @@ describe('when something is wrong', () => {
   })
 })
 
-describe('for people who see, hear or move otherwise', async () => {
-  const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
-  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-  const violations = async (page: Page): Promise<string[]> => {
-    await page.evaluate(axe)
-    const { passes, violations }: AxeResults = await page.evaluate(
-      `axe.run(document, { runOnly: ${JSON.stringify(tags)} })`,
-    )
-    assert.ok(
-      passes.some(({ id }) => id === 'color-contrast'),
-      'contrast was looked at',
-    )
-    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
-  }
-
+describe('for people who see, hear or move otherwise', () => {
   for (const colorScheme of ['light', 'dark'] as const) {
     person(
       `no page hinders them (${colorScheme})`,
       async (page) => {
         const found: Record<string, string[]> = {}
         await page.goto((await newRequest(ledgerSync.clientId, allScopes)).url)
-        found['sign-in'] = await violations(page)
+        found['sign-in'] = await accessibilityFaults(page)
         await signIn(page, ada, 'wrong horse battery')
         await page.getByRole('alert').waitFor()
-        found['sign-in after a problem'] = await violations(page)
+        found['sign-in after a problem'] = await accessibilityFaults(page)
         await signIn(page, ada)
         await heading(page, asked).waitFor()
-        found['consent with a choice'] = await violations(page)
+        found['consent with a choice'] = await accessibilityFaults(page)
         await button(page, notYou).click()
         await signIn(page, grace)
         await heading(page, asked).waitFor()
-        found['consent without a choice'] = await violations(page)
+        found['consent without a choice'] = await accessibilityFaults(page)
         await page.goto((await newRequest('nobody')).url)
         await heading(page, 'This did not work').waitFor()
-        found.error = await violations(page)
+        found.error = await accessibilityFaults(page)
         await page.goto(`${baseUrl}/oauth2/logout`)
         await heading(page, 'Sign out of Masthead?').waitFor()
-        found['sign-out'] = await violations(page)
+        found['sign-out'] = await accessibilityFaults(page)
         await button(page, 'Sign out').click()
         await heading(page, 'You are signed out').waitFor()
-        found['signed out'] = await violations(page)
+        found['signed out'] = await accessibilityFaults(page)
         assert.deepEqual(
           Object.entries(found).filter(([, faults]) => faults.length > 0),
           [],

@@ -17,6 +17,7 @@ import {
   temporaryDataDirectory,
   until,
 } from '../../test/masthead-process.ts'
+import { actionOf, Browser, challengeOf, form, newVerifier } from '../../test/oauth-browser.ts'
 import { cloneTemplate } from '../../test/service.ts'
 
 const checkout = fileURLToPath(new URL('../../..', import.meta.url))
@@ -31,6 +32,18 @@ const commandsIn =
     return JSON.parse(stdout)
   }
 
+/** As the console has people sign in. */
+const canSignIn = async (url: string, email: string, password: string): Promise<boolean> => {
+  const browser = new Browser(url)
+  const parameters = form({
+    ...{ response_type: 'code', client_id: 'masthead-console', redirect_uri: `${url}/signed-in`, scope: 'openid' },
+    ...{ code_challenge: challengeOf(newVerifier()), code_challenge_method: 'S256' },
+  })
+  const asked = await browser.follow(`/oauth2/authorize?${parameters}`)
+  const answered = await browser.follow(actionOf(asked, 'sign-in') ?? '', { email, password })
+  return new URL(answered.address).searchParams.has('code')
+}
+
 const get = (address: string, token: string) => fetch(address, { headers: { authorization: `Bearer ${token}` } })
 
 describe('masthead serve --demo, in a folder of its own', { timeout: 120_000 }, async () => {
@@ -39,13 +52,14 @@ describe('masthead serve --demo, in a folder of its own', { timeout: 120_000 }, 
   const json = commandsIn(environment)
   let serving: Serving
   let demoToken = ''
+  let demoPassword = ''
   let contactId = ''
 
   test('prints one JSON document with the addresses and a token that work', async () => {
     serving = await startServing(['--demo', '--port', '0'], environment)
     assert.match(serving.said.stderr, /^Creating a PostgreSQL cluster in .*\nMaking demo data …\n$/)
-    const { url, api, docs, tenant, token = '', curl = '', ...rest } = serving.announced
-    assert.deepEqual([rest, tenant], [{}, 'demo'])
+    const { url, api, docs, tenant, token = '', curl = '', email, password = '', ...rest } = serving.announced
+    assert.deepEqual([rest, tenant, email], [{}, 'demo', 'demo@masthead.example'])
     assert.match(url, /^http:\/\/localhost:[1-9]\d+$/)
     assert.equal((await fetch(`${url}/readyz`)).status, 200)
     assert.equal((await fetch(docs)).status, 200)
@@ -59,6 +73,7 @@ describe('masthead serve --demo, in a folder of its own', { timeout: 120_000 }, 
     const { stdout } = await run('/bin/sh', ['-c', curl])
     assert.equal(JSON.parse(stdout).items.length, 3)
     demoToken = token
+    demoPassword = password
   })
 
   test('listens on loopback only', async () => {
@@ -115,7 +130,7 @@ describe('masthead serve --demo, in a folder of its own', { timeout: 120_000 }, 
     serving = await startServing(['--demo', '--port', '0'], environment)
     assert.ok(Date.now() - begun < 10_000, `it took ${Date.now() - begun} ms`)
     assert.equal(serving.said.stderr, '')
-    assert.equal(serving.announced.token, demoToken)
+    assert.deepEqual([serving.announced.token, serving.announced.password], [demoToken, demoPassword])
     const answer = await get(`${serving.announced.api}/contacts/${contactId}`, demoToken)
     assert.equal(answer.status, 200)
   })
@@ -158,6 +173,8 @@ describe('masthead serve --demo, in a folder of its own', { timeout: 120_000 }, 
       /API +(\S+)\/customer-api\/v1\n(?:.*\n)*Try it:\n +(curl .*)\n/.exec(said.stdout) ?? []
     assert.match(url, /^http:\/\/localhost:\d+$/, said.stdout + said.stderr)
     assert.ok(said.stdout.includes(`Token      ${demoToken}\n`))
+    const [, email = '', password = ''] = /Sign in +(\S+), password (\S+)\n/.exec(said.stdout) ?? []
+    assert.ok(await canSignIn(url, email, password))
     const { stdout } = await run('/bin/sh', ['-c', curl])
     assert.equal(JSON.parse(stdout).items.length, 3)
     signalGroup(child, 'SIGINT')

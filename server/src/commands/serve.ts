@@ -12,7 +12,7 @@ import { RevisionPoller } from '../database/revision-poller.ts'
 import { type Log, openLog } from '../log.ts'
 import type { MetricsServer } from '../measures/metrics-server.ts'
 import type { ThreadAnswers } from '../measures/node-measures.ts'
-import type { Demo } from '../transfer/demo/demo.ts'
+import type { InhabitedDemo } from '../transfer/demo/demo.ts'
 import type { Served } from '../workers/served-app.ts'
 import { dataDirectoryOption } from './options.ts'
 import { faint, say, showJson, showLines, strong } from './output.ts'
@@ -24,7 +24,7 @@ type ServeOptions = { port?: string; host?: string; dataDir?: string; demo?: tru
 
 export const serve = (): Command =>
   new Command('serve')
-    .description('serve the API and its reference')
+    .description('serve the API, the console and the documentation')
     .option('--port <port>', 'the port to listen on (default: PORT, else 8080)')
     .option('--host <host>', 'the address to listen on (default: HOST, else localhost)')
     .addOption(dataDirectoryOption())
@@ -88,7 +88,7 @@ const preload = ({ workers }: Config): void => {
   loading.catch(() => {})
 }
 
-const makeDemo = async (database: Database, { dataDirectory }: Config): Promise<Demo> => {
+const makeDemo = async (database: Database, { dataDirectory }: Config): Promise<InhabitedDemo> => {
   const { prepareDemo } = await import('../transfer/demo/demo.ts')
   return prepareDemo(database, dataDirectory, say)
 }
@@ -196,11 +196,13 @@ const reasonNotToListen = ({ code, message }: NodeJS.ErrnoException, host: strin
 
 type Addresses = { url: string; api: string; docs: string; metrics?: string }
 
-const curlLine = ({ api }: Addresses, { token }: Demo): string =>
+const curlLine = ({ api }: Addresses, { token }: InhabitedDemo): string =>
   `curl -H "Authorization: Bearer ${token}" "${api}/contacts?pageSize=3"`
 
-const greet = (addresses: Addresses, demo: Demo | null): void => {
-  showLines('', `${strong('Masthead')} is serving`, `  API        ${addresses.api}`, `  Reference  ${addresses.docs}`)
+const greet = (addresses: Addresses, demo: InhabitedDemo | null): void => {
+  showLines('', `${strong('Masthead')} is serving`, `  Console    ${addresses.url}`)
+  if (demo) showLines(`  Sign in    ${demo.email}, password ${demo.password}`)
+  showLines(`  API        ${addresses.api}`, `  Docs       ${addresses.docs}`)
   if (addresses.metrics) showLines(`  Measures   ${addresses.metrics}`)
   if (demo) {
     showLines(

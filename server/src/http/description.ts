@@ -37,7 +37,6 @@ export const describeApi = async (app: FastifyInstance, baseUrl: string, issuer:
     if (!Object.hasOwn(problems, code)) throw new Problem('not_found', `There is no problem "${code.slice(0, 100)}".`)
     return reply.type('text/html; charset=utf-8').send(problemPage(code as ProblemCode)) // just checked
   })
-  app.get('/', async (_request, reply) => reply.redirect('/docs'))
   mountReference(app)
 }
 
@@ -57,5 +56,5 @@ const problemPage = (code: ProblemCode): string => {
   const { status, title, cure } = problems[code]
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${code}</title><style>body{font:1rem/1.5 system-ui;max-width:40rem;margin:4rem auto;padding:0 1rem;color-scheme:light dark}</style>
-<p>${status} <code>${code}</code><h1>${title}</h1><p>${cure.replaceAll(/`([^`]+)`/g, '<code>$1</code>').replaceAll('<ACCESS_TOKEN>', '&lt;ACCESS_TOKEN&gt;')}<p><a href="/docs">Reference</a></html>`
+<p>${status} <code>${code}</code><h1>${title}</h1><p>${cure.replaceAll(/`([^`]+)`/g, '<code>$1</code>').replaceAll('<ACCESS_TOKEN>', '&lt;ACCESS_TOKEN&gt;')}<p><a href="/docs/reference">Reference</a></html>`
 }

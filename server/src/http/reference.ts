@@ -2,7 +2,7 @@ import { basePath } from '@masthead/contract'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { lazily } from '../lazily.ts'
 
-const prefix = '/docs'
+const prefix = '/docs/reference'
 
 /** The reference for people. It is large and few look at it, so it is loaded for the first who does. */
 export const mountReference = (app: FastifyInstance): void => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { operator } from '../../audit/author.ts'
@@ -7,6 +8,7 @@ import { createToken } from '../../identity/access-tokens.ts'
 import { Principals } from '../../identity/principal.ts'
 import { allScopes } from '../../identity/roles.ts'
 import { createTenant, listTenants, type Tenant } from '../../identity/tenants.ts'
+import { createMember, isMember, setPassword } from '../../identity/users.ts'
 import { newId } from '../../records/identifiers.ts'
 import { type Fields, insertRecords } from '../../records/write.ts'
 import { Refusal } from '../../refusal.ts'
@@ -17,9 +19,12 @@ import { withDemoFiles } from './demo-files.ts'
 import type { DemoRecord } from './record.ts'
 
 export type Demo = { tenant: string; token: string }
+/** With somebody who can sign in to the console. */
+export type InhabitedDemo = Demo & { email: string; password: string }
 
 export const demoSlug = 'demo'
 const demoName = 'Demo Publishing'
+const demoEmail = 'demo@masthead.example'
 const batchSize = 1_000
 
 /** A tenant to try things on: made at the first start, kept as it is afterwards. */
@@ -27,9 +32,10 @@ export const prepareDemo = async (
   database: Database,
   dataDirectory: string,
   say: (line: string) => void,
-): Promise<Demo> => {
+): Promise<InhabitedDemo> => {
   const tenant = (await findDemo(database.query, demoSlug)) ?? (await makeDemo(database, say))
-  return { tenant: demoSlug, token: await keptToken(database, tenant, dataDirectory) }
+  const token = await keptToken(database, tenant, dataDirectory)
+  return { tenant: demoSlug, token, email: demoEmail, password: await keptPassword(database, tenant, dataDirectory) }
 }
 
 const findDemo = async (query: Query, slug: string): Promise<Tenant | undefined> =>
@@ -115,4 +121,20 @@ const keptToken = async (database: Database, tenant: Tenant, dataDirectory: stri
   await mkdir(dataDirectory, { recursive: true })
   await writeFile(file, token, { mode: 0o600 })
   return token
+}
+
+/** Likewise; who deletes the file gets another. */
+const keptPassword = async (database: Database, tenant: Tenant, dataDirectory: string): Promise<string> => {
+  const file = join(dataDirectory, 'demo-password')
+  const kept = await readFile(file, 'utf8').catch(() => '')
+  const isKnown = await isMember(database.query, tenant.id, demoEmail)
+  if (kept !== '' && isKnown) return kept
+  const password = randomBytes(9).toString('base64url')
+  const member = { tenantId: tenant.id, email: demoEmail, name: 'Demo', role: 'admin', password } as const
+  await database.transaction(async (query) => {
+    if (isKnown) await setPassword(query, demoEmail, password)
+    else await createMember(query, operator, member)
+  })
+  await writeFile(file, password, { mode: 0o600 })
+  return password
 }

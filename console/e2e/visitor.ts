@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import type { Role } from '@masthead/contract'
+import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import { operator } from '../../server/src/audit/author.ts'
+import type { Tenant } from '../../server/src/identity/tenants.ts'
+import { createMember } from '../../server/src/identity/users.ts'
+import { startBrowser } from '../../server/test/browser.ts'
+import { freeAddress, startService } from '../../server/test/service.ts'
+
+export type Person = { name: string; email: string; password: string }
+
+/** The service with the console, and a browser: once for a test file, at its top level. */
+export const openConsole = async () => {
+  const baseUrl = await freeAddress('localhost')
+  const [service, browser] = await Promise.all([startService({ baseUrl }), startBrowser()])
+
+  /** Somebody with a role in each of these tenants. */
+  const newPerson = async (name: string, ...memberships: readonly [Tenant, Role][]): Promise<Person> => {
+    const person = { name, email: `${randomUUID()}@example.com`, password: 'correct horse battery' }
+    for (const [{ id: tenantId }, role] of memberships)
+      await createMember(service.database.query, operator, { ...person, tenantId, role })
+    return person
+  }
+
+  /** Chromium tells on its console what the policy of a page refused; an answer of the API that says no is no fault. */
+  const newVisitor = async (options: BrowserContextOptions = {}) => {
+    const context = await browser.newContext({ baseURL: baseUrl, locale: 'en-GB', reducedMotion: 'reduce', ...options })
+    const page = await context.newPage()
+    page.setDefaultTimeout(10_000)
+    const complaints: string[] = []
+    page.on('pageerror', (error) => complaints.push(String(error)))
+    page.on('console', (message) => {
+      if (!/^Failed to load resource: the server responded with a status of 4\d\d /.test(message.text()))
+        complaints.push(message.text())
+    })
+    return { context, page, complaints }
+  }
+
+  /** The cookies of who signed in, so that each person types the password once for all tests of a file. */
+  const signedIn = new Map<Person, Promise<Cookies>>()
+  const cookiesOf = async (person: Person): Promise<Cookies> => {
+    const { context, page } = await newVisitor()
+    await page.goto('/')
+    await signIn(page, person)
+    const cookies = await context.cookies()
+    await context.close()
+    return cookies
+  }
+
+  /** A test in a browser of its own, in which nothing may be complained of; of somebody who is signed in, or nobody. */
+  const visit = (
+    does: string,
+    person: Person | null,
+    steps: (page: Page) => Promise<void>,
+    options: BrowserContextOptions = {},
+  ) =>
+    test(does, async () => {
+      const { context, page, complaints } = await newVisitor(options)
+      try {
+        if (person) {
+          const cookies = signedIn.get(person) ?? cookiesOf(person)
+          signedIn.set(person, cookies)
+          await context.addCookies(await cookies)
+        }
+        await steps(page)
+        assert.deepEqual(complaints, [])
+      } finally {
+        await context.close()
+      }
+    })
+
+  return { baseUrl, service, newPerson, newVisitor, visit }
+}
+
+type Cookies = Awaited<ReturnType<BrowserContext['cookies']>>
+
+export const heading = (page: Page, name: string | RegExp): Locator =>
+  page.getByRole('heading', { level: 1, name, exact: true })
+
+export const button = (page: Page, name: string | RegExp): Locator => page.getByRole('button', { name, exact: true })
+
+/** From the page of the console that asks for it, through the page of the service that does it, and back. */
+export const signIn = async (page: Page, { email, password }: Person): Promise<void> => {
+  await button(page, 'Sign in').click()
+  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await button(page, 'Sign in').click()
+  await page.getByText(email).waitFor({ state: 'attached' })
+}
+
+/** The names of the records in the table of a page, from top to bottom. */
+export const rows = (page: Page): Promise<string[]> => page.locator('tbody .title-link').allInnerTexts()
+
+/** Waits until the table of a page shows these records, in this order. The policy of the page forbids to wait inside of it. */
+export const requireRows = async (page: Page, wanted: readonly string[]): Promise<void> => {
+  // Until then it may still come back from the authorization server.
+  await page.locator('.records[aria-busy], .empty').first().waitFor()
+  const expected = JSON.stringify(wanted)
+  const until = Date.now() + 10_000
+  while (JSON.stringify(await rows(page)) !== expected && Date.now() < until) await setTimeout(20)
+  assert.deepEqual(await rows(page), wanted)
+}

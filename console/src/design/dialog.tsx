@@ -1,0 +1,25 @@
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { CloseIcon } from './icons.tsx'
+
+/** Modal: it keeps the focus, and Esc closes it. */
+export const Dialog = ({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) => {
+  const element = useRef<HTMLDialogElement>(null)
+  const titleId = useId()
+  useEffect(() => element.current?.showModal(), [])
+  return (
+    <dialog ref={element} className="dialog fades-in" aria-labelledby={titleId} onClose={onClose}>
+      <div className="dialog-head">
+        <h2 id={titleId}>{title}</h2>
+        <button
+          type="button"
+          className="button quiet square"
+          aria-label="Close"
+          onClick={() => element.current?.close()}
+        >
+          <CloseIcon />
+        </button>
+      </div>
+      <div className="dialog-body">{children}</div>
+    </dialog>
+  )
+}

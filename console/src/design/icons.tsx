@@ -1,0 +1,58 @@
+import type { ReactNode } from 'react'
+
+const icon = (paths: ReactNode) => () => (
+  <svg className="icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
+    {paths}
+  </svg>
+)
+
+export const OverviewIcon = icon(<path d="M2.5 13.5v-4m3.7 4v-8m3.6 8v-6m3.7 6v-11" />)
+export const AccountIcon = icon(<path d="M2.5 13.5v-11h7v11m0-7h4v7m-11 0h11M5 5.5h2m-2 3h2m-2 3h2" />)
+export const ContactIcon = icon(
+  <>
+    <circle cx="8" cy="5.2" r="2.7" />
+    <path d="M2.8 13.5c.4-2.7 2.5-4.2 5.2-4.2s4.8 1.5 5.2 4.2" />
+  </>,
+)
+export const PublicationIcon = icon(
+  <path d="M3 2.500h8.500v11H4a1 1 0 0 1-1-1zm8.5 3h2v7a1 1 0 0 1-2 0M5.5 5.500h3.500m-3.5 3h3.500m-3.5 2.500h2" />,
+)
+export const SubscriptionIcon = icon(
+  <path d="M13.5 8a5.5 5.5 0 0 1-9.9 3.300M2.5 8a5.5 5.5 0 0 1 9.9-3.300m.3-2.200v2.400h-2.400M3.3 13.500v-2.400h2.4" />,
+)
+export const InvoiceIcon = icon(
+  <path d="M3.5 1.800h9v12.400l-1.8-1.2-1.4 1.2-1.3-1.2-1.3 1.2-1.4-1.2-1.8 1.200zm2.5 3.400h4m-4 3h4" />,
+)
+export const DocsIcon = icon(
+  <path d="M8 4c-1-1-2.6-1.5-5.5-1.500v9.800c2.9 0 4.5.5 5.5 1.500m0-9.800c1-1 2.6-1.5 5.5-1.500v9.800c-2.9 0-4.5.5-5.5 1.500m0-9.800v9.8" />,
+)
+export const SettingsIcon = icon(
+  <>
+    <path d="M2.5 4.500h6m4 0h1m-11 7h1m4 0h6" />
+    <circle cx="10.5" cy="4.5" r="1.8" />
+    <circle cx="5.5" cy="11.5" r="1.8" />
+  </>,
+)
+export const SearchIcon = icon(
+  <>
+    <circle cx="7" cy="7" r="4.2" />
+    <path d="m10.2 10.2 3.3 3.3" />
+  </>,
+)
+export const MenuIcon = icon(<path d="M2.5 4.500h11m-11 3.500h11m-11 3.500h11" />)
+export const CloseIcon = icon(<path d="m4 4 8 8m0-8-8 8" />)
+export const ChevronIcon = icon(<path d="m5 6.5 3 3 3-3" />)
+export const PreviousIcon = icon(<path d="m9.5 4.5-3.5 3.5 3.5 3.5" />)
+export const NextIcon = icon(<path d="m6.5 4.5 3.5 3.5-3.5 3.5" />)
+export const CheckIcon = icon(<path d="m3.5 8.5 3 3 6-7" />)
+export const CopyIcon = icon(<path d="M5.5 5.500v-3h8v8h-3m-8-5h8v8h-8z" />)
+export const ColumnsIcon = icon(<path d="M2.5 3h11v10h-11zm3.7 0v10m3.6-10v10" />)
+export const LightIcon = icon(
+  <>
+    <circle cx="8" cy="8" r="2.8" />
+    <path d="M8 1.500v1.300m0 10.400v1.300M1.5 8h1.300m10.4 0h1.300M3.4 3.400l.9.9m7.4 7.4.9.900m0-9.2-.9.900m-7.4 7.4-.9.9" />
+  </>,
+)
+export const DarkIcon = icon(<path d="M13.5 9.300a5.7 5.7 0 0 1-6.8-6.8 5.7 5.7 0 1 0 6.8 6.800z" />)
+export const SystemIcon = icon(<path d="M2 3h12v7.500H2zm4 10.500h4m-2-3v3" />)
+export const KeyboardIcon = icon(<path d="M1.5 4h13v8h-13zm2.5 2.500h0m2.7 0h0m2.7 0h0m2.6 0h0m-7 3h4" />)

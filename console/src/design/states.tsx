@@ -1,0 +1,72 @@
+import { AuthorizationError, ConnectionError, isProblem, TimeoutError } from '@masthead/client'
+import type { ErrorComponentProps } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { signIn } from '../session.tsx'
+import { PageHead } from './page-head.tsx'
+
+type Told = { title: string; detail: string; requestId?: string; isOver?: boolean }
+
+const tell = (error: unknown): Told => {
+  if (isProblem(error, 'invalid_token') || (error instanceof AuthorizationError && error.code === 'invalid_grant'))
+    return { title: 'Your session has ended', detail: 'Sign in again to go on where you are.', isOver: true }
+  if (isProblem(error)) return { title: error.title, detail: error.detail, requestId: error.requestId }
+  if (error instanceof AuthorizationError) return { title: 'You could not be signed in', detail: error.message }
+  if (error instanceof ConnectionError || error instanceof TimeoutError)
+    return { title: 'The service did not answer', detail: 'Check your connection, then try again.' }
+  return { title: 'Something went wrong', detail: error instanceof Error ? error.message : String(error) }
+}
+
+/** What went wrong, and what can be done about it. */
+export const Trouble = ({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) => {
+  const { title, detail, requestId, isOver } = tell(error)
+  return (
+    <div className="notice fades-in" role="alert">
+      <h2>{title}</h2>
+      <p>{detail}</p>
+      {requestId !== undefined && (
+        <p className="muted small">
+          Request <code>{requestId}</code>
+        </p>
+      )}
+      {isOver ? (
+        <button type="button" className="button primary" onClick={() => signIn()}>
+          Sign in
+        </button>
+      ) : (
+        onRetry && (
+          <button type="button" className="button" onClick={onRetry}>
+            Try again
+          </button>
+        )
+      )}
+    </div>
+  )
+}
+
+export const Empty = ({ title, children }: { title: string; children?: ReactNode }) => (
+  <div className="empty fades-in">
+    <h2>{title}</h2>
+    {children}
+  </div>
+)
+
+/** Announced to who does not see it. */
+export const Loading = ({ what }: { what: string }) => (
+  <output className="empty">
+    <span>Loading {what} …</span>
+  </output>
+)
+
+export const NotFound = () => (
+  <div className="page">
+    <PageHead title="There is nothing here" />
+    <p>The address may be mistyped, or what it named is gone.</p>
+  </div>
+)
+
+/** Where a page itself fails, or cannot be loaded. */
+export const PageTrouble = ({ error, reset }: ErrorComponentProps) => (
+  <div className="page">
+    <Trouble error={error} onRetry={reset} />
+  </div>
+)

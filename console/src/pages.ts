@@ -1,0 +1,24 @@
+import type { ComponentType } from 'react'
+import type { Path } from './paths.ts'
+
+/** What a file in pages/ exports. */
+type PageModule = { Page: ComponentType }
+
+/**
+ * Every page, loaded when it is opened. To add one: its file, its path in paths.ts, a line here, and one in sidebar.tsx if it
+ * is to be found there. Whoever is not signed in sees only those below `/docs`.
+ */
+export const pages: Record<Path, () => Promise<PageModule>> = {
+  '/': () => import('./pages/overview.tsx'),
+  '/accounts': () => import('./pages/accounts.tsx'),
+  '/accounts/$id': () => import('./pages/account.tsx'),
+  '/contacts': () => import('./pages/contacts.tsx'),
+  '/contacts/$id': () => import('./pages/contact.tsx'),
+  '/publications': () => import('./pages/publications.tsx'),
+  '/publications/$id': () => import('./pages/publication.tsx'),
+  '/subscriptions': () => import('./pages/subscriptions.tsx'),
+  '/subscriptions/$id': () => import('./pages/subscription.tsx'),
+  '/invoices': () => import('./pages/invoices.tsx'),
+  '/invoices/$id': () => import('./pages/invoice.tsx'),
+  '/docs': () => import('./docs/start.tsx'),
+}

@@ -1,0 +1,3 @@
+import { RecordList } from '../records/record-list.tsx'
+
+export const Page = () => <RecordList name="invoices" />

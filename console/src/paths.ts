@@ -1,0 +1,23 @@
+/** The address of every page; `$id` is what differs. */
+export const pagePaths = [
+  '/',
+  '/accounts',
+  '/accounts/$id',
+  '/contacts',
+  '/contacts/$id',
+  '/publications',
+  '/publications/$id',
+  '/subscriptions',
+  '/subscriptions/$id',
+  '/invoices',
+  '/invoices/$id',
+  '/docs',
+] as const
+
+export type Path = (typeof pagePaths)[number]
+
+/** Where the authorization server sends people back to. */
+export const signedInPath = '/signed-in'
+
+/** What the server answers with the console. */
+export const servedPaths: readonly string[] = [...pagePaths, signedInPath]

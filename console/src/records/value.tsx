@@ -1,0 +1,80 @@
+import { Link } from '../address.tsx'
+import { Badge, type Tone } from '../design/badge.tsx'
+import type { Field, ListedName } from './fields.ts'
+import { formatDate, formatInstant, formatMoney, formatNumber, formatStatus } from './formats.ts'
+import { kinds } from './kinds.ts'
+import { usePublicationName } from './publications.ts'
+
+const tones: Record<string, Tone> = {
+  active: 'good',
+  paid: 'good',
+  open: 'calm',
+  pending: 'calm',
+  prospect: 'calm',
+  grace: 'caution',
+  on_hold: 'caution',
+  suspended: 'caution',
+  past_due: 'problem',
+  uncollectible: 'problem',
+}
+
+export const Status = ({ status }: { status: string }) => (
+  <Badge tone={tones[status.toLowerCase()] ?? 'calm'}>{formatStatus(status)}</Badge>
+)
+
+/** What a field of a record holds, for a person to read; nothing where it holds nothing. */
+export const Value = ({ field: { name, kind }, value }: { field: Field; value: unknown }) => {
+  if (value === null || value === undefined || value === '') return null
+  const text = String(value)
+  if (typeof kind === 'object') return <Reference to={kind.refersTo} id={text} />
+  switch (kind) {
+    case 'status':
+      return <Status status={text} />
+    case 'date':
+      return <time dateTime={text}>{formatDate(text)}</time>
+    case 'instant':
+      return (
+        <time dateTime={text} title={text}>
+          {formatInstant(text)}
+        </time>
+      )
+    case 'money':
+      return formatMoney(text)
+    case 'number':
+      return name === 'isOpen' ? (text === '1' ? 'Yes' : 'No') : formatNumber(Number(text))
+    case 'boolean':
+      return value === true ? 'Yes' : 'No'
+    case 'identifier':
+      return <code>{text}</code>
+    case 'text':
+      return <Text name={name} text={text} />
+  }
+}
+
+const Text = ({ name, text }: { name: string; text: string }) => {
+  if (/email$/i.test(name) && /^[^\s@]+@[^\s@]+$/.test(text)) return <a href={`mailto:${text}`}>{text}</a>
+  if (name === 'webAddress') {
+    const address = webAddressOf(text)
+    if (address)
+      return (
+        <a href={address} target="_blank" rel="noreferrer">
+          {text}
+        </a>
+      )
+  }
+  return text
+}
+
+/** Only what leads to a web site; data comes from outside, and may hold scripts. */
+const webAddressOf = (text: string): string | undefined => {
+  const url = URL.parse(/^https?:\/\//i.test(text) ? text : `https://${text}`)
+  return url && /^https?:$/.test(url.protocol) && url.hostname.includes('.') ? url.href : undefined
+}
+
+export const Reference = ({ to, id }: { to: ListedName; id: string }) => (
+  <Link to={kinds[to].one} id={id}>
+    {to === 'publications' ? <PublicationName id={id} /> : to === 'subscriptions' ? `…${id.slice(-6)}` : id}
+  </Link>
+)
+
+const PublicationName = ({ id }: { id: string }) => usePublicationName(id) ?? `…${id.slice(-6)}`

@@ -1,0 +1,171 @@
+import { useRouterState } from '@tanstack/react-router'
+import type { ComponentType } from 'react'
+import { Link } from './address.tsx'
+import {
+  AccountIcon,
+  CheckIcon,
+  ChevronIcon,
+  ContactIcon,
+  DocsIcon,
+  InvoiceIcon,
+  OverviewIcon,
+  PublicationIcon,
+  SubscriptionIcon,
+} from './design/icons.tsx'
+import { Menu } from './design/menu.tsx'
+import { ThemeSwitch } from './design/theme.tsx'
+import type { Path } from './paths.ts'
+import { signIn, signOut, useMe, useSignedIn } from './session.tsx'
+
+type Entry = { to: Path; label: string; Icon: ComponentType }
+type Group = { heading: string | null; onlyAdmins?: true; entries: Entry[] }
+
+/** The navigation: a page that is to be found here has a line. */
+const navigation: Group[] = [
+  { heading: null, entries: [{ to: '/', label: 'Overview', Icon: OverviewIcon }] },
+  {
+    heading: 'Customers',
+    entries: [
+      { to: '/accounts', label: 'Accounts', Icon: AccountIcon },
+      { to: '/contacts', label: 'Contacts', Icon: ContactIcon },
+    ],
+  },
+  {
+    heading: 'Circulation',
+    entries: [
+      { to: '/publications', label: 'Publications', Icon: PublicationIcon },
+      { to: '/subscriptions', label: 'Subscriptions', Icon: SubscriptionIcon },
+      { to: '/invoices', label: 'Invoices', Icon: InvoiceIcon },
+    ],
+  },
+]
+
+export const Sidebar = ({ isOpen, onHelp }: { isOpen: boolean; onHelp: () => void }) => {
+  const { tenant } = useMe()
+  const groups = navigation.filter(({ onlyAdmins }) => !onlyAdmins || tenant.role === 'admin')
+  return (
+    <aside className="sidebar" data-open={isOpen} aria-label="Console">
+      <Link to="/" className="wordmark">
+        Masthead
+      </Link>
+      <TenantSwitcher />
+      <nav aria-label="Main">
+        {groups.map(({ heading, entries }) => (
+          <div key={heading}>
+            {heading && <p className="nav-heading">{heading}</p>}
+            <ul>
+              {entries.map((entry) => (
+                <li key={entry.to}>
+                  <NavigationLink {...entry} />
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </nav>
+      <div className="sidebar-foot">
+        <a className="nav-link" href="/docs">
+          <DocsIcon />
+          Documentation
+        </a>
+        <PersonMenu onHelp={onHelp} />
+      </div>
+    </aside>
+  )
+}
+
+const NavigationLink = ({ to, label, Icon }: Entry) => {
+  const pathname = useRouterState({ select: ({ location }) => location.pathname })
+  const isHere = pathname === to || (to !== '/' && pathname.startsWith(`${to}/`))
+  return (
+    <Link to={to} className="nav-link" {...(isHere && { 'aria-current': 'page' })}>
+      <Icon />
+      {label}
+    </Link>
+  )
+}
+
+const TenantSwitcher = () => {
+  const { tenant, tenants } = useMe()
+  if (tenants.length < 2)
+    return (
+      <p className="switcher plain">
+        <span>{tenant.name}</span>
+      </p>
+    )
+  return (
+    <Menu
+      opens="down start"
+      buttonClass="switcher"
+      label={`Organisation: ${tenant.name}`}
+      button={
+        <>
+          <span>{tenant.name}</span>
+          <ChevronIcon />
+        </>
+      }
+    >
+      {() =>
+        tenants.map(({ id, name }) => (
+          <button
+            key={id}
+            type="button"
+            className="menu-item"
+            aria-current={id === tenant.id}
+            onClick={() => signIn({ prompt: 'none', tenant: id, returnTo: '/' })}
+          >
+            <span className="grow">{name}</span>
+            {id === tenant.id && <CheckIcon />}
+          </button>
+        ))
+      }
+    </Menu>
+  )
+}
+
+const PersonMenu = ({ onHelp }: { onHelp: () => void }) => {
+  const { me, management } = useSignedIn()
+  return (
+    <Menu
+      opens="up"
+      buttonClass="switcher plain"
+      button={
+        <>
+          <span>
+            {me.name}
+            <small>{me.email}</small>
+          </span>
+          <span className="visually-hidden">settings and sign out</span>
+          <ChevronIcon />
+        </>
+      }
+    >
+      {(close) => (
+        <>
+          <div className="menu-item plain">
+            <span className="grow">Theme</span>
+            <ThemeSwitch />
+          </div>
+          <button
+            type="button"
+            className="menu-item"
+            onClick={() => {
+              close()
+              onHelp()
+            }}
+          >
+            <span className="grow">Keys</span>
+            <kbd>?</kbd>
+          </button>
+          <hr />
+          <button type="button" className="menu-item" onClick={() => signOut(management, false)}>
+            Sign out
+          </button>
+          <button type="button" className="menu-item" onClick={() => signOut(management, true)}>
+            Sign out everywhere
+          </button>
+        </>
+      )}
+    </Menu>
+  )
+}

@@ -1,0 +1,30 @@
+import { useState } from 'react'
+import { Trouble } from './design/states.tsx'
+import { signIn, useSession } from './session.tsx'
+
+/** For who is not signed in. */
+export const Welcome = () => {
+  const { trouble } = useSession()
+  const [failure, setFailure] = useState<unknown>(trouble)
+  const isBack = new URLSearchParams(location.search).has('signed-out')
+  const begin = () => signIn(isBack ? { returnTo: '/' } : {}).catch(setFailure)
+  return (
+    <main className="welcome">
+      <title>Masthead</title>
+      <div className="card welcome-card">
+        <p className="wordmark">Masthead</p>
+        <h1>{isBack ? 'You are signed out' : 'Sign in to the console'}</h1>
+        <p className="muted">
+          Accounts, contacts, publications, subscriptions and invoices of your publishing business.
+        </p>
+        {failure !== undefined && <Trouble error={failure} />}
+        <button type="button" className="button primary" onClick={begin}>
+          Sign in
+        </button>
+        <p className="small muted">
+          You build with the API? <a href="/docs">Read the documentation</a>.
+        </p>
+      </div>
+    </main>
+  )
+}
