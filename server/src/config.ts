@@ -5,50 +5,91 @@ import { type LogLevel, logLevels } from './log-level.ts'
 import type { Sampling } from './traces/tracing.ts'
 
 /**
- * The only reader of the environment. Each comment below is the documentation of its variable.
+ * The only reader of the environment. Each comment below is the documentation of its variables, a line for each, under the
+ * heading above it: docs/reference/configuration.md is made of them.
  */
 export type Config = {
-  /** `PORT`: the port to listen on. Default 8080. */
+  // Where it serves
+
+  /** `PORT`: the port to listen on. Default: `8080`. */
   port: number
-  /** `HOST`: the address to listen on. Default `localhost`, so that only this machine can connect. */
+  /** `HOST`: the address to listen on. Default: `localhost`, so that only this machine can connect. */
   host: string
-  /** `WORKERS`: how many threads serve: a number, or `auto` for one per core. Default 1. */
-  workers: number
-  /** `BASE_URL`: the address under which callers reach the service, without a trailing slash. Default `http://localhost:PORT`. */
+  /** `BASE_URL`: the address under which callers reach the service, which links, problems and tokens name, like `https://api.example.com`. Default: `http://localhost:PORT`. */
   baseUrl: string | null
-  /** `DATABASE_URL`: a PostgreSQL 15 or newer to use instead of the embedded one, as `postgres://user:password@host/database`. */
-  databaseUrl: string | null
-  /** `MASTHEAD_DATA_DIR`: where the embedded PostgreSQL keeps its data. Default `.masthead` in the current folder. */
-  dataDirectory: string
-  /** `TRUST_PROXY`: addresses or networks of reverse proxies, separated by commas, whose `X-Forwarded-For` names the caller. Default: none is believed. */
+  /** `WORKERS`: how many threads serve, a number, or `auto` for one per core: see docs/operating.md#workers. Default: `1`. */
+  workers: number
+  /** `TRUST_PROXY`: addresses or networks of your reverse proxies, separated by commas, as in `10.0.0.1,10.1.0.0/16`: their `X-Forwarded-For` names the caller. Set it behind a proxy, or all callers share the limits of one address. Default: none is believed. */
   trustedProxies: string[]
-  /** `LOG_LEVEL`: `debug`, `info` (a line for each request), `warn`, `error` or `silent`. Default `info`, on a terminal `warn`. */
-  logLevel: LogLevel
-  /** `METRICS_PORT`: where measures are served at `/metrics` for Prometheus. Default: nowhere. `METRICS_HOST`: the address to listen on. Default `localhost`. */
-  metrics: { host: string; port: number } | null
-  /** `OTEL_EXPORTER_OTLP_ENDPOINT`: where traces are sent by OTLP over HTTP; `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`: which. Default: nowhere, and all. */
-  sampling: Sampling | null
-  /** `RATE_LIMIT`: `off` for trials. Requests a minute: of a token `RATE_LIMIT_TOKEN`, default 1200; of a tenant `RATE_LIMIT_TENANT`, 6000; of an address to the authorization server `RATE_LIMIT_ADDRESS`, 1200; passwords tried from an address `RATE_LIMIT_SIGN_IN`, 120; tokens given to an application `RATE_LIMIT_APPLICATION`, 6000. `RATE_LIMIT_AT_ONCE`: requests of a token at once, default 50. */
-  rateLimits: RateLimits | null
-  /** `REDIS_URL`: a Redis in which all nodes count requests together, as `redis://host:6379` or `rediss://user:password@host:6379/1`. Default: each node counts its own. */
-  redisUrl: string | null
-  /** `MASTHEAD_SECRET`: 32 or more random characters that encrypt signing keys and the secrets of legacy systems; the same on every node. Default: made once and kept in the data folder. */
+
+  // Where the data is
+
+  /** `DATABASE_URL`: a PostgreSQL 15 or newer, as `postgres://user:password@host/database`: see docs/operating.md#the-database. Default: the embedded one. */
+  databaseUrl: string | null
+  /** `MASTHEAD_DATA_DIR`: where the embedded PostgreSQL keeps its data. Default: `.masthead` in the current folder. */
+  dataDirectory: string
+  /** `MASTHEAD_SECRET`: 32 or more random characters that encrypt the signing keys and the secrets of legacy systems; the same on every node. Default: made once and kept in the data folder, mode 0600. */
   secret: string | null
-  /** `LEGACY_ALLOW_PRIVATE`: `true` lets legacy systems have private and loopback addresses, and plain `http`. Default `false`. */
+  /** `REDIS_URL`: a Redis in which all nodes count requests together, as `redis://host:6379` or `rediss://user:password@host:6379/1`: see docs/operating.md#limits. Default: each node counts its own. */
+  redisUrl: string | null
+
+  // Limits
+
+  /**
+   * `RATE_LIMIT`: `off` lifts all limits, for trials: see docs/operating.md#limits. Default: `on`.
+   * `RATE_LIMIT_TOKEN`: calls a minute of a token, or of all tokens under one consent. Default: `1200`.
+   * `RATE_LIMIT_AT_ONCE`: calls of a token that are under way. Default: `50`.
+   * `RATE_LIMIT_TENANT`: calls a minute of all tokens of a tenant. Default: `6000`.
+   * `RATE_LIMIT_ADDRESS`: requests a minute of one address to the sign-in pages and the OAuth endpoints. Default: `1200`.
+   * `RATE_LIMIT_SIGN_IN`: passwords a minute tried from one address, right or wrong. Default: `120`.
+   * `RATE_LIMIT_APPLICATION`: tokens a minute given to one application. Default: `6000`.
+   */
+  rateLimits: RateLimits | null
+
+  // What it tells
+
+  /** `LOG_LEVEL`: `debug`, `info` (a line for each request), `warn`, `error` or `silent`: see docs/operating.md#log. Default: `info`, on a terminal `warn`. */
+  logLevel: LogLevel
+  /**
+   * `METRICS_PORT`: the port at which measures are served at `/metrics` for Prometheus: see docs/operating.md#measures. Default: they are not.
+   * `METRICS_HOST`: the address to listen on for that. Default: `localhost`.
+   */
+  metrics: { host: string; port: number } | null
+  /**
+   * `OTEL_EXPORTER_OTLP_ENDPOINT`: the collector to which traces are sent by OTLP over HTTP, like `http://localhost:4318`: see docs/operating.md#traces. Default: nothing is traced.
+   * `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`: the same as the whole address, to which `/v1/traces` is not added. Default: nothing is traced.
+   * `OTEL_TRACES_SAMPLER`: which requests are traced: `parentbased_traceidratio` a share of them, `traceidratio` the same whatever callers want, and the others of OpenTelemetry. Default: `parentbased_always_on`.
+   * `OTEL_TRACES_SAMPLER_ARG`: the share; `0.05` is one request in twenty. Default: `1`.
+   * `OTEL_SDK_DISABLED`: `true` switches traces off. Default: `false`.
+   */
+  sampling: Sampling | null
+
+  // Legacy systems
+
+  /** `LEGACY_ALLOW_PRIVATE`: `true` lets legacy systems have private and loopback addresses, and plain `http`: see docs/operating.md#legacy-systems. Default: `false`. */
   legacyAllowPrivate: boolean
-  /** `AUTH_URL`: the address of the authorization server when it is not `BASE_URL`. */
+
+  // Who signs users in
+
+  /** `AUTH_URL`: the address of the embedded authorization server. Default: `BASE_URL`. */
   authUrl: string | null
-  /** `AUTH_ISSUER`: an identity provider outside whose access tokens are accepted; the embedded authorization server is off then. */
+  /** `AUTH_ISSUER`: an identity provider outside, to the letter, whose access tokens are accepted; the embedded authorization server is off then: see docs/operating.md#an-identity-provider-of-your-own. Default: none. */
   outsideIssuer: OutsideIssuerConfig | null
 }
 
 export type OutsideIssuerConfig = {
   issuer: string
-  /** `AUTH_AUDIENCE`: what `aud` of its access tokens must hold, or `none` for an issuer that sets none. Default: the address of the API. */
+  /** `AUTH_AUDIENCE`: what `aud` of its access tokens must hold, or `none` for an issuer that sets none, such as Cognito. Default: the address of the API. */
   audience: string | null
-  /** `AUTH_MATCH_USERS_BY`: `subject` (`masthead user create --subject`) or `email`, which the issuer must have verified. Default `subject`. */
+  /** `AUTH_MATCH_USERS_BY`: `subject`, as users were given one by `masthead user`, or `email`, which the issuer must have verified. Default: `subject`. */
   matchUsersBy: 'subject' | 'email'
-  /** `AUTH_CLIENT_CLAIM`, `AUTH_SCOPE_CLAIM`, `AUTH_TENANT_CLAIM`, `AUTH_EMAIL_CLAIM`, `AUTH_EMAIL_VERIFIED_CLAIM`: names of claims. Default `client_id`, `scope`, `tenant`, `email`, `email_verified`. */
+  /**
+   * `AUTH_CLIENT_CLAIM`: the claim that names the application. Default: `client_id`.
+   * `AUTH_SCOPE_CLAIM`: the claim with the scopes. Default: `scope`.
+   * `AUTH_TENANT_CLAIM`: the claim with the slug or id of the tenant; it may be absent when the user has one membership. Default: `tenant`.
+   * `AUTH_EMAIL_CLAIM`: the claim with the e-mail address. Default: `email`.
+   * `AUTH_EMAIL_VERIFIED_CLAIM`: the claim that says whether it was verified. Default: `email_verified`.
+   */
   claims: { client: string; scope: string; tenant: string; email: string; emailVerified: string }
 }
 

@@ -343,7 +343,7 @@ describe('a problem', () => {
   }
 
   for (const code of Object.keys(occurrences) as (keyof typeof occurrences)[]) // its keys are codes
-    test(`${code} is what its closed schema says, and its type is a page`, async () => {
+    test(`${code} is what its closed schema says, and its type is a page with cause and cure`, async () => {
       const [named, answer] = await occurrences[code]()
       const { body, headers } = answer
       assert.deepEqual(
@@ -363,7 +363,9 @@ describe('a problem', () => {
       const page = await service.call('GET', `/${new URL(body.type).pathname}`)
       assert.equal(page.status, 200)
       assert.match(page.headers.get('content-type') ?? '', /^text\/html/)
-      assert.ok(page.text.includes(code) && page.text.includes(problems[code].title))
+      const words = page.text.replaceAll(/<\/?code>/g, '`').replaceAll('&lt;', '<')
+      const { title, cause, cure } = problems[code]
+      for (const told of [code, title, cause, cure]) assert.ok(words.includes(told), `${told} is not in ${page.text}`)
     })
 
   test('of the service itself never says what went wrong inside', async () => {

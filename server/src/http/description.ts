@@ -53,8 +53,10 @@ const metadataOf = (api: Api, baseUrl: string, issuer: string): Record<string, s
 })
 
 const problemPage = (code: ProblemCode): string => {
-  const { status, title, cure } = problems[code]
+  const { status, title, cause, cure } = problems[code]
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${code}</title><style>body{font:1rem/1.5 system-ui;max-width:40rem;margin:4rem auto;padding:0 1rem;color-scheme:light dark}</style>
-<p>${status} <code>${code}</code><h1>${title}</h1><p>${cure.replaceAll(/`([^`]+)`/g, '<code>$1</code>').replaceAll('<ACCESS_TOKEN>', '&lt;ACCESS_TOKEN&gt;')}<p><a href="/docs/reference">Reference</a></html>`
+<p>${status} <code>${code}</code><h1>${title}</h1><p>${html(cause)}<p>${html(cure)}<p><a href="/docs/reference">Reference</a></html>`
 }
+
+const html = (text: string): string => text.replaceAll('<', '&lt;').replaceAll(/`([^`]+)`/g, '<code>$1</code>')

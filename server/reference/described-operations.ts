@@ -1,0 +1,42 @@
+import { type NamedOperation, openapi, operations, type ProblemCode, problems } from '@masthead/contract'
+
+/** An operation as the OpenAPI document describes it: with what follows from its shape, and its problems. */
+export type DescribedOperation = NamedOperation & {
+  parameters: readonly Parameter[]
+  answerHeaders: readonly string[]
+  problems: readonly ProblemCode[]
+}
+type Parameter = {
+  name: string
+  in: 'path' | 'query' | 'header'
+  description?: string
+  schema: Record<string, unknown>
+}
+type Described = {
+  parameters?: Parameter[]
+  responses: Record<string, { description: string; headers?: Record<string, unknown> }>
+}
+type Document = { paths: Record<string, Record<string, Described>>; components: { headers: Record<string, Header> } }
+type Header = { description: string }
+
+const document = openapi() as Document // as its generator builds it
+
+export const answerHeaders: Readonly<Record<string, Header>> = document.components.headers
+
+export const problemCodes = Object.keys(problems) as ProblemCode[] // the keys of `problems` are the codes
+
+/** The responses name each code that they stand for. */
+const problemsIn = ({ responses }: Described): ProblemCode[] =>
+  problemCodes.filter((code) => responses[problems[code].status]?.description.includes(`\`${code}\``))
+
+export const describedOperations: readonly DescribedOperation[] = operations.map((named) => {
+  const { method, path, status } = named.operation
+  const described = document.paths[path]?.[method.toLowerCase()]
+  if (!described) throw new Error(`the OpenAPI document does not have ${named.name}`)
+  return {
+    ...named,
+    parameters: described.parameters ?? [],
+    answerHeaders: Object.keys(described.responses[status]?.headers ?? {}),
+    problems: problemsIn(described),
+  }
+})

@@ -1,0 +1,107 @@
+import { type Operation, Problem, ProblemPlace, type Resource, resources } from '@masthead/contract'
+import { code, link, pageOf, table } from './markdown.ts'
+import { kinds, limitsOf, plain, type Schema, titleOf, typeOf } from './schema-words.ts'
+
+export const fieldsPage = (): string =>
+  pageOf(
+    '# Fields',
+    '',
+    'Every field of an answer is always there; one that may be null says so. Answers have no other fields, in this order, and v1',
+    'never gets more: what is added comes as new paths, optional parameters and headers.',
+    ...table(
+      ['resource', 'it shows', 'it takes and answers besides'],
+      all.map((resource) => [
+        resource.name,
+        link(titleOf(resource.record)),
+        others(resource)
+          .map(({ title = '' }) => link(title))
+          .join(' '),
+      ]),
+    ),
+    '',
+    '## Kinds of values',
+    ...table(
+      ['kind', 'what it is'],
+      Object.values(kinds).map(({ name, meaning }) => [name, meaning]),
+    ),
+    '',
+    'Text is any Unicode but U+0000, is stored as it was sent, and is never trimmed.',
+    ...all.flatMap((resource) => [
+      '',
+      `## ${titleOf(resource.record)}`,
+      '',
+      sentences(resource.description, usesOf(resource, 'answer', resource.record)),
+      ...fields(plain(resource.record)),
+      ...others(resource).flatMap(({ title = '', use, ...schema }) => ['', `### ${title}`, '', use, ...fields(schema)]),
+    ]),
+    '',
+    '## Problem',
+    '',
+    'What every answer from 400 on is: RFC 9457 problem details, as `application/problem+json`. [Problems](problems.md) explains each',
+    'code.',
+    ...fields(withoutCodes(plain(Problem))),
+    '',
+    '### ProblemPlace',
+    '',
+    `${plain(ProblemPlace).description} It has one of the first three, and the last two.`,
+    ...fields(placeOf(plain(ProblemPlace))),
+  )
+
+const all = Object.values<Resource>(resources)
+
+type Used = Schema & { use: string }
+
+/** The schemas of a resource beside its record, in the order in which its operations use them. */
+const others = (resource: Resource): Used[] => {
+  const schemas = new Map<string, Used>()
+  for (const { query, body, answer } of Object.values(resource.operations)) {
+    for (const [part, schema] of Object.entries({ body, answer })) {
+      if (schema === undefined || schema === resource.record) continue
+      const used = plain(query && part === 'answer' ? pageWithout(schema, resource) : schema)
+      schemas.set(titleOf(schema), { ...used, use: usesOf(resource, part as 'body' | 'answer', schema) }) // as written above
+    }
+  }
+  return [...schemas.values()]
+}
+
+/** A page holds records, which are described where they belong. */
+const pageWithout = (page: unknown, { record }: Resource): Schema => {
+  const { properties = {}, ...rest } = plain(page)
+  const { items = {}, ...others } = properties
+  return { ...rest, properties: { items: { ...items, items: { title: titleOf(record) } }, ...others } }
+}
+
+const usesOf = ({ operations }: Resource, part: 'body' | 'answer', schema: unknown): string => {
+  const users = Object.entries(operations).filter(([, operation]: [string, Operation]) => operation[part] === schema)
+  const verb = part === 'body' ? 'Taken' : 'Answered'
+  return users.length === 0 ? '' : `${verb} by ${users.map(([name]) => link(name, 'operations.md')).join(', ')}.`
+}
+
+const sentences = (...some: readonly string[]): string => some.filter(Boolean).join(' ')
+
+const fields = ({ properties = {}, required = [] }: Schema): string[] => {
+  const allRequired = Object.keys(properties).every((name) => required.includes(name))
+  return table(
+    ['field', 'type', ...(allRequired ? [] : ['required']), 'meaning'],
+    Object.entries(properties).map(([name, schema]) => [
+      code(name),
+      schema.items?.title ? `array of ${link(schema.items.title)}` : typeOf(schema),
+      ...(allRequired ? [] : [required.includes(name) ? 'yes' : '']),
+      sentences(schema.description ?? '', ...limitsOf(schema)),
+    ]),
+  )
+}
+
+/** The codes have a page of their own. */
+const withoutCodes = ({ properties = {}, ...problem }: Schema): Schema => {
+  const { code: { enum: _codes, ...named } = {}, errors = {}, ...rest } = properties
+  return {
+    ...problem,
+    properties: { ...rest, code: named, errors: { ...errors, items: { title: 'ProblemPlace' } } },
+  }
+}
+
+const placeOf = ({ anyOf = [] }: Schema): Schema => ({
+  properties: Object.assign({}, ...anyOf.map(({ properties }) => properties).reverse()),
+  required: ['code', 'detail'],
+})

@@ -1,0 +1,59 @@
+import { Problem, type ProblemCode, problems } from '@masthead/contract'
+import { describedOperations, problemCodes } from './described-operations.ts'
+import { codeLink, link, pageOf, table } from './markdown.ts'
+import { plain } from './schema-words.ts'
+
+export const problemsPage = (): string =>
+  pageOf(
+    '# Problems',
+    '',
+    'Whenever the service says no, it answers a [Problem](fields.md#problem): `code` is stable, so decide by it; `detail` is for people,',
+    'and says what is wrong this time; `errors` names the places in the request; `requestId` finds the request in the log of the',
+    'operator. `type` leads to what stands here, on the service itself.',
+    '',
+    '```json',
+    JSON.stringify(example, null, 2),
+    '```',
+    ...table(
+      ['status', 'code', 'meaning'],
+      problemCodes.map((name) => [String(problems[name].status), codeLink(name), problems[name].title]),
+    ),
+    ...problemCodes.flatMap((name) => {
+      const { status, title, cause, cure } = problems[name]
+      return [
+        '',
+        `## ${name}`,
+        '',
+        `${status}: ${title}.`,
+        '',
+        `- **Cause:** ${cause}`,
+        `- **Cure:** ${cure}`,
+        `- **Met by:** ${metBy(name)}`,
+      ]
+    }),
+  )
+
+const metBy = (name: ProblemCode): string => {
+  if (!plain(Problem.properties.code).enum?.includes(name)) return 'the console alone'
+  const operations = describedOperations.filter((operation) => operation.problems.includes(name))
+  if (operations.length === 0)
+    return 'requests to paths of the API by a method that is none of its [operations](operations.md)'
+  if (operations.length === describedOperations.length) return 'any call'
+  return operations.map((operation) => link(operation.name, 'operations.md')).join(', ')
+}
+
+const example = {
+  type: 'https://api.example.com/problems/invalid_parameter',
+  title: problems.invalid_parameter.title,
+  status: problems.invalid_parameter.status,
+  detail: 'There is no parameter `pagesize`. Did you mean `pageSize`?',
+  code: 'invalid_parameter',
+  requestId: '0f9f1b7e-6c7c-4a57-9c6e-2f3f7f0f6a11',
+  errors: [
+    {
+      parameter: 'pagesize',
+      code: 'unknown_parameter',
+      detail: 'There is no parameter `pagesize`. Did you mean `pageSize`?',
+    },
+  ],
+}
