@@ -50,11 +50,14 @@ const examples = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = ''
 const exampleWith = (text: string): string => examples.find((code) => code.includes(text)) ?? ''
 
 describe('the package', () => {
-  test('holds what is compiled and what is read, and brings nothing along', async () => {
+  test('holds what is compiled, what is read and the licence, and brings nothing along', async () => {
     const files = await readdir(installed, { recursive: true })
     assert.ok(files.includes('dist/index.js') && files.includes('dist/index.d.ts') && files.includes('README.md'))
+    assert.equal(await readFile(join(installed, 'LICENSE'), 'utf8'), await readFile(join(root, 'LICENSE'), 'utf8'))
     assert.deepEqual(
-      files.filter((name) => !/^(dist(\/generated)?(\/[a-z0-9-]+\.(js|d\.ts))?|README\.md|package\.json)$/.test(name)),
+      files.filter(
+        (name) => !/^(dist(\/generated)?(\/[a-z0-9-]+\.(js|d\.ts))?|README\.md|LICENSE|package\.json)$/.test(name),
+      ),
       [],
     )
     assert.deepEqual(await readdir(join(project, 'node_modules/@masthead')), ['client'])

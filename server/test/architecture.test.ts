@@ -58,6 +58,23 @@ test('the client imports nothing but its own files', () => {
   assertNone(below('client/src/'), ({ imports }) => imports.filter((target) => !target.startsWith('client/src/')))
 })
 
+test('the server imports only what production installs', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'server/package.json'), 'utf8'))
+  const installed = [...Object.keys(dependencies), '@masthead/contract']
+  const isInstalled = (target: string) => installed.some((name) => target === name || target.startsWith(`${name}/`))
+  // Sentences, too, hold words that look like an import.
+  const isPackage = (target: string) => /^(?!server\/)(@[\w-]+\/)?[a-z][\w.-]*(\/[\w./-]+)?$/.test(target)
+  assertNone(below('server/src/'), ({ imports }) =>
+    imports.filter((target) => isPackage(target) && !isInstalled(target)),
+  )
+})
+
+test('every package is under the licence of the house', () => {
+  assert.match(readFileSync(join(root, 'LICENSE'), 'utf8'), /Apache License\s+Version 2\.0, January 2004/)
+  for (const name of ['.', ...packages])
+    assert.equal(JSON.parse(readFileSync(join(root, name, 'package.json'), 'utf8')).license, 'Apache-2.0', name)
+})
+
 test('http names no resource', () => {
   const names = Object.values<Resource>(resources).flatMap(({ name, singular }) => [name, singular])
   const named = new RegExp(`(?<![a-z])(${names.join('|')})(?![a-z])`, 'gi')
