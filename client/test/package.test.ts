@@ -45,9 +45,13 @@ await tenant.add('contacts', [sampleContact('A1')])
 const token = await tenant.serviceToken()
 
 const readme = await readFile(join(installed, 'README.md'), 'utf8')
-/** The code of the README, in order. */
-const examples = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => code)
-const exampleWith = (text: string): string => examples.find((code) => code.includes(text)) ?? ''
+/** The code of a README, in order. */
+const examplesIn = (text: string): string[] => [...text.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => code)
+const exampleWith = (text: string): string => examplesIn(readme).find((code) => code.includes(text)) ?? ''
+const runExample = async (code: string): Promise<string> => {
+  await write('example.js', code)
+  return run(process.execPath, ['example.js'], { MASTHEAD_URL: baseUrl, MASTHEAD_TOKEN: token })
+}
 
 describe('the package', () => {
   test('holds what is compiled, what is read and the licence, and brings nothing along', async () => {
@@ -71,9 +75,17 @@ describe('the package', () => {
   })
 
   test('is used in JavaScript as the README shows', async () => {
-    await write('example.js', exampleWith('accounts.create'))
-    const printed = await run(process.execPath, ['example.js'], { MASTHEAD_URL: baseUrl, MASTHEAD_TOKEN: token })
-    assert.match(printed, /^Ada\nnot_found: .+\n$/)
+    assert.match(await runExample(exampleWith('accounts.create')), /^Ada\nnot_found: .+\n$/)
+  })
+
+  test('is used as the README of the house shows in ten lines, beside a call by curl', async () => {
+    const house = await readFile(join(root, 'README.md'), 'utf8')
+    const [example = '', ...others] = examplesIn(house)
+    assert.deepEqual([example.trimEnd().split('\n').length, others], [10, []])
+    assert.match(await runExample(example), /^A\d+ Ada\n$/)
+    const [, header = '', path = ''] = /^curl -i -H "(.+)" "http:\/\/localhost:8080(\S+)"$/m.exec(house) ?? []
+    const authorization = header.replace('Authorization: ', '').replace('$MASTHEAD_TOKEN', token)
+    assert.equal((await service.call('GET', `/${path}`, { headers: { authorization } })).status, 200)
   })
 
   test('is used in TypeScript, for browsers and for Node, and every type is checked', async () => {

@@ -130,6 +130,14 @@ test('SQL stands only in queries, records, identity, transfer, database and adap
   assertNone(outside ?? [], ({ code }) => matches(code, sql))
 })
 
+test('migrations are numbered one after the other: the version of a schema is how many it has', () => {
+  const files = readdirSync(join(root, 'server/src/database/migrations')).sort()
+  assert.deepEqual(
+    files.map((name) => /^(\d{4})-[a-z0-9-]+\.sql$/.exec(name)?.[1]),
+    files.map((_name, index) => String(index + 1).padStart(4, '0')),
+  )
+})
+
 test('no file imports itself through others', () => {
   const byPath = new Map(sources.map((source) => [source.path, source]))
   assert.ok(byPath.get('server/src/commands/program.ts')?.imports.includes('server/src/commands/serve.ts'))
