@@ -62,7 +62,7 @@ const common = {
     'An `ETag` names one. `If-None-Match` saves the way for what you have; `If-Match` keeps you from overwriting what you have not seen.',
   Memory:
     'What was written through one node is read there at once, and on all others within a second. `Cache-Control: no-cache` in a request always reads the database.',
-  Headers: `Every answer carries ${ofAll.headers.map(code).join(', ')}; those of an operation stand with it.`,
+  Headers: `Every success carries ${ofAll.headers.map(code).join(', ')}; those of an operation stand with it.`,
   Problems: `Any call can meet ${ofAll.problems.map(toProblem).join(', ')}.`,
   Sizes: `A body has at most ${largest.bodyBytes / 1024} KiB, a URL ${largest.urlBytes / 1024} KiB.`,
 }
