@@ -27,7 +27,15 @@ export const problemCodes = Object.keys(problems) as ProblemCode[] // the keys o
 
 /** The responses name each code that they stand for. */
 const problemsIn = ({ responses }: Described): ProblemCode[] =>
-  problemCodes.filter((code) => responses[problems[code].status]?.description.includes(`\`${code}\``))
+  Object.entries(responses)
+    .filter(([status]) => Number(status) >= 400)
+    .flatMap(([status, { description }]) => {
+      const named = problemCodes.filter(
+        (code) => problems[code].status === Number(status) && description.includes(`\`${code}\``),
+      )
+      if (named.length === 0) throw new Error(`the OpenAPI document does not say which problem a ${status} is`)
+      return named
+    })
 
 export const describedOperations: readonly DescribedOperation[] = operations.map((named) => {
   const { method, path, status } = named.operation
