@@ -79,11 +79,20 @@ describe('the image', () => {
     const server = spawn(process.execPath, [join(image, target), ...options], {
       cwd: image,
       env: { ...environment, ...outside },
-      stdio: 'ignore',
+      stdio: ['ignore', 'ignore', 'pipe'],
     })
+    let complaint = ''
+    server.stderr.setEncoding('utf8').on('data', (text) => (complaint += text))
     const ended = new Promise((resolve) => server.once('close', resolve))
     after(() => server.kill('SIGKILL'))
-    await until('it is healthy', isHealthy)
+    const isReady = () =>
+      fetch(`http://127.0.0.1:${port}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    await until('it is ready', async () => server.exitCode !== null || (await isReady()), 40_000)
+    assert.equal(server.exitCode, null, complaint)
+    assert.equal(await isHealthy(), true)
     // No data folder, nor anything else: the file system may be read-only.
     assert.deepEqual(
       (await readdir(image)).sort(),
