@@ -8,14 +8,26 @@ COPY package.json package-lock.json .npmrc ./
 COPY contract/package.json contract/
 COPY server/package.json server/
 COPY client/package.json client/
+COPY console/package.json console/
 COPY bench/package.json bench/
 # The embedded PostgreSQL is optional and stays out: DATABASE_URL leads to another.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --workspace=contract --workspace=server
+
+FROM node:${NODE}-slim AS console
+WORKDIR /app
+COPY package.json package-lock.json .npmrc tsconfig.json ./
+COPY server/package.json server/
+COPY bench/package.json bench/
+COPY contract contract
+COPY client client
+COPY console console
+RUN npm ci --ignore-scripts --workspace=contract --workspace=client --workspace=console && npm run build --workspace=console
 
 FROM node:${NODE}-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
+COPY --from=console /app/console/dist console/dist
 COPY package.json LICENSE ./
 COPY contract/package.json contract/
 COPY contract/src contract/src
