@@ -130,6 +130,7 @@ export const openPool = (
   size: number,
   patience: Patience,
   more: pg.PoolConfig = {},
+  prepareMore?: (client: pg.ClientBase) => Promise<unknown>,
 ): pg.Pool => {
   const pool = new pg.Pool({
     ...clientOptions(connectionString),
@@ -138,7 +139,7 @@ export const openPool = (
     allowExitOnIdle: true,
     onConnect: (client) => {
       watch(client)
-      return prepareSession(client, role, patience)
+      return prepareSession(client, role, patience, prepareMore)
     },
     ...more,
   })

@@ -23,7 +23,7 @@ import { FairLanes } from './fair-lanes.ts'
 import { GroupedWrites, type GroupWork } from './grouped-writes.ts'
 import { Outage } from './outage.ts'
 import { identity, Revisions } from './revisions.ts'
-import { prepareReads, readAsTenant } from './tenant-read.ts'
+import { prepareReads, prepareWrites, readAsTenant, writeAsTenant } from './tenant-statement.ts'
 import { isConnectionLost, outcomeUnknown, Unavailable } from './unavailable.ts'
 
 /**
@@ -45,6 +45,8 @@ export type TenantDatabase = {
   read: Query
   /** One statement that may take long, on a connection that the quick ones do not share. */
   readSlowly: Query
+  /** One statement in a transaction of its own, in one round trip. */
+  write: Query
   transaction: Transaction
   /** For many small writes of one resource: those that wait for each other share a transaction of the work's. */
   inGroups: <I, O>(resource: string, item: I, work: GroupWork<I, O>) => Promise<O>
@@ -119,7 +121,7 @@ export const openDatabase = (
   const reading = new SharedConnections(connections.reading, () => openReading(patience), outage)
   const polling = new SharedConnections(1, () => openReading(patience), outage)
   const searching = new SharedConnections(connections.searching, () => openReading(long), outage)
-  const writing = openPool(connectionString, role, connections.writing, patience)
+  const writing = openPool(connectionString, role, connections.writing, patience, {}, prepareWrites)
   const reads = new FairLanes(
     pipelined * connections.reading,
     shareOf(pipelined * connections.reading),
@@ -145,7 +147,7 @@ export const openDatabase = (
   return {
     revisions,
     // Not over the shared connections: a commit that waits for a standby would keep the readers behind it waiting.
-    query: (statement) => lent('', (client) => runStatement(client, patience, statement)),
+    query: (statement) => lent('', (client) => runStatement(client, () => queryOn(client, patience)(statement))),
     read: (statement) => outage.bridge(() => ask(statement)),
     poll: (statement) => polling.use((client) => queryOn(client, patience)(statement)),
     cursorKey,
@@ -163,6 +165,10 @@ export const openDatabase = (
         searches.run(tenantId, () =>
           outage.bridge(() => searching.use((client) => readAs(client, long, tenantId, statement))),
         ),
+      write: <R>(statement: Statement) =>
+        lent(tenantId, (client) =>
+          runStatement(client, () => writeAs<R>(client, patience, tenantId, statement)),
+        ).finally(() => revisions.move(tenantId)),
       transaction: (work) =>
         lent(tenantId, (client) => runTransaction(client, patience, `begin; ${setTenant(tenantId)}`, work)).finally(
           () => revisions.move(tenantId),
@@ -223,9 +229,16 @@ const readAs = <R>(
   statement: Statement,
 ): Promise<R[]> => answered(client, readAsTenant<R>(client, tenantId, statement), silenceMilliseconds)
 
-const runStatement = async <R>(client: pg.PoolClient, patience: Patience, statement: Statement): Promise<R[]> => {
+const writeAs = <R>(
+  client: pg.ClientBase,
+  { silenceMilliseconds }: Patience,
+  tenantId: string,
+  statement: Statement,
+): Promise<R[]> => answered(client, writeAsTenant<R>(client, tenantId, statement), silenceMilliseconds)
+
+const runStatement = async <R>(client: pg.PoolClient, ask: () => Promise<R[]>): Promise<R[]> => {
   try {
-    const rows = await queryOn(client, patience)<R>(statement)
+    const rows = await ask()
     client.release()
     return rows
   } catch (error) {

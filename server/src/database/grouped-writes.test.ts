@@ -184,3 +184,19 @@ describe('creates of one tenant that wait for each other', () => {
     await service.owner.query('delete from legacy_systems where tenant_id = $1', [tenant.id])
   })
 })
+
+test('a create that loses its connection is not done again, because it may have been done', async () => {
+  const tenant = await newTenant()
+  const token = await tenant.serviceToken()
+  const { holder, answers } = await sendTogether(tenant, { token, name: 'one' }, [])
+  await service.owner.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  )
+  await holder.leave()
+  const [answer] = await answers
+  assert.deepEqual([answer?.status, answer?.body.code], [503, 'unavailable'])
+  assert.deepEqual(await namesOf(tenant), ['First'])
+  const again = await send({ token, name: 'two' })
+  assert.equal(again.status, 201, again.text)
+  await assertTenantTallies(service.owner, tenant.id)
+})

@@ -25,6 +25,7 @@ export const observedDatabase = (database: Database, observe: Observe): Database
         ...tenant,
         read: observed(tenant.read),
         readSlowly: observed(tenant.readSlowly),
+        write: observed(tenant.write),
         transaction: observedTransaction(tenant.transaction),
       }
     },

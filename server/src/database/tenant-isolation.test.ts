@@ -13,6 +13,7 @@ import {
   sampleSubscription,
 } from '../../test/sample-records.ts'
 import { startService, type TestTenant } from '../../test/service.ts'
+import { assertTenantTallies } from '../../test/tallies.ts'
 import { buildApp } from '../app.ts'
 import { operator } from '../audit/author.ts'
 import { chainWaiting } from '../audit/queries.ts'
@@ -232,6 +233,59 @@ test('many calls of many tenants at once, over the shared connections, each see 
   })
   await Promise.all(calls)
 })
+
+test('many creates of many tenants at once, over the same few connections, are each stored in their own', async () => {
+  const tenants = await Promise.all(
+    Array.from({ length: 10 }, async () => {
+      const tenant = await service.newTenant()
+      await tenant.add('accounts', [sampleAccount('SAME'), sampleAccount(`A-${tenant.id}`)])
+      return { ...tenant, token: await tenant.serviceToken() }
+    }),
+  )
+  const calls = Array.from({ length: 200 }, async (_, index) => {
+    const { id, token } = tenants[index % 10] ?? assert.fail()
+    const other = tenants[(index + 1) % 10]?.id
+    // Every fifth names an account that only another tenant has.
+    const accountId = index % 5 === 4 ? `A-${other}` : index % 2 ? 'SAME' : `A-${id}`
+    const answer = await service.call('POST', '/contacts', { token, body: { accountId, name: id } })
+    assert.equal(answer.status, index % 5 === 4 ? 422 : 201, answer.text)
+  })
+  await Promise.all(calls)
+  for (const { id, token } of tenants) {
+    const { body } = await service.call('GET', '/contacts?pageSize=50', { token })
+    const names = body.items.map(({ name }: { name: string }) => name)
+    const refused = [4, 9].includes(tenants.findIndex((tenant) => tenant.id === id)) ? 20 : 0
+    assert.deepEqual(names, new Array(20 - refused).fill(id))
+    await assertTenantTallies(service.owner, id)
+  }
+})
+
+test('a statement that writes by itself leaves neither its tenant nor, when it fails, anything it did', async () => {
+  const { id } = await service.newTenant()
+  await using database = await openAlone()
+  const { write } = database.forTenant(id)
+  const insert = (resource: string, divisor: number) => ({
+    text: `with added as (insert into heads (resource) values ($1) returning resource)
+      select resource, 6 / $2::integer as quotient from added`,
+    values: [resource, divisor],
+  })
+  const withoutTenant = () => assert.rejects(database.query({ text: 'select from heads' }), /uuid: ""/)
+  assert.deepEqual(await write(insert('one', 2)), [{ resource: 'one', quotient: 3 }])
+  await withoutTenant()
+  await assert.rejects(write(insert('two', 0)), { code: '22012' })
+  await withoutTenant()
+  assert.deepEqual(await write(insert('three', 6)), [{ resource: 'three', quotient: 1 }])
+  const { rows } = await service.owner.query('select resource from heads where tenant_id = $1 order by 1', [id])
+  assert.deepEqual(rows, [{ resource: 'one' }, { resource: 'three' }])
+})
+
+/** With one connection that writes, so that what it leaves there meets the next. */
+const openAlone = async () => {
+  const database = openDatabase(service.connectionString, serviceRole, {
+    connections: { reading: 1, searching: 1, writing: 1 },
+  })
+  return { ...database, [Symbol.asyncDispose]: database.close }
+}
 
 describe('served by the plain owner of the database', () => {
   test('lists, search and writes see and touch one tenant alone', async (context) => {

@@ -83,6 +83,7 @@ const inside = (tenant: TenantDatabase, query: Query): TenantDatabase => ({
   ...tenant,
   read: query,
   readSlowly: query,
+  write: query,
   transaction: (work) => work(query, query),
   inGroups: (_resource, item, work) => doAlone(item, work),
 })

@@ -476,3 +476,36 @@ describe('a search with many matches', () => {
     assert.equal(linksOf(headers).last, '/publications?isActive=true&pageSize=1&page=10050')
   })
 })
+
+/** As if so many visible contacts, each at its position, stood before all others: what leads to a page asks the tallies only. */
+const pretend = async (tenant: TestTenant, count: number): Promise<void> => {
+  const tallies = `insert into tallies (tenant_id, resource, facet, class, level, block, count)
+    select $1, 'contacts', '', 0, level, block, least($2, 1::bigint << level)
+    from unnest(array[10, 16, 22, 62]) as level, generate_series(0, ($2 - 1) >> level) as block`
+  await service.owner.query(tallies, [tenant.id, count])
+  await service.owner.query(`insert into heads (tenant_id, resource, last) values ($1, 'contacts', $2 - 1)`, [
+    ...[tenant.id, count],
+  ])
+}
+
+for (const count of [2 ** 10, 3 * 2 ** 16, 2 ** 22]) {
+  test(`a page behind ${count.toLocaleString('en')} others begins where it does without them`, async () => {
+    const tenant = await service.newTenant()
+    await pretend(tenant, count)
+    await tenant.add('accounts', [sampleAccount('A-1')])
+    await addAll(
+      tenant,
+      'contacts',
+      Array.from({ length: 2_100 }, (_, index) => sampleContact('A-1', { hideContact: index % 3 === 0 })),
+      5_000,
+    )
+    const token = await tenant.serviceToken()
+    for (const list of ['/contacts?pageSize=128', '/contacts?pageSize=128&includeHidden=true']) {
+      const walked = await walk(service, token, list)
+      const all = [...new Array<Body>(count).fill({}), ...walked]
+      assert.equal(walked.length, list.includes('Hidden') ? 2_100 : 1_400)
+      const last = Math.ceil(all.length / 128)
+      for (let page = count / 128 + 1; page <= last + 1; page++) await assertPage(token, list, page, 128, all)
+    }
+  })
+}

@@ -43,37 +43,53 @@ type Given = (value: unknown) => string
 const tallied = (table: Table, filters: Filters, place: Place, size: string, given: Given): string => {
   const source = sourceOf(table, filters, given)
   const facet = given(facetOf(table, filters.values))
-  const tally = `from tallies where resource = '${table.name}' and facet = ${facet} and class = any (${source.classes})`
+  const ofClass = source.single ? `class = (${source.classes})[1]` : `class = any (${source.classes})`
+  const tally = `from tallies where resource = '${table.name}' and facet = ${facet} and ${ofClass}`
   const start =
     place.after !== undefined
       ? `select ${given(place.after)}::bigint + 1 as position`
       : place.skip === 0
         ? 'select 0::bigint as position'
-        : startInBlock(source, tally, given(place.skip))
+        : startAfter(source, tally, place.skip, given(place.skip))
   return `with total as (select coalesce(sum(count), 0)::bigint as total ${tally} and level = ${totalLevel}),
     start as (${start}),
     page_rows as (${rowsFromStart(source, size)})`
 }
 
-const [finest, ...coarser] = tallyLevels
-const [totalLevel = finest] = coarser.slice(-1)
+const [finest, middle, coarse, totalLevel] = tallyLevels
 
-/** From the coarsest blocks to the finest: in each level the block that holds the record, and what to skip inside it. */
-const startInBlock = (source: Source, tally: string, skip: string): string => {
-  const levels = [...tallyLevels].reverse()
+/**
+ * The way to a record begins where few blocks precede it, by how many records do: what was deleted before it makes them
+ * more, but not so many. In the first block the records themselves are skipped, in their index.
+ */
+const startAfter = (source: Source, tally: string, skipped: number, skip: string): string => {
+  if (skipped < 2 ** finest) return startByCounting(source, skip)
+  return startInBlock(source, tally, skip, skipped < 2 ** coarse ? [middle, finest] : [coarse, middle, finest])
+}
+
+/**
+ * From the coarsest blocks to the finest: in each level the first block that holds the record, and what to skip inside it.
+ * Few plan nodes: to set them up costs more than to read the rows. Hence no level above those that the record needs, and
+ * no grouping where there is one class, whose blocks come in order from the index and are read no further than needed.
+ */
+const startInBlock = (source: Source, tally: string, skip: string, levels: readonly number[]): string => {
   let blocks = `select 0::bigint as block, ${skip}::bigint as skip`
   for (const [index, level] of levels.entries()) {
     const parent = levels[index - 1]
-    if (parent === undefined) continue
     const range =
-      parent === totalLevel
+      parent === undefined
         ? 'block >= 0'
         : `block between parent.block << ${parent - level} and (parent.block + 1 << ${parent - level}) - 1`
+    const rows = `${tally} and level = ${level} and ${range}`
+    const counts = source.single
+      ? `select block, count::integer as count ${rows}`
+      : `select block, sum(count::integer)::integer as count ${rows} group by block`
     blocks = `select found.block, parent.skip - found.before as skip from (${blocks}) as parent, lateral (
-        select block, count, sum(count) over (order by block) - count as before from (
-          select block, sum(count::integer)::integer as count ${tally} and level = ${level} and ${range} group by block
-        ) as counts
-      ) as found where found.before <= parent.skip and parent.skip < found.before + found.count`
+        select block, before from (
+          select block, count, sum(count) over (order by block rows unbounded preceding) - count as before
+          from (${counts}) as counts
+        ) as sums where before + count > parent.skip order by block limit 1
+      ) as found`
   }
   return `select (${inOrder(source, 'position', `block << ${finest}`, 'skip + 1')} offset skip limit 1) as position
     from (${blocks}) as blocks`

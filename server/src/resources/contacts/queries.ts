@@ -3,8 +3,16 @@ import type { TenantDatabase } from '../../database/database.ts'
 import { type Event, handOver, routeOf } from '../../legacy/hand-over.ts'
 import type { Answer } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
-import { getRecord, requireReference } from '../../records/identifiers.ts'
-import { actionOf, createRecords, type Fields, lockHead, updateRecord, type Writer } from '../../records/write.ts'
+import { getRecord, isUuid, requireReference } from '../../records/identifiers.ts'
+import {
+  actionOf,
+  createRecords,
+  createRecordWhere,
+  type Fields,
+  lockHead,
+  updateRecord,
+  type Writer,
+} from '../../records/write.ts'
 import type { Contact } from './rules.ts'
 
 type NewContact = { writer: Writer; contact: Fields & { id: string; accountId: string } }
@@ -16,8 +24,25 @@ export const insertContact = (
 ): Promise<string> =>
   tenant.inGroups('contacts', { writer, contact }, (given: NewContact[]) => insertContacts(tenant, given))
 
+const insertContacts = async (tenant: TenantDatabase, given: NewContact[]): Promise<PromiseSettledResult<string>[]> => {
+  const [first, ...others] = given
+  const body = first && others.length === 0 ? await insertAtOnce(tenant, first) : null
+  return body === null ? insertTogether(tenant, given) : [{ status: 'fulfilled', value: body }]
+}
+
+/**
+ * The usual one, without a question before it: its account is named as records name it and exists, and there is no legacy
+ * system to hand it over to. Otherwise null, and nothing happened.
+ */
+const insertAtOnce = async (tenant: TenantDatabase, { writer, contact }: NewContact): Promise<string | null> => {
+  if (isUuid(contact.accountId)) return null
+  const condition = (given: (column: string) => string) => `not exists (select from legacy_systems)
+      and exists (select from accounts where account_id = ${given('account_id')})`
+  return createRecordWhere(tenant.write, writer, 'contacts', contact, condition)
+}
+
 /** Those whose accounts exist are stored, all or none; the others are refused, each for itself. */
-const insertContacts = (tenant: TenantDatabase, given: NewContact[]): Promise<PromiseSettledResult<string>[]> =>
+const insertTogether = (tenant: TenantDatabase, given: NewContact[]): Promise<PromiseSettledResult<string>[]> =>
   tenant.transaction(async (query, last) => {
     const [route, ...accounts] = await Promise.all([
       routeOf(query),

@@ -4,19 +4,24 @@ import { serialize } from 'pg-protocol'
 import { copyOf } from './byte-rows.ts'
 import { gather, prepared, type Row, type Statement } from './connection.ts'
 
-/** Sets the tenant until the transaction ends, in which nothing can be written, and answers no row. */
+/** They set the tenant until the transaction ends, and answer no row. */
+const setTenant = `set_config('masthead.tenant', $1, true) is null`
+const beginWrite = { name: 'masthead-write', text: `select where ${setTenant}` }
 const beginRead = {
   name: 'masthead-read',
-  text: `select where set_config('masthead.tenant', $1, true) is null or set_config('transaction_read_only', 'on', true) is null`,
+  text: `select where ${setTenant} or set_config('transaction_read_only', 'on', true) is null`,
 }
 
-/** Once for each connection, before the first read. */
+/** Once for each connection, before the first statement. */
 export const prepareReads = (client: pg.ClientBase): Promise<unknown> => client.query({ ...beginRead, values: [''] })
+export const prepareWrites = (client: pg.ClientBase): Promise<unknown> => client.query({ ...beginWrite, values: [''] })
 
 /** Columns with JSON that is sent as it is, and how much is to be put around it. */
 const asBytes: Readonly<Record<string, number>> = { body: 0, items: 128 }
 
-type Column = { name: string; parse: (value: Buffer) => unknown }
+/** Bytes on connections that read rows so, else text. */
+type Value = Buffer | string
+type Column = { name: string; parse: (value: Value) => unknown }
 /** By the names of statements. The columns of a prepared statement stay what they are. */
 const columnsOf = new Map<string, Column[]>()
 
@@ -29,25 +34,25 @@ const Query = class {} as unknown as new () => OpenQuery // by the next line it 
 Object.setPrototypeOf(Query.prototype, pg.Query.prototype)
 
 const executeAndSync = Buffer.concat([serialize.execute(), serialize.sync()])
-const beginningOf = (tenantId: string): Buffer =>
-  Buffer.concat([serialize.bind({ statement: beginRead.name, values: [tenantId] }), serialize.execute()])
+const beginningOf = (name: string, tenantId: string): Buffer =>
+  Buffer.concat([serialize.bind({ statement: name, values: [tenantId] }), serialize.execute()])
 
 /**
  * A statement in a transaction of its own that begins by setting the tenant. What is sent before one Sync is one
- * transaction to PostgreSQL, so it takes neither a `begin` nor a `commit`, and nobody's statement can fall between. Its
- * connection reads rows as bytes and is prepared for reads.
+ * transaction to PostgreSQL, so it takes neither a `begin` nor a `commit`, and nobody's statement can fall between. It has
+ * its answer when that transaction is committed. Its connection is prepared for what it begins with.
  */
-class TenantRead extends Query {
+class TenantStatement extends Query {
   readonly name: string
   readonly text: string
   readonly #values: unknown[]
-  readonly #tenantId: string
+  readonly #beginning: Buffer
   readonly #answer: (error: Error | null, rows: Row[]) => void
   #columns: Column[]
   readonly #rows: Row[] = []
 
   constructor(
-    tenantId: string,
+    beginning: Buffer,
     { name, text, values }: ReturnType<typeof prepared>,
     answer: (error: Error | null, rows: Row[]) => void,
   ) {
@@ -55,7 +60,7 @@ class TenantRead extends Query {
     this.name = name
     this.text = text
     this.#values = values
-    this.#tenantId = tenantId
+    this.#beginning = beginning
     this.#answer = answer
     this.#columns = columnsOf.get(name) ?? []
   }
@@ -66,7 +71,7 @@ class TenantRead extends Query {
     const { name, text } = this
     // A value that cannot be sent fails here, before anything is.
     const bind = serialize.bind({ statement: name, values: this.#values, valueMapper: utils.prepareValue })
-    const parts = [beginningOf(this.#tenantId)]
+    const parts = [this.#beginning]
     if (!this.hasBeenParsed(wire)) {
       parts.push(serialize.parse({ name, text }))
       wire.submittedNamedStatements[name] = text
@@ -81,16 +86,17 @@ class TenantRead extends Query {
     this.#columns = fields.map(({ name, dataTypeID }) => {
       const parse: (text: string) => unknown = pg.types.getTypeParser(dataTypeID, 'text')
       const room = asBytes[name]
-      return { name, parse: room === undefined ? (value) => parse(value.toString()) : (value) => copyOf(value, room) }
+      if (room === undefined) return { name, parse: (value) => parse(value.toString()) }
+      return { name, parse: (value) => (typeof value === 'string' ? value : copyOf(value, room)) }
     })
     columnsOf.set(this.name, this.#columns)
   }
 
-  handleDataRow({ fields }: { fields: (Buffer | null)[] }): void {
+  handleDataRow({ fields }: { fields: (Value | null)[] }): void {
     const row: Row = {}
     for (const [index, { name, parse }] of this.#columns.entries()) {
       const value = fields[index]
-      row[name] = value ? parse(value) : null
+      row[name] = value == null ? null : parse(value)
     }
     this.#rows.push(row)
   }
@@ -106,14 +112,21 @@ class TenantRead extends Query {
   }
 }
 
-export const readAsTenant = <R>(client: pg.ClientBase, tenantId: string, statement: Statement): Promise<R[]> =>
-  new Promise((resolve, reject) => {
-    gather(client)
-    client.query(
-      new TenantRead(tenantId, prepared(statement), (error, rows) => {
-        if (error) reject(error)
-        // The caller names the row type of the statement it wrote.
-        else resolve(rows as R[])
-      }),
-    )
-  })
+type AsTenant = <R>(client: pg.ClientBase, tenantId: string, statement: Statement) => Promise<R[]>
+
+const beginningWith =
+  (begin: { name: string }): AsTenant =>
+  <R>(client: pg.ClientBase, tenantId: string, statement: Statement): Promise<R[]> =>
+    new Promise((resolve, reject) => {
+      gather(client)
+      client.query(
+        new TenantStatement(beginningOf(begin.name, tenantId), prepared(statement), (error, rows) => {
+          if (error) reject(error)
+          // The caller names the row type of the statement it wrote.
+          else resolve(rows as R[])
+        }),
+      )
+    })
+
+export const readAsTenant = beginningWith(beginRead)
+export const writeAsTenant = beginningWith(beginWrite)
