@@ -10,14 +10,15 @@ import type { Database } from './database/database.ts'
 import { identity } from './database/revisions.ts'
 import { AnswerCache } from './http/answer-cache.ts'
 import { type RequestWatcher, watchRequest } from './http/answered-requests.ts'
-import { answerFromMemory } from './http/before-framework.ts'
+import { answerReads } from './http/before-framework.ts'
 import { openToAllOrigins } from './http/cross-origin.ts'
 import { describeApi } from './http/description.ts'
 import { drainAtTheEnd } from './http/drain.ts'
 import { getOnly } from './http/get-only.ts'
-import { type Handler, mountOperations } from './http/mount-operations.ts'
+import { mountOperations } from './http/mount-operations.ts'
 import { asProblem, sendProblem, urlTooLong } from './http/problems.ts'
 import { RateLimiter, type RateLimits } from './http/rate-limit.ts'
+import { openReads } from './http/reads.ts'
 import { requestId } from './http/request-id.ts'
 import { requestLog } from './http/request-log.ts'
 import { UnreadableRequests } from './http/unreadable-requests.ts'
@@ -26,6 +27,7 @@ import { DelegatedTokens } from './identity/delegated-tokens.ts'
 import type { OutsideIssuer } from './identity/outside-issuer.ts'
 import { type Authenticator, Principals } from './identity/principal.ts'
 import { type Log, openLog } from './log.ts'
+import type { Handler } from './operation-call.ts'
 import { Problem } from './problem.ts'
 
 /** Whose delegated tokens are accepted: those of our own authorization server, or of one outside. */
@@ -135,14 +137,16 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   const principals = new Principals(database, delegated.customer)
   const { answers = new AnswerCache(database.revisions) } = options
   const common = { database, handlers, baseUrl, issuer: delegation.issuer, limiter }
-  await app.register(
-    (scope) => mountOperations(scope, { ...common, api: customerApi, principals, answers, isOpenToAllOrigins: true }),
-    { prefix: customerApi.basePath },
-  )
+  const customer = { ...common, api: customerApi, isOpenToAllOrigins: true }
+  const reads = openReads({ ...customer, answers })
+  await app.register((scope) => mountOperations(scope, { ...customer, reads, principals }), {
+    prefix: customerApi.basePath,
+  })
+  const management = { ...common, api: managementApi, isOpenToAllOrigins: false }
   await app.register(
     (scope) =>
       mountOperations(scope, {
-        ...{ ...common, api: managementApi, answers: null, isOpenToAllOrigins: false },
+        ...{ ...management, reads: openReads({ ...management, answers: null }) },
         principals: new Principals(database, delegated.management),
         // It changes who may do what, which this node knows at once.
         afterWrite: () => database.revisions.move(identity),
@@ -150,12 +154,13 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     { prefix: managementApi.basePath },
   )
   // A trace begins in the framework.
-  if (!options.instrument) goBefore(app, answerFromMemory({ principals, answers, limiter, watchers, begin }))
+  if (!options.instrument)
+    goBefore(app, answerReads({ principals, answers, reads, limiter, watchers, begin, baseUrl, log: app.log }))
   return app
 }
 
 /** Who stands before the framework answers a request, or leaves it to the framework. */
-const goBefore = (app: FastifyInstance, answer: ReturnType<typeof answerFromMemory>): void => {
+const goBefore = (app: FastifyInstance, answer: ReturnType<typeof answerReads>): void => {
   const [framework] = app.server.listeners('request').slice(-1)
   if (!framework) throw new Error('the framework does not listen')
   app.server.off('request', framework as RequestListener) // it listens to requests, whatever the type of all listeners says

@@ -132,6 +132,15 @@ export class AnswerCache {
     return known
   }
 
+  /** What is kept of an address, where the records read at `revision` say the same: to compare costs less than a tag. */
+  confirm(tenantId: string, url: string, revision: number, body: Buffer): KnownAnswer | null {
+    const known = this.#shelfOf(tenantId)?.answers.get(url)
+    if (!known || revision !== this.#revisions.of(tenantId) || !known.plain.body.equals(body)) return null
+    this.#given.database++
+    known.foundAt = Date.now()
+    return known
+  }
+
   /** Of `revision` when the records were read: if it moved since, what was read may be of either side. */
   keep(
     tenantId: string,
@@ -140,21 +149,13 @@ export class AnswerCache {
     answer: Pick<KnownAnswer, 'scope' | 'operation' | 'path' | 'plain'>,
   ): KnownAnswer {
     this.#given.database++
-    const former = this.#shelfOf(tenantId)?.answers.get(url)
-    if (
-      former &&
-      revision === this.#revisions.of(tenantId) &&
-      former.plain.headers.etag === answer.plain.headers.etag
-    ) {
-      former.foundAt = Date.now()
-      return former
-    }
     const bytes = overheadBytes + url.length + weightOf(answer.plain)
     const known = { tenantId, url, foundAt: Date.now(), ...answer, forms: new Map(), bytes }
     if (revision !== this.#revisions.of(tenantId) || bytes > this.#mostBytes / 8) return known
     known.plain = alone(known.plain)
     const shelf = this.#shelfOf(tenantId) ?? { tenantId, revision, answers: new Map(), bytes: 0 }
     this.#shelves.set(tenantId, shelf)
+    const former = shelf.answers.get(url)
     if (former) this.#forget(shelf, former)
     shelf.answers.set(url, known)
     this.#add(shelf, bytes)

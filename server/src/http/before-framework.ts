@@ -1,65 +1,100 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { basePath } from '@masthead/contract'
+import { basePath, largest } from '@masthead/contract'
+import type { FastifyBaseLogger } from 'fastify'
 import { hasScope, type Principal, type Principals } from '../identity/principal.ts'
-import { type AnswerCache, type Form, type KnownAnswer, mayRemember } from './answer-cache.ts'
+import { type AnswerCache, mayRemember } from './answer-cache.ts'
 import { callerLeft, type RequestWatcher } from './answered-requests.ts'
 import { tokenIn } from './authenticate.ts'
 import { chooseEncoding } from './compression.ts'
+import { asProblem, problemAnswer } from './problems.ts'
 import type { Charge, RateLimiter } from './rate-limit.ts'
+import type { Read, ReadAnswer } from './reads.ts'
 import { requestId } from './request-id.ts'
-import { sendForm } from './send-form.ts'
+import { sendForm, sendRefusal } from './send-form.ts'
 
 type Surroundings = {
   principals: Principals
   answers: AnswerCache
+  reads: ReadonlyMap<string, Read>
   /** Null where nothing is limited. */
   limiter: RateLimiter | null
   watchers: readonly RequestWatcher[]
   /** Says that an answer is under way; false when none may begin any more. */
   begin: (response: ServerResponse) => boolean
+  baseUrl: string
+  log: FastifyBaseLogger
 }
 
-type Found = { principal: Principal; answer: KnownAnswer; form: Form; isCurrent: boolean }
+/** Who asks for what, and the answer where it is in memory or else how to read it. */
+type Found = { principal: Principal; of: Pick<Read, 'operation' | 'path' | 'scope'> } & (
+  | { answer: ReadAnswer; read?: undefined }
+  | { answer?: undefined; read: () => Promise<ReadAnswer> }
+)
 
 /**
- * Answers what is in memory before the framework looks at it: the way through its routes and hooks costs as much again.
+ * Answers plain reads before the framework looks at them: the way through its routes and hooks costs as much again.
  * Whatever is not as simple as that is left to the framework.
  */
-export const answerFromMemory = ({ principals, answers, limiter, watchers, begin }: Surroundings) => {
-  const find = ({ method, url = '', headers }: IncomingMessage): Found | null => {
-    if (method !== 'GET' || !url.startsWith(basePath) || !mayRemember(headers)) return null
+export const answerReads = (surroundings: Surroundings) => {
+  const { principals, answers, reads, limiter, watchers, begin, baseUrl, log } = surroundings
+
+  const find = (request: IncomingMessage): Found | null => {
+    const { method, url = '', headers } = request
+    if (method !== 'GET' || !url.startsWith(basePath) || url.length > largest.urlBytes) return null
     if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return null
     const token = tokenIn(headers.authorization)
     const principal = token && principals.recall(token)
     if (!principal) return null
-    const answer = answers.find(principal.tenantId, url)
-    const form = answer && answers.knownForm(answer, chooseEncoding(headers['accept-encoding']))
-    if (!form || !hasScope(principal, answer.scope)) return null
-    const ifNoneMatch = headers['if-none-match']
-    if (ifNoneMatch !== undefined && ifNoneMatch !== form.headers.etag) return null
-    return { principal, answer, form, isCurrent: ifNoneMatch !== undefined }
+    const found = recall(principal, request, url) ?? plainRead(principal, request, url)
+    return found && hasScope(principal, found.of.scope) ? found : null
   }
 
-  const send = (
-    { principal, answer, form, isCurrent }: Found,
+  const recall = (principal: Principal, { headers }: IncomingMessage, url: string): Found | null => {
+    const of = mayRemember(headers) ? answers.find(principal.tenantId, url) : null
+    const form = of && answers.knownForm(of, chooseEncoding(headers['accept-encoding']))
+    const ifNoneMatch = headers['if-none-match']
+    if (!form || (ifNoneMatch !== undefined && ifNoneMatch !== form.headers.etag)) return null
+    return { principal, of, answer: { form, isCurrent: ifNoneMatch !== undefined } }
+  }
+
+  const plainRead = (principal: Principal, { headers }: IncomingMessage, url: string): Found | null => {
+    for (const of of reads.values()) {
+      const match = of.plain.exec(url)
+      if (match)
+        return { principal, of, read: () => of.answer({ principal, url, params: { ...match.groups }, headers }) }
+    }
+    return null
+  }
+
+  const answer = (
+    { principal, of, answer, read }: Found,
     charge: Charge | null,
     request: IncomingMessage,
     response: ServerResponse,
     began: number,
   ) => {
-    answers.noteGiven()
     const id = requestId(request.headers['x-request-id'])
     for (const watcher of watchers) watcher.arrived()
     response.once('close', () => {
       charge?.leave()
       if (watchers.length === 0) return
-      const { operation, path } = answer
+      const { operation, path } = of
       const status = response.writableFinished ? response.statusCode : callerLeft
       const milliseconds = performance.now() - began
       const told = { requestId: id, operation, path, method: 'GET', status, milliseconds, principal, refusedBy: null }
       for (const watcher of watchers) watcher.answered(told)
     })
-    sendForm(response, form, isCurrent, id, charge)
+    if (answer) {
+      answers.noteGiven()
+      sendForm(response, answer, id, charge)
+      return
+    }
+    read()
+      .then((found) => sendForm(response, found, id, charge))
+      .catch((error) => {
+        const problem = asProblem(error, { raw: request, id, log })
+        sendRefusal(response, problemAnswer(problem, baseUrl, id), id, charge)
+      })
   }
 
   return (request: IncomingMessage, response: ServerResponse, leave: () => void): void => {
@@ -72,7 +107,7 @@ export const answerFromMemory = ({ principals, answers, limiter, watchers, begin
       else if (!found || charge?.refused || !begin(response)) {
         charge?.leave()
         leave()
-      } else send(found, charge, request, response, began)
+      } else answer(found, charge, request, response, began)
     }
     const charge = found && limiter ? limiter.call(found.principal) : null
     if (charge instanceof Promise) charge.then(go, leave)

@@ -1,28 +1,25 @@
-import { type Api, isTagged, type ManagementScope, type NamedOperation, type Scope } from '@masthead/contract'
+import type { Api, ManagementScope, NamedOperation, Scope } from '@masthead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from '../audit/author.ts'
 import type { Database, TenantDatabase } from '../database/database.ts'
 import type { SentAnswer } from '../database/kept-answers.ts'
 import { type Principal, type Principals, requireScope } from '../identity/principal.ts'
-import type { Answer, Call } from '../operation-call.ts'
+import { type Answer, type Call, type Handler, handlerOf } from '../operation-call.ts'
 import { Problem } from '../problem.ts'
-import type { Page } from '../records/list.ts'
-import { type AnswerCache, encoded, type Form, formOf, type KnownAnswer, mayRemember } from './answer-cache.ts'
+import { encoded, formOf } from './answer-cache.ts'
+import { answerHeaders } from './answer-headers.ts'
 import { authenticate, challenge, resourceMetadataPath } from './authenticate.ts'
 import { chooseEncoding } from './compression.ts'
-import { entityTag, isCurrent, readTags, requireMatch } from './conditional.ts'
+import { readTags, requireMatch } from './conditional.ts'
 import { allowAllOrigins } from './cross-origin.ts'
 import { answerOnce, fingerprint, readKey } from './idempotency.ts'
 import { asProblem, methodNotAllowed, problemAnswer, sendProblem } from './problems.ts'
 import type { Charge, RateLimiter } from './rate-limit.ts'
+import { type Read, routeOf } from './reads.ts'
 import { RefusedCallers } from './refused-callers.ts'
 import { bodyReader } from './request-body.ts'
 import { readQuery } from './request-query.ts'
 import { sendForm } from './send-form.ts'
-
-/** The handler of an operation as the mount sees it; in its resource `Handlers<…>` binds it to its types. */
-// biome-ignore lint/suspicious/noExplicitAny: a handler's call is typed where it is written, by its own operation
-export type Handler = (call: any) => Promise<Answer>
 
 type Surroundings = {
   api: Api
@@ -31,8 +28,8 @@ type Surroundings = {
   handlers: ReadonlyMap<string, Handler>
   baseUrl: string
   issuer: string
-  /** Null where the same address answers each caller differently. */
-  answers: AnswerCache | null
+  /** The reads of the interface. */
+  reads: ReadonlyMap<string, Read>
   /** Pages of any origin may call it. */
   isOpenToAllOrigins: boolean
   afterWrite?: () => void
@@ -47,7 +44,7 @@ declare module 'fastify' {
   }
 }
 
-/** Serves every operation of an interface below its base path; what has no handler fails here, at start. */
+/** Serves every operation of an interface below its base path. */
 export const mountOperations = async (app: FastifyInstance, surroundings: Surroundings): Promise<void> => {
   app.decorateRequest('principal', null)
   app.decorateRequest('charge', null)
@@ -81,77 +78,51 @@ export const mountOperations = async (app: FastifyInstance, surroundings: Surrou
 
 const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surroundings): void => {
   const { name, operation } = named
-  const { api, database, handlers, baseUrl, issuer, answers } = surroundings
-  const handler = handlers.get(name)
-  if (!handler) throw new Error(`the operation ${name} has no handler`)
   const scope = operation.scope as Scope | ManagementScope // a test holds the operations to them
-  const readBody = bodyReader(operation)
-  const hasTag = isTagged(named)
-  const url = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
+  const read = surroundings.reads.get(name)
   app.route({
     // Fastify's own HEAD says `Content-Length: 0` in a 304, which RFC 9110 §8.6 forbids.
     method: operation.method === 'GET' ? ['GET', 'HEAD'] : operation.method,
-    url,
+    url: routeOf(operation),
     config: { scope, operation: name },
     onRequest: async ({ principal, headers }) => {
       requireScope(known(principal), scope)
       // Where no body is read, no content type can be wrong.
       if (!operation.body) delete headers['content-type']
     },
-    handler: async (request, reply) => {
-      const encoding = chooseEncoding(request.headers['accept-encoding'])
-      if (operation.method !== 'GET') {
-        const { status, ...answer } = await write(request).finally(surroundings.afterWrite)
-        const plain = formOf({ ...answer, body: Buffer.from(answer.body) })
-        const { headers, body } = await encoded(plain, encoding)
-        return reply.code(status).headers(headers).send(body)
-      }
-      const ifNoneMatch = readTags('If-None-Match', request.headers['if-none-match'])
-      const form = answers
-        ? await answers.formIn(await recall(answers, request), encoding)
-        : await encoded(await read(request), encoding)
-      reply.hijack()
-      sendForm(reply.raw, form, isCurrent(ifNoneMatch, form.headers.etag), request.id, request.charge)
-    },
+    handler: read ? answerRead(read) : answerWrite(named, surroundings),
   })
+}
+
+const answerRead = (read: Read) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const { url, headers } = request
+  const answer = await read.answer({ principal: known(request.principal), url, headers, params: paramsOf(request) })
+  reply.hijack()
+  sendForm(reply.raw, answer, request.id, request.charge)
+}
+
+const answerWrite = (named: NamedOperation, surroundings: Surroundings) => {
+  const { name, operation } = named
+  const { api, database, handlers, baseUrl, issuer, afterWrite } = surroundings
+  const handler = handlerOf(handlers, name)
+  const readBody = bodyReader(operation)
+  const headersOf = answerHeaders(named, baseUrl + api.basePath)
 
   const callOf = (request: FastifyRequest): Call<typeof operation> => {
     const principal = known(request.principal)
     const ifMatch = operation.conditional ? readTags('If-Match', request.headers['if-match']) : null
+    const author = callerOf(principal, { address: request.ip, requestId: request.id })
     return {
-      params: request.params as Record<string, string>, // the router fills every parameter of the path
+      params: paramsOf(request),
       query: readQuery(request.url, operation.query),
       // The reader has checked it against the operation's own schema.
       body: readBody(request.headers['content-type'], bodyOf(request)) as undefined,
       principal,
-      // Of no use to reads.
-      get writer() {
-        const author = callerOf(principal, { address: request.ip, requestId: request.id })
-        return { author, actingUser: principal.legacyUserId }
-      },
+      writer: { author, actingUser: principal.legacyUserId },
       tenant: database.forTenant(principal.tenantId),
       issuer,
       requireCurrent: (body) => requireMatch(ifMatch, body),
     }
-  }
-
-  const recall = async (among: AnswerCache, request: FastifyRequest): Promise<KnownAnswer> => {
-    const { tenantId } = known(request.principal)
-    const remembered = mayRemember(request.headers) ? among.find(tenantId, request.url) : null
-    if (remembered) {
-      among.noteGiven()
-      return remembered
-    }
-    const revision = among.revisionOf(tenantId)
-    const plain = await read(request)
-    return among.keep(tenantId, request.url, revision, { scope, operation: name, path: api.basePath + url, plain })
-  }
-
-  const read = async (request: FastifyRequest): Promise<Form> => {
-    const call = callOf(request)
-    const answer = await handler(call)
-    const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
-    return formOf({ headers: headersOf(answer, call.query, body), body })
   }
 
   const write = async (request: FastifyRequest): Promise<SentAnswer> => {
@@ -170,13 +141,16 @@ const mount = (app: FastifyInstance, named: NamedOperation, surroundings: Surrou
     return { status: operation.status, headers: headersOf(answer, query, body), body }
   }
 
-  const headersOf = ({ location, links }: Answer, query: object, body: string | Buffer): Record<string, string> => ({
-    ...{ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'private, no-cache' },
-    ...(location && { location: `${baseUrl}${api.basePath}${location}` }),
-    ...(links && { link: linkHeader(`${baseUrl}${api.basePath}${operation.path}`, query, links) }),
-    ...(hasTag && { etag: entityTag(body) }),
-  })
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const { status, ...answer } = await write(request).finally(afterWrite)
+    const plain = formOf({ ...answer, body: Buffer.from(answer.body) })
+    const { headers, body } = await encoded(plain, chooseEncoding(request.headers['accept-encoding']))
+    return reply.code(status).headers(headers).send(body)
+  }
 }
+
+/** The router fills every parameter of the path. */
+const paramsOf = ({ params }: FastifyRequest): Record<string, string> => params as Record<string, string>
 
 /** As the parser of this scope leaves it. */
 const bodyOf = ({ body }: FastifyRequest): Buffer | undefined => body as Buffer | undefined
@@ -205,17 +179,6 @@ const charge = async (
 const known = (principal: Principal | null): Principal => {
   if (principal) return principal
   throw new Error('an operation was called without a principal')
-}
-
-const linkHeader = (address: string, query: object, links: Page['links']): string => {
-  const { page: _page, cursor: _cursor, ...kept } = query as Record<string, unknown> // any parsed query is one
-  return Object.entries(links)
-    .map(([relation, target]) => {
-      const parameters = new URLSearchParams()
-      for (const [name, value] of Object.entries({ ...kept, ...target })) parameters.set(name, String(value))
-      return `<${address}?${parameters}>; rel="${relation}"`
-    })
-    .join(', ')
 }
 
 type MethodsAt = (url: string) => string[]

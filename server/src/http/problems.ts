@@ -36,7 +36,7 @@ const ofFramework: Record<string, () => Problem> = {
 export const retryAfterSeconds = '1'
 
 /** Every failure becomes a problem; what the caller did not cause is logged and never shown. */
-export const asProblem = (error: unknown, request: FastifyRequest): Problem => {
+export const asProblem = (error: unknown, request: Pick<FastifyRequest, 'raw' | 'id' | 'log'>): Problem => {
   if (error instanceof Problem) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const known = ofFramework[code]
@@ -85,7 +85,11 @@ const wellFormed = (_member: string, value: unknown): unknown =>
 /** The problem as it is sent, but for what belongs to each request. */
 export const problemAnswer = (problem: Problem, baseUrl: string, requestId: string): SentAnswer => ({
   status: problem.status,
-  headers: { 'cache-control': 'no-store', ...problem.headers, 'content-type': 'application/problem+json' },
+  headers: {
+    'cache-control': 'no-store',
+    ...problem.headers,
+    'content-type': 'application/problem+json; charset=utf-8',
+  },
   body: JSON.stringify(problemBody(problem, baseUrl, requestId), wellFormed),
 })
 

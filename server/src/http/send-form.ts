@@ -1,13 +1,14 @@
 import type { ServerResponse } from 'node:http'
+import type { SentAnswer } from '../database/kept-answers.ts'
 import { type Form, withoutContent } from './answer-cache.ts'
 import { openToAllOrigins } from './cross-origin.ts'
 import type { Charge } from './rate-limit.ts'
+import type { ReadAnswer } from './reads.ts'
 
 /** Sends what a read answers, or that the caller has it, past what the framework would do to headers and bytes. */
 export const sendForm = (
   response: ServerResponse,
-  form: Form,
-  isCurrent: boolean,
+  { form, isCurrent }: ReadAnswer,
   requestId: string,
   charge: Charge | null,
 ): void => {
@@ -24,13 +25,27 @@ export const sendForm = (
 
 const mostInOnePiece = 8_192
 
+/** Sends what a read of the interface that is open to all origins is refused with, in the same way. */
+export const sendRefusal = (
+  response: ServerResponse,
+  { status, headers, body }: SentAnswer,
+  requestId: string,
+  charge: Charge | null,
+): void => {
+  // Whoever has the head of another answer already must not take this for its body.
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  const own = { 'x-request-id': requestId, 'content-length': Buffer.byteLength(body) }
+  response.writeHead(status, { ...openToAllOrigins, ...charge?.headers(), ...headers, ...own }).end(body)
+}
+
 /** Names and values by turns. */
 const linesOf = (form: Form): NonNullable<Form['lines']> => {
   form.lines ??= {
-    whole: openLines.concat(Object.entries(form.headers).flat()),
-    bare: openLines.concat(Object.entries(withoutContent(form)).flat()),
+    whole: Object.entries(form.headers).flat(),
+    bare: Object.entries(withoutContent(form)).flat(),
   }
   return form.lines
 }
-
-const openLines = Object.entries(openToAllOrigins).flat()

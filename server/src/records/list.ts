@@ -7,8 +7,9 @@ import { type Filters, type ListQuery, readFilters } from './filters.ts'
 import { type Found, mostCounted, pageStatement } from './page-statement.ts'
 import { tables } from './tables.ts'
 
-/** A page as it is sent, and what its links change in the query. */
-export type Page = { body: Buffer; links: Partial<Record<'first' | 'prev' | 'next' | 'last', Target>> }
+/** A page as it is sent, and what its links change in the query, which is not needed where the same was sent before. */
+export type Page = { body: Buffer; links: () => Links }
+export type Links = Partial<Record<'first' | 'prev' | 'next' | 'last', Target>>
 type Target = { page: number } | { cursor: string }
 
 export const listRecords = async (tenant: TenantDatabase, resource: ResourceName, query: ListQuery): Promise<Page> => {
@@ -18,9 +19,12 @@ export const listRecords = async (tenant: TenantDatabase, resource: ResourceName
   const filters = await readFilters(tenant, tables[resource], query)
   const found = filters ? await find(tenant, resource, filters, { size, page, mark }) : nothing
   const total = filters?.words && found.total > mostCounted ? null : found.total
+  const cursorKey = await tenant.cursorKey()
+  const sealNext = (position: number) =>
+    sealCursor(cursorKey, contextOf(tenant, resource, query), { position, page: page + 1 })
   return {
     body: enclose('{"items":[', found.items, `],"page":${page},"pageSize":${size},"total":${total}}`),
-    links: await linksOf(tenant, resource, query, { size, page, total, found }),
+    links: () => linksOf({ size, page, total, found }, sealNext),
   }
 }
 
@@ -66,19 +70,14 @@ const contextOf = (tenant: TenantDatabase, resource: ResourceName, query: ListQu
   return JSON.stringify([tenant.tenantId, resource, Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))])
 }
 
-const linksOf = async (
-  tenant: TenantDatabase,
-  resource: ResourceName,
-  query: ListQuery,
+const linksOf = (
   { size, page, total, found }: { size: number; page: number; total: number | null; found: Found },
-): Promise<Page['links']> => {
+  sealNext: (position: number) => string,
+): Links => {
   const last = total === null ? null : Math.max(1, Math.ceil(total / size))
-  const links: Page['links'] = { first: { page: 1 } }
+  const links: Links = { first: { page: 1 } }
   if (page > 1) links.prev = { page: last === null ? page - 1 : Math.min(page - 1, last) }
-  if (found.found > size && found.last !== null) {
-    const mark = { position: found.last, page: page + 1 }
-    links.next = { cursor: sealCursor(await tenant.cursorKey(), contextOf(tenant, resource, query), mark) }
-  }
+  if (found.found > size && found.last !== null) links.next = { cursor: sealNext(found.last) }
   if (last !== null) links.last = { page: last }
   return links
 }
