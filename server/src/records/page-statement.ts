@@ -22,6 +22,8 @@ export const pageStatement = (table: Table, filters: Filters, place: Place): Sta
   const values: unknown[] = []
   const given = (value: unknown): string => `$${values.push(value)}`
   const size = given(place.size)
+  if (place.skip === 0 && !filters.words && filters.account === null)
+    return { text: firstPage(table, filters, size, given), values }
   const page = filters.words
     ? searched(table, filters, filters.words, place, size, given)
     : filters.account === null
@@ -39,22 +41,38 @@ export const pageStatement = (table: Table, filters: Filters, place: Place): Sta
 
 type Given = (value: unknown) => string
 
+/** The total, which is kept, says by itself whether more follows, so no row need be numbered. */
+const firstPage = (table: Table, filters: Filters, size: string, given: Given): string => {
+  const source = sourceOf(table, filters, given)
+  return `select total.total, total.total as found, page.* from (
+      ${totalOf(tallyOf(table, filters, source, given))}
+    ) as total, (
+      select string_agg(body, ',' order by position) as items, max(position) as last
+      from (${inOrder(source, 'position, body', '0', `${size}::bigint`)} limit ${size}::bigint) as page_rows
+    ) as page`
+}
+
 /** The total is kept, and so are the sums that lead from a page to its place. */
 const tallied = (table: Table, filters: Filters, place: Place, size: string, given: Given): string => {
   const source = sourceOf(table, filters, given)
-  const facet = given(facetOf(table, filters.values))
-  const ofClass = source.single ? `class = (${source.classes})[1]` : `class = any (${source.classes})`
-  const tally = `from tallies where resource = '${table.name}' and facet = ${facet} and ${ofClass}`
+  const tally = tallyOf(table, filters, source, given)
   const start =
     place.after !== undefined
       ? `select ${given(place.after)}::bigint + 1 as position`
-      : place.skip === 0
-        ? 'select 0::bigint as position'
-        : startAfter(source, tally, place.skip, given(place.skip))
-  return `with total as (select coalesce(sum(count), 0)::bigint as total ${tally} and level = ${totalLevel}),
+      : startAfter(source, tally, place.skip, given(place.skip))
+  return `with total as (${totalOf(tally)}),
     start as (${start}),
     page_rows as (${rowsFromStart(source, size)})`
 }
+
+const tallyOf = (table: Table, filters: Filters, source: Source, given: Given): string => {
+  const facet = given(facetOf(table, filters.values))
+  const ofClass = source.single ? `class = (${source.classes})[1]` : `class = any (${source.classes})`
+  return `from tallies where resource = '${table.name}' and facet = ${facet} and ${ofClass}`
+}
+
+const totalOf = (tally: string): string =>
+  `select coalesce(sum(count), 0)::bigint as total ${tally} and level = ${totalLevel}`
 
 const [finest, middle, coarse, totalLevel] = tallyLevels
 
