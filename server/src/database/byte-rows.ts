@@ -53,11 +53,13 @@ export const fromBytes: pg.CustomTypesConfig = {
   },
 }
 
-/**
- * Of bytes that are good only until the next message comes, a copy on its own, because it may be kept; with room at both
- * ends for what is put around it.
- */
-export const copyOf = (bytes: Buffer, room: number): Buffer => {
+/** Of bytes that are good only until the next message comes. Where it is kept, it is copied once more, on its own. */
+export const copyOf = (bytes: Buffer): Buffer => Buffer.from(bytes)
+
+const room = 128
+
+/** The same with room at both ends for what is put around it. */
+export const copyWithRoom = (bytes: Buffer): Buffer => {
   const copy = Buffer.allocUnsafeSlow(room + bytes.length + room)
   bytes.copy(copy, room)
   return copy.subarray(room, room + bytes.length)
@@ -65,10 +67,10 @@ export const copyOf = (bytes: Buffer, room: number): Buffer => {
 
 /** In the room that a copy has: to copy a page once more would cost as much as to read it. */
 export const enclose = (before: string, bytes: Buffer | null, after: string): Buffer => {
-  const end = (bytes?.byteOffset ?? 0) + (bytes?.length ?? 0)
-  if (!bytes || bytes.byteOffset < before.length || bytes.buffer.byteLength - end < after.length)
+  const hasRoom = bytes?.byteOffset === room && bytes.buffer.byteLength === room + bytes.length + room
+  if (!hasRoom || before.length > room || after.length > room)
     return Buffer.concat([Buffer.from(before), bytes ?? Buffer.alloc(0), Buffer.from(after)])
-  const whole = Buffer.from(bytes.buffer, bytes.byteOffset - before.length, before.length + bytes.length + after.length)
+  const whole = Buffer.from(bytes.buffer, room - before.length, before.length + bytes.length + after.length)
   whole.write(before, 0, 'latin1')
   whole.write(after, before.length + bytes.length, 'latin1')
   return whole

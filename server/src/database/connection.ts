@@ -216,7 +216,8 @@ export const unpreparedOn =
     // The caller names the row type of the statement it wrote.
     (await client.query(text, values)).rows as R[]
 
-type Lane = { client: Promise<pg.Client>; load: number }
+/** `opened` is the client once it is there, so that nobody need wait for it. */
+type Lane = { client: Promise<pg.Client>; opened?: pg.Client; load: number }
 
 /**
  * A few connections that many callers share: each caller queues its messages in one synchronous call, on the lane with
@@ -240,7 +241,7 @@ export class SharedConnections {
     const lane = this.#leastLoaded()
     lane.load++
     try {
-      return await work(await lane.client)
+      return await work(lane.opened ?? (await lane.client))
     } finally {
       lane.load--
     }
@@ -265,7 +266,9 @@ export class SharedConnections {
     const forget = () => {
       if (this.#lanes[index] === lane) this.#lanes[index] = undefined
     }
-    client.then((opened) => opened.once('end', forget).once('error', forget), forget)
+    client.then((opened) => {
+      lane.opened = opened.once('end', forget).once('error', forget)
+    }, forget)
     return lane
   }
 

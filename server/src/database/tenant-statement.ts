@@ -1,7 +1,7 @@
 import pg from 'pg'
 import utils from 'pg/lib/utils.js'
 import { serialize } from 'pg-protocol'
-import { copyOf } from './byte-rows.ts'
+import { copyOf, copyWithRoom } from './byte-rows.ts'
 import { gather, prepared, type Row, type Statement } from './connection.ts'
 
 /** They set the tenant until the transaction ends, and answer no row. */
@@ -16,8 +16,8 @@ const beginRead = {
 export const prepareReads = (client: pg.ClientBase): Promise<unknown> => client.query({ ...beginRead, values: [''] })
 export const prepareWrites = (client: pg.ClientBase): Promise<unknown> => client.query({ ...beginWrite, values: [''] })
 
-/** Columns with JSON that is sent as it is, and how much is to be put around it. */
-const asBytes: Readonly<Record<string, number>> = { body: 0, items: 128 }
+/** Columns with JSON that is sent as it is, or with something around it. */
+const asBytes: Readonly<Record<string, (bytes: Buffer) => Buffer>> = { body: copyOf, items: copyWithRoom }
 
 /** Bytes on connections that read rows so, else text. */
 type Value = Buffer | string
@@ -85,17 +85,18 @@ class TenantStatement extends Query {
   handleRowDescription({ fields }: { fields: { name: string; dataTypeID: number }[] }): void {
     this.#columns = fields.map(({ name, dataTypeID }) => {
       const parse: (text: string) => unknown = pg.types.getTypeParser(dataTypeID, 'text')
-      const room = asBytes[name]
-      if (room === undefined) return { name, parse: (value) => parse(value.toString()) }
-      return { name, parse: (value) => (typeof value === 'string' ? value : copyOf(value, room)) }
+      const copy = asBytes[name]
+      if (!copy) return { name, parse: (value) => parse(value.toString()) }
+      return { name, parse: (value) => (typeof value === 'string' ? value : copy(value)) }
     })
     columnsOf.set(this.name, this.#columns)
   }
 
   handleDataRow({ fields }: { fields: (Value | null)[] }): void {
     const row: Row = {}
-    for (const [index, { name, parse }] of this.#columns.entries()) {
-      const value = fields[index]
+    let index = 0
+    for (const { name, parse } of this.#columns) {
+      const value = fields[index++]
       row[name] = value == null ? null : parse(value)
     }
     this.#rows.push(row)

@@ -61,7 +61,7 @@ export const answerReads = (surroundings: Surroundings) => {
     for (const of of reads.values()) {
       const match = of.plain.exec(url)
       if (match)
-        return { principal, of, read: () => of.answer({ principal, url, params: { ...match.groups }, headers }) }
+        return { principal, of, read: () => of.answer({ principal, url, params: match.groups ?? {}, headers }) }
     }
     return null
   }
@@ -75,15 +75,16 @@ export const answerReads = (surroundings: Surroundings) => {
   ) => {
     const id = requestId(request.headers['x-request-id'])
     for (const watcher of watchers) watcher.arrived()
-    response.once('close', () => {
-      charge?.leave()
-      if (watchers.length === 0) return
-      const { operation, path } = of
-      const status = response.writableFinished ? response.statusCode : callerLeft
-      const milliseconds = performance.now() - began
-      const told = { requestId: id, operation, path, method: 'GET', status, milliseconds, principal, refusedBy: null }
-      for (const watcher of watchers) watcher.answered(told)
-    })
+    if (charge || watchers.length > 0)
+      response.once('close', () => {
+        charge?.leave()
+        if (watchers.length === 0) return
+        const { operation, path } = of
+        const status = response.writableFinished ? response.statusCode : callerLeft
+        const milliseconds = performance.now() - began
+        const told = { requestId: id, operation, path, method: 'GET', status, milliseconds, principal, refusedBy: null }
+        for (const watcher of watchers) watcher.answered(told)
+      })
     if (answer) {
       answers.noteGiven()
       sendForm(response, answer, id, charge)
