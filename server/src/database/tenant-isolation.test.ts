@@ -113,6 +113,14 @@ describe('under the role that serves', () => {
     ]
   }
 
+  test('nothing can be written where it is read', async () => {
+    const { read, readSlowly } = service.database.forTenant(a.id)
+    const text = 'delete from tallies'
+    await Promise.all(
+      [read, readSlowly, service.database.read].map((query) => assert.rejects(query({ text }), { code: '25006' })),
+    )
+  })
+
   test('nothing can be done to any table without a tenant, also after a transaction that had one', async () => {
     const refused = async (missing: RegExp) => {
       for (const table of tables) {

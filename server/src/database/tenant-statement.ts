@@ -5,15 +5,13 @@ import { copyOf, copyWithRoom } from './byte-rows.ts'
 import { gather, prepared, type Row, type Statement } from './connection.ts'
 
 /** They set the tenant until the transaction ends, and answer no row. */
-const setTenant = `set_config('masthead.tenant', $1, true) is null`
-const beginWrite = { name: 'masthead-write', text: `select where ${setTenant}` }
-const beginRead = {
-  name: 'masthead-read',
-  text: `select where ${setTenant} or set_config('transaction_read_only', 'on', true) is null`,
-}
+const text = `select where set_config('masthead.tenant', $1, true) is null`
+const beginWrite = { name: 'masthead-write', text }
+const beginRead = { name: 'masthead-read', text }
 
-/** Once for each connection, before the first statement. */
-export const prepareReads = (client: pg.ClientBase): Promise<unknown> => client.query({ ...beginRead, values: [''] })
+/** Once for each connection, before the first statement. Where it is read, nothing can be written from then on. */
+export const prepareReads = (client: pg.ClientBase): Promise<unknown> =>
+  Promise.all([client.query('set default_transaction_read_only = on'), client.query({ ...beginRead, values: [''] })])
 export const prepareWrites = (client: pg.ClientBase): Promise<unknown> => client.query({ ...beginWrite, values: [''] })
 
 /** Columns with JSON that is sent as it is, or with something around it. */

@@ -90,7 +90,7 @@ describe('an answer from memory', () => {
     const { revisions } = here.database
     const before = revisions.of(tenant.id)
     await here.owner.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+      `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
     )
     await until('it counts no longer', () => revisions.of(tenant.id) !== before, guaranteedMilliseconds)
   })
@@ -225,6 +225,19 @@ describe('the memory of answers', () => {
       assert.equal(cache.knownForm(known, encoding), made)
     }
     assert.ok(cache.load().bytes > bytes)
+  })
+
+  test('knows what is read again by its bytes, as long as its tenant was not written to', () => {
+    const cache = new AnswerCache(revisions)
+    const revision = cache.revisionOf('third')
+    const known = cache.keep('third', '/', revision, { ...about, plain: form(500) })
+    assert.equal(cache.confirm('third', '/', revision, form(500).body), known)
+    assert.equal(cache.confirm('third', '/', revision, form(501).body), null)
+    assert.equal(cache.confirm('third', '/other', revision, form(500).body), null)
+    assert.equal(cache.confirm('fourth', '/', cache.revisionOf('fourth'), form(500).body), null)
+    revisions.move('third')
+    for (const at of [revision, cache.revisionOf('third')])
+      assert.equal(cache.confirm('third', '/', at, form(500).body), null)
   })
 
   test('takes nothing whose tenant was written to while it was read', () => {
