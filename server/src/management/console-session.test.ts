@@ -125,7 +125,11 @@ describe('the management interface', () => {
 
   test('cannot be called by pages of other origins', async () => {
     const headers = { origin: 'https://evil.example' }
-    const answer = await manage(origin, 'GET', '/me', { headers })
-    assert.equal(answer.headers.get('access-control-allow-origin'), null)
+    const { management } = await new ConsoleBrowser(origin).signIn(await newPerson(service, [tenant, 'viewer']))
+    for (const token of [undefined, management]) {
+      const answer = await manage(origin, 'GET', '/me', { headers, ...(token && { token }) })
+      assert.equal(answer.status, token ? 200 : 401)
+      assert.equal(answer.headers.get('access-control-allow-origin'), null)
+    }
   })
 })
