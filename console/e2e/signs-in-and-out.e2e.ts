@@ -53,6 +53,12 @@ visit('opens the address that ends a sign-in by hand, and comes to the start', g
   assert.equal(new URL(page.url()).pathname, '/')
 })
 
+visit('comes by another name of the machine, and is led to the right one', grace, async (page) => {
+  await page.goto(`${baseUrl.replace('localhost', '127.0.0.1')}/accounts`)
+  await requireRows(page, ['Harbour Books'])
+  assert.equal(page.url(), `${baseUrl}/accounts`)
+})
+
 visit('changes the mind on the way, and can begin again', null, async (page) => {
   await page.goto('/accounts')
   await button(page, 'Sign in').click()

@@ -22,6 +22,8 @@ visit('goes through rows and pages, and opens one', person, async (page) => {
   await requireRows(page, names.slice(25, 50))
   assert.equal(new URL(page.url()).search, '?pageSize=25&page=2')
   await page.getByText('26 to 50 of 60').waitFor()
+  const current = page.getByRole('navigation', { name: 'Pages' }).locator('[aria-current=page]')
+  assert.deepEqual(await current.allInnerTexts(), ['2'])
   await page.keyboard.press('n')
   await requireRows(page, names.slice(50))
   // There is no page after the last.

@@ -21,8 +21,11 @@ export const usePathId = (): string => {
 /** Changes parameters of the address and keeps the others; undefined and empty ones are left out of it. */
 export const useSetParameters = (): ((changes: Parameters, options?: { replace?: boolean }) => void) => {
   const navigate = useNavigate()
-  return (changes, { replace = false } = {}) =>
-    navigate({ to: '.', search: (before: Parameters) => ({ ...before, ...changes }), replace, resetScroll: false })
+  return (changes, { replace = false } = {}) => {
+    const search = (before: Parameters) => ({ ...before, ...changes })
+    // What replaces the address is typed or chosen in place.
+    navigate({ to: '.', search, replace, resetScroll: !replace })
+  }
 }
 
 type LinkProps = Pick<
@@ -38,7 +41,11 @@ type LinkProps = Pick<
 
 /** A link to a page of the console. */
 export const Link = ({ to, id, parameters = {}, ...rest }: LinkProps) => {
-  const target: RouterLinkProps = { to, params: { id }, search: parameters }
+  const target: RouterLinkProps = {
+    ...{ to, params: { id }, search: parameters },
+    // It leads to where one is only if all of it does; otherwise the first page would be the current one on every page.
+    activeOptions: { exact: true, explicitUndefined: true },
+  }
   return <RouterLink {...target} {...rest} />
 }
 

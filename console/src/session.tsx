@@ -77,16 +77,21 @@ const hereOrStart = (): string => (location.pathname === signedInPath ? '/' : lo
 
 const newClient = async (): Promise<OAuthClient> => {
   const response = await fetch('/console.json')
-  const { issuer, clientId }: { issuer: string; clientId: string } = await response.json()
+  if (!response.ok) throw new Error(`The service does not say how to sign in: it answered with ${response.status}.`)
+  const { baseUrl, issuer, clientId }: { baseUrl: string; issuer: string; clientId: string } = await response.json()
+  // Tokens are for this address, and people are sent back to it.
+  if (location.origin !== new URL(baseUrl).origin) await moveTo(baseUrl)
   return new OAuthClient({
-    baseUrl: location.origin,
-    authUrl: issuer,
-    clientId,
-    redirectUri: location.origin + signedInPath,
+    ...{ baseUrl, authUrl: issuer, clientId, redirectUri: baseUrl + signedInPath },
     // The contract lists them as plain texts.
     scopes: customerApi.scopes as Scope[],
     managementScopes: managementApi.scopes as ManagementScope[],
   })
+}
+
+const moveTo = (baseUrl: string): Promise<never> => {
+  location.replace(baseUrl + location.pathname + location.search)
+  return new Promise(() => {})
 }
 
 const SessionContext = createContext<Session>({ signedIn: null })

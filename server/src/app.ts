@@ -126,7 +126,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   const limiter = rateLimits && new RateLimiter(rateLimits, await openCounters(app, options))
   await describeApi(app, baseUrl, delegation.issuer)
   // What the console must know to begin.
-  getOnly(app, '/console.json', async () => ({ issuer: delegation.issuer, clientId: consoleId }))
+  getOnly(app, '/console.json', async () => ({ baseUrl, issuer: delegation.issuer, clientId: consoleId }))
   const [delegated, handlers] = await Promise.all([
     'secret' in delegation
       ? mountOwnServer(app, options, delegation, limiter)

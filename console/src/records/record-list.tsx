@@ -25,7 +25,8 @@ export const RecordList = ({ name, actions }: { name: ListedName; actions?: Reac
   const isFull = data !== undefined && !isPlaceholderData && data.items.length === data.pageSize
   useEffect(() => {
     // Most who look at a page look at the next one too.
-    if (isFull) queryClient.prefetchQuery(pageQuery(masthead, name, { ...query, page: query.page + 1 }))
+    const next = pageQuery(masthead, name, { ...query, page: query.page + 1 })
+    if (isFull) queryClient.prefetchQuery({ ...next, staleTime: Number.POSITIVE_INFINITY })
   })
   const shown = useShownColumns(name, parameters)
   return (

@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { chooseEncoding } from '../http/compression.ts'
 import { entityTag, isCurrent, readTags } from '../http/conditional.ts'
 import { getOnly } from '../http/get-only.ts'
-import { lazily } from '../lazily.ts'
 import { Problem } from '../problem.ts'
 
 export type Console = {
@@ -19,7 +18,6 @@ const usualFolder = new URL('../../../console/dist/', import.meta.url)
 export const mountConsole = (app: FastifyInstance, issuer: string, folder = usualFolder): Console => {
   const read = readerOf(folder)
   const findForm = finderOf(read)
-  const patterns = lazily(() => readPatterns(read))
   const sendPage = async (request: FastifyRequest, reply: FastifyReply) => {
     const found = await findForm(request, 'index.html')
     reply.headers({ ...pageHeaders, 'content-security-policy': policy(issuer) })
@@ -36,7 +34,8 @@ export const mountConsole = (app: FastifyInstance, issuer: string, folder = usua
   const isAskedFor = async ({ method, url }: FastifyRequest) => {
     if (method !== 'GET' && method !== 'HEAD') return false
     const [path = ''] = url.split('?', 1)
-    return (await patterns()).some((pattern) => pattern.test(path))
+    // Read anew, because a build may have come meanwhile.
+    return (await readPatterns(read)).some((pattern) => pattern.test(path))
   }
   return { isAskedFor, sendPage }
 }
