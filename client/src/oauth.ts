@@ -15,6 +15,8 @@ export interface OAuthClientOptions {
   baseUrl: string | URL
   /** Address of the authorization server, where it is another one. */
   authUrl?: string | URL | undefined
+  /** Of an authorization server outside, where they are at other paths; its access token serves every interface. */
+  endpoints?: { authorization: string | URL; token: string | URL } | undefined
   /** As the application was registered: `masthead app register` prints it. */
   clientId: string
   redirectUri: string
@@ -88,8 +90,10 @@ export class OAuthClient {
       ...(prompt !== undefined && { prompt }),
       ...(tenant !== undefined && { tenant }),
     })
-    if (managementScopes) parameters.append('resource', this.#baseUrl + managementPath)
-    return { url: `${this.#authUrl}/oauth2/authorize?${parameters}`, state, codeVerifier }
+    if (managementScopes && !this.#options.endpoints) parameters.append('resource', this.#baseUrl + managementPath)
+    const url = new URL(this.#options.endpoints?.authorization ?? `${this.#authUrl}/oauth2/authorize`)
+    for (const [name, value] of parameters) url.searchParams.append(name, value)
+    return { url: url.href, state, codeVerifier }
   }
 
   /** Step 2: the address to which the user came back, and what `createAuthorizationRequest` gave. */
@@ -101,7 +105,7 @@ export class OAuthClient {
     if (state === '' || searchParams.get('state') !== state)
       throw new AuthorizationError('state_mismatch', 'the answer belongs to another request: start again')
     // RFC 9207: an answer of another authorization server is not for us.
-    if ((searchParams.get('iss') ?? this.#authUrl) !== this.#authUrl)
+    if (baseAddress(searchParams.get('iss') ?? this.#authUrl) !== this.#authUrl)
       throw new AuthorizationError('issuer_mismatch', `the answer does not come from ${this.#authUrl}`)
     const error = searchParams.get('error')
     if (error !== null)
@@ -125,14 +129,15 @@ export class OAuthClient {
       const resource = this.#baseUrl + path
       return this.#request({ grant_type: 'refresh_token', refresh_token: refreshToken, resource }, refreshToken)
     }
-    return new OAuthSession(tokens, renew, this.#options.onTokens)
+    const managementOf = this.#options.endpoints ? null : managementPath
+    return new OAuthSession(tokens, renew, this.#options.onTokens, managementOf)
   }
 
   /** Sent once: a code and a refresh token work once, and who repeats one ends what it gave. */
   async #request(grant: Record<string, string>, refreshToken: string | null = null): Promise<Tokens> {
     const body = new URLSearchParams({ client_id: this.#options.clientId, ...grant })
     const sentAt = Date.now()
-    const { status, text } = await post(`${this.#authUrl}/oauth2/token`, body)
+    const { status, text } = await post(String(this.#options.endpoints?.token ?? `${this.#authUrl}/oauth2/token`), body)
     const answer: TokenAnswer = readObject(text) ?? {}
     if (status !== 200 || !answer.access_token) {
       const description = answer.error_description ?? `the authorization server answered with ${status}`
@@ -160,7 +165,11 @@ export class OAuthSession {
   /** A refresh token works once, so those who need it take turns. */
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(tokens: Tokens, renew: Renew, onTokens: OAuthClientOptions['onTokens']) {
+  readonly #managementPath: string | null
+
+  /** Without a path of its own, the management interface takes the same tokens. */
+  constructor(tokens: Tokens, renew: Renew, onTokens: OAuthClientOptions['onTokens'], ofManagement: string | null) {
+    this.#managementPath = ofManagement
     this.#tokens = tokens
     this.#renew = renew
     this.#onTokens = onTokens
@@ -179,13 +188,15 @@ export class OAuthSession {
   /** For `Management`, when the client was made with `managementScopes`. */
   readonly management = {
     accessToken: async (refused?: string): Promise<string> => {
+      const path = this.#managementPath
+      if (path === null) return this.accessToken(refused)
       const known = this.#ofManagement
       if (known && !isOver(known, refused)) return known.accessToken
       return this.#inTurn(async () => {
         // Who waited for the turn finds what the one before got.
         const now = this.#ofManagement
         if (now && now !== known && !isOver(now, refused)) return now.accessToken
-        const tokens = await this.#renewOnce(managementPath)
+        const tokens = await this.#renewOnce(path)
         this.#ofManagement = tokens
         await this.#keep({ ...this.#tokens, refreshToken: tokens.refreshToken })
         return tokens.accessToken

@@ -75,14 +75,23 @@ export const signOut = async (management: Management, everywhere: boolean): Prom
 
 const hereOrStart = (): string => (location.pathname === signedInPath ? '/' : location.pathname + location.search)
 
+/** As the service tells it. */
+type SignInPlace = {
+  baseUrl: string
+  issuer: string
+  clientId: string
+  endpoints: { authorization: string; token: string } | null
+}
+
 const newClient = async (): Promise<OAuthClient> => {
   const response = await fetch('/console.json')
   if (!response.ok) throw new Error(`The service does not say how to sign in: it answered with ${response.status}.`)
-  const { baseUrl, issuer, clientId }: { baseUrl: string; issuer: string; clientId: string } = await response.json()
+  const { baseUrl, issuer, clientId, endpoints }: SignInPlace = await response.json()
   // Tokens are for this address, and people are sent back to it.
   if (location.origin !== new URL(baseUrl).origin) await moveTo(baseUrl)
   return new OAuthClient({
     ...{ baseUrl, authUrl: issuer, clientId, redirectUri: baseUrl + signedInPath },
+    endpoints: endpoints ?? undefined,
     // The contract lists them as plain texts.
     scopes: customerApi.scopes as Scope[],
     managementScopes: managementApi.scopes as ManagementScope[],

@@ -4,6 +4,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { AuthorizationServer } from './authorization-server/authorization-server.ts'
 import { mountAuthorizationServer } from './authorization-server/mount.ts'
 import { mountConsole } from './console/console.ts'
+import { atOutsideIssuer, atOwnServer, type FindSignInPlace } from './console/sign-in-place.ts'
 import type { Counters } from './counters/counters.ts'
 import { type CounterMemory, MemoryCounters } from './counters/memory-counters.ts'
 import type { Database } from './database/database.ts'
@@ -22,7 +23,6 @@ import { openReads } from './http/reads.ts'
 import { requestId } from './http/request-id.ts'
 import { requestLog } from './http/request-log.ts'
 import { UnreadableRequests } from './http/unreadable-requests.ts'
-import { consoleId } from './identity/applications.ts'
 import { DelegatedTokens } from './identity/delegated-tokens.ts'
 import type { OutsideIssuer } from './identity/outside-issuer.ts'
 import { type Authenticator, Principals } from './identity/principal.ts'
@@ -112,7 +112,8 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setErrorHandler((error, request, reply) => sendProblem(reply, asProblem(error, request), baseUrl))
-  const pages = mountConsole(app, delegation.issuer)
+  const findSignInPlace = signInPlaceOf(delegation)
+  const pages = mountConsole(app, findSignInPlace)
   app.setNotFoundHandler(async (request, reply) => {
     if (await pages.isAskedFor(request)) return pages.sendPage(request, reply)
     throw new Problem('not_found', `There is nothing at ${request.url.split('?', 1)[0]?.slice(0, 200)}.`)
@@ -126,7 +127,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   const limiter = rateLimits && new RateLimiter(rateLimits, await openCounters(app, options))
   await describeApi(app, baseUrl, delegation.issuer)
   // What the console must know to begin.
-  getOnly(app, '/console.json', async () => ({ baseUrl, issuer: delegation.issuer, clientId: consoleId }))
+  getOnly(app, '/console.json', async () => ({ baseUrl, ...(await findSignInPlace()) }))
   const [delegated, handlers] = await Promise.all([
     'secret' in delegation
       ? mountOwnServer(app, options, delegation, limiter)
@@ -168,7 +169,12 @@ const goBefore = (app: FastifyInstance, answer: ReturnType<typeof answerReads>):
 }
 
 /** Who tells for whom an application acts, at each interface. */
-type Delegated = { customer: Authenticator; management: Authenticator | null }
+type Delegated = { customer: Authenticator; management: Authenticator }
+
+const signInPlaceOf = (delegation: Delegation): FindSignInPlace =>
+  'secret' in delegation
+    ? atOwnServer(delegation.issuer)
+    : atOutsideIssuer(delegation.issuer, delegation.consoleClientId)
 
 const mountOwnServer = async (
   app: FastifyInstance,
@@ -191,11 +197,15 @@ const acceptOutsideTokens = async (
   issuer: OutsideIssuer,
 ): Promise<Delegated> => {
   // Loaded here, because few need it.
-  const { OutsideTokens } = await import('./identity/outside-issuer.ts')
-  const customer = new OutsideTokens(database, issuer, (error) =>
+  const [{ OutsideTokens }, { IssuerKeys }] = await Promise.all([
+    import('./identity/outside-issuer.ts'),
+    import('./identity/issuer-keys.ts'),
+  ])
+  const keys = new IssuerKeys(issuer.issuer, (error) =>
     app.log.warn({ err: error }, 'the outside issuer did not give its keys'),
   )
-  return { customer, management: null }
+  const tokensFor = (api: Api) => new OutsideTokens(database, issuer, api, keys)
+  return { customer: tokensFor(customerApi), management: tokensFor(managementApi) }
 }
 
 const openCounters = async (app: FastifyInstance, { counting = {} }: AppOptions): Promise<Counters> => {

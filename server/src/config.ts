@@ -91,6 +91,8 @@ export type OutsideIssuerConfig = {
    * `AUTH_EMAIL_VERIFIED_CLAIM`: the claim that says whether it was verified. Default: `email_verified`.
    */
   claims: { client: string; scope: string; tenant: string; email: string; emailVerified: string }
+  /** `CONSOLE_CLIENT_ID`: the `client_id` under which the issuer knows the console, a public application with PKCE that sends people back to `BASE_URL/signed-in`. Default: none, and the console is off. */
+  consoleClientId: string | null
 }
 
 export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config => ({
@@ -214,6 +216,7 @@ const readOutsideIssuer = (issuer: string, environment: NodeJS.ProcessEnv): Outs
       email: environment.AUTH_EMAIL_CLAIM || 'email',
       emailVerified: environment.AUTH_EMAIL_VERIFIED_CLAIM || 'email_verified',
     },
+    consoleClientId: environment.CONSOLE_CLIENT_ID || null,
   }
 }
 

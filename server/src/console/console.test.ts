@@ -8,6 +8,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import Fastify from 'fastify'
 import { baseUrl, startService } from '../../test/service.ts'
 import { mountConsole } from './console.ts'
+import { atOwnServer } from './sign-in-place.ts'
 
 const service = await startService()
 const get = (path: string, headers: Record<string, string> = {}) => service.call('GET', `/${path}`, { headers })
@@ -87,7 +88,7 @@ describe('the console', () => {
     const empty = await mkdtemp(join(tmpdir(), 'masthead-test-'))
     after(() => rm(empty, { recursive: true }))
     const app = Fastify()
-    const { isAskedFor } = mountConsole(app, baseUrl, pathToFileURL(`${empty}/`))
+    const { isAskedFor } = mountConsole(app, atOwnServer(baseUrl), pathToFileURL(`${empty}/`))
     app.setNotFoundHandler(async (request) => ({ isAskedFor: await isAskedFor(request) }))
     const { statusCode, body } = await app.inject('/')
     assert.equal(statusCode, 503)

@@ -4,6 +4,7 @@ import { chooseEncoding } from '../http/compression.ts'
 import { entityTag, isCurrent, readTags } from '../http/conditional.ts'
 import { getOnly } from '../http/get-only.ts'
 import { Problem } from '../problem.ts'
+import type { FindSignInPlace } from './sign-in-place.ts'
 
 export type Console = {
   /** Whether one of its pages is asked for. */
@@ -15,12 +16,12 @@ export type Console = {
 const usualFolder = new URL('../../../console/dist/', import.meta.url)
 
 /** The pages of the console and what they load. Nothing of it is read before somebody asks. */
-export const mountConsole = (app: FastifyInstance, issuer: string, folder = usualFolder): Console => {
+export const mountConsole = (app: FastifyInstance, findSignInPlace: FindSignInPlace, folder = usualFolder): Console => {
   const read = readerOf(folder)
   const findForm = finderOf(read)
   const sendPage = async (request: FastifyRequest, reply: FastifyReply) => {
     const found = await findForm(request, 'index.html')
-    reply.headers({ ...pageHeaders, 'content-security-policy': policy(issuer) })
+    reply.headers({ ...pageHeaders, 'content-security-policy': policy(await tokenOrigin(findSignInPlace)) })
     return found ? sendForm(request, reply, found) : reply.code(503).type(types.html).send(notBuilt)
   }
   getOnly(app, '/', sendPage)
@@ -46,11 +47,22 @@ const pageHeaders = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
+/** Where the console gets its tokens. Where that is not known now, its page says so. */
+const tokenOrigin = async (find: FindSignInPlace): Promise<string> => {
+  try {
+    const { issuer, endpoints } = await find()
+    return new URL(endpoints?.token ?? issuer).origin
+  } catch (error) {
+    if (error instanceof Problem) return ''
+    throw error
+  }
+}
+
 /** Scripts and styles are files of ours, and tokens go nowhere but to this service and its authorization server. */
-const policy = (issuer: string): string =>
+const policy = (origin: string): string =>
   [
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'",
-    `connect-src 'self' ${new URL(issuer).origin}`,
+    `connect-src 'self' ${origin}`,
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   ].join('; ')
 

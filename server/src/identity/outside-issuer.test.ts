@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { basePath, type Role, type Scope, scopePrefix } from '@masthead/contract'
 import { decodeJwt, exportSPKI, SignJWT } from 'jose'
+import { manage } from '../../test/console-session.ts'
 import {
   type Account,
   authorize,
@@ -29,7 +30,9 @@ const claims = {
 }
 
 const accepting = (issuer: string, more: Partial<OutsideIssuer> = {}) =>
-  startService({ delegation: { issuer, audience: resource, matchUsersBy: 'subject', claims, ...more } })
+  startService({
+    delegation: { issuer, audience: resource, matchUsersBy: 'subject', claims, consoleClientId: null, ...more },
+  })
 
 /** Two tenants with a publication each, and applications that the operator has registered. */
 const furnish = async (service: Service) => {
@@ -62,6 +65,63 @@ const furnish = async (service: Service) => {
 }
 
 const unknown = '401 The application, the user or the membership behind this access token is not known here.'
+
+describe('the console at an issuer outside', async () => {
+  const outside = await startIssuer()
+  const key = await newKey('first')
+  const endpoints = {
+    authorization_endpoint: `${outside.issuer}/authorize`,
+    token_endpoint: 'https://tokens.example/token',
+  }
+  outside.answer(metadataAndKeys(outside.issuer, [key], endpoints))
+  const { service, herald, newMember, register } = await furnish(
+    await accepting(outside.issuer, { consoleClientId: 'our-console' }),
+  )
+  await register('reader')
+  const { subject, email } = await newMember([herald])
+  const tokenOf = (clientId: string, scope: string) =>
+    sign(
+      key,
+      { iss: outside.issuer, aud: resource, sub: subject, client_id: clientId, scope, exp: Date.now() / 1_000 + 600 },
+      'at+jwt',
+    )
+  const both = `${scopePrefix}publications:read management-api/self:manage management-api/members:manage`
+
+  test('is told where to sign in, and may fetch its tokens there', async () => {
+    const { body } = await service.call('GET', '//console.json')
+    assert.deepEqual(body, {
+      baseUrl: 'http://masthead.test',
+      issuer: outside.issuer,
+      clientId: 'our-console',
+      endpoints: { authorization: endpoints.authorization_endpoint, token: endpoints.token_endpoint },
+    })
+    const page = await service.call('GET', '//')
+    assert.match(page.headers.get('content-security-policy') ?? '', /connect-src 'self' https:\/\/tokens\.example;/)
+  })
+
+  test('calls both interfaces with one access token, within the role of the user', async () => {
+    const token = await tokenOf('our-console', both)
+    const me = await manage(service.origin, 'GET', '/me', { token })
+    assert.deepEqual([me.status, me.body.email], [200, email])
+    assert.equal((await service.call('GET', '/publications', { token })).status, 200)
+    assert.equal((await manage(service.origin, 'GET', '/consents', { token })).body.code, 'insufficient_scope')
+  })
+
+  test('is no other application, whatever its token carries', async () => {
+    for (const clientId of ['reader', 'masthead-console', 'stranger', '']) {
+      const { status } = await manage(service.origin, 'GET', '/me', { token: await tokenOf(clientId, both) })
+      assert.equal(status, 401, clientId)
+    }
+  })
+
+  test('is off where the issuer does not know it', async () => {
+    const { service: without } = await furnish(await accepting(outside.issuer))
+    const answer = await without.call('GET', '//console.json')
+    assert.deepEqual([answer.status, answer.body.code], [404, 'not_found'])
+    const { status } = await manage(without.origin, 'GET', '/me', { token: await tokenOf('our-console', both) })
+    assert.equal(status, 401)
+  })
+})
 
 describe('a real OpenID provider outside', async () => {
   const outside = await startIssuer()

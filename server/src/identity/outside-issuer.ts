@@ -1,8 +1,9 @@
-import { type Role, scopePrefix } from '@masthead/contract'
+import { type Api, managementApi, type Role } from '@masthead/contract'
 import type { Database } from '../database/database.ts'
 import { Problem } from '../problem.ts'
+import { consoleId } from './applications.ts'
 import { scopesOf } from './delegated-tokens.ts'
-import { IssuerKeys } from './issuer-keys.ts'
+import type { IssuerKeys } from './issuer-keys.ts'
 import type { Authenticator, Holder, Principal } from './principal.ts'
 import { emailKey } from './users.ts'
 import { VerifiedJwts } from './verified-jwts.ts'
@@ -15,6 +16,8 @@ export type OutsideIssuer = {
   /** By which claim a user is found: the subject, or an e-mail address that the issuer has verified. */
   matchUsersBy: 'subject' | 'email'
   claims: { client: string; scope: string; tenant: string; email: string; emailVerified: string }
+  /** Under which name it knows the console; null when there is none. */
+  consoleClientId: string | null
 }
 
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA']
@@ -23,13 +26,14 @@ const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA']
 export class OutsideTokens implements Authenticator {
   readonly #database: Database
   readonly #issuer: OutsideIssuer
+  readonly #api: Api
   readonly #jwts: VerifiedJwts
 
-  constructor(database: Database, issuer: OutsideIssuer, onError: (error: Error) => void) {
+  constructor(database: Database, issuer: OutsideIssuer, api: Api, { key }: IssuerKeys) {
     this.#database = database
     this.#issuer = issuer
+    this.#api = api
     const audience = issuer.audience === null ? {} : { audience: issuer.audience }
-    const { key } = new IssuerKeys(issuer.issuer, onError)
     this.#jwts = new VerifiedJwts(key, { issuer: issuer.issuer, ...audience, algorithms })
   }
 
@@ -38,9 +42,13 @@ export class OutsideTokens implements Authenticator {
     if (!isAccessToken(header.typ, claims)) throw refused('This is not an access token; an ID token is not accepted.')
     if (claims.cnf !== undefined) throw refused('This access token is bound to a key, which is not supported.')
     const { claims: names } = this.#issuer
-    const applicationId = text(claims[names.client])
-    const carried = scopesOf(claims[names.scope], scopePrefix)
+    const clientId = text(claims[names.client])
+    const isConsole = clientId !== '' && clientId === this.#issuer.consoleClientId
+    if (this.#api === managementApi && !isConsole) throw refused('Only the console may call this.')
+    const applicationId = isConsole ? consoleId : clientId
+    const carried = scopesOf(claims[names.scope], this.#api.scopePrefix)
     const member = await this.#findMember(claims, applicationId)
+    const registered = isConsole ? this.#api.scopes : member.scopes
     const principal: Principal = {
       kind: 'delegated',
       tokenId: text(claims.jti),
@@ -48,7 +56,7 @@ export class OutsideTokens implements Authenticator {
       userId: member.user_id,
       role: member.role,
       // The issuer does not know what the application was registered for here.
-      tokenScopes: new Set(member.scopes.filter((scope) => carried.has(scope))),
+      tokenScopes: new Set(registered.filter((scope) => carried.has(scope))),
       assignee: member.assignee,
       legacyUserId: member.legacy_user_id,
       applicationId,
