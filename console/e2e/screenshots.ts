@@ -1,0 +1,33 @@
+import { fileURLToPath } from 'node:url'
+import type { BrowserContextOptions } from 'playwright-core'
+import { startBrowser } from '../../server/test/browser.ts'
+import { startServing, temporaryDataDirectory } from '../../server/test/masthead-process.ts'
+import { signIn } from './visitor.ts'
+
+/** Pictures of the main pages for the documentation, on demo data: `npm run screenshots`. */
+
+const desk = { viewport: { width: 1280, height: 800 } }
+const phone = { viewport: { width: 390, height: 800 }, isMobile: true }
+const pictures: Record<string, { path: string; of: BrowserContextOptions }> = {
+  'console-subscriptions': { path: '/subscriptions?status=active', of: desk },
+  'console-account': { path: '/accounts/C-10006', of: { ...desk, colorScheme: 'dark' } },
+  'console-phone': { path: '/contacts', of: phone },
+}
+
+const folder = fileURLToPath(new URL('../../docs/images/', import.meta.url))
+const browser = await startBrowser()
+const { announced, stop } = await startServing(['--demo', '--port', '0'], {
+  MASTHEAD_DATA_DIR: await temporaryDataDirectory(),
+})
+const { url, email = '', password = '' } = announced
+for (const [name, { path, of }] of Object.entries(pictures)) {
+  const context = await browser.newContext({ baseURL: url, locale: 'en-GB', reducedMotion: 'reduce', ...of })
+  const page = await context.newPage()
+  await page.goto(path)
+  await signIn(page, { name: 'Demo', email, password })
+  await page.locator('tbody .title-link').first().waitFor()
+  await page.waitForLoadState('networkidle')
+  await page.screenshot({ path: `${folder}${name}.png` })
+  await context.close()
+}
+await Promise.all([stop(), browser.close()])
