@@ -7,6 +7,7 @@ import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playw
 import { operator } from '../../server/src/audit/author.ts'
 import type { Tenant } from '../../server/src/identity/tenants.ts'
 import { createMember } from '../../server/src/identity/users.ts'
+import { accessibilityFaults } from '../../server/test/accessibility.ts'
 import { startBrowser } from '../../server/test/browser.ts'
 import { freeAddress, startService } from '../../server/test/service.ts'
 
@@ -89,6 +90,14 @@ export const signIn = async (page: Page, { email, password }: Person): Promise<v
   await page.getByLabel('Password').fill(password)
   await button(page, 'Sign in').click()
   await page.getByText(email).waitFor({ state: 'attached' })
+}
+
+/** The page as it stands hinders nobody, in light and in dark. */
+export const requireNoHindrance = async (page: Page): Promise<void> => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    assert.deepEqual(await accessibilityFaults(page), [], `${page.url()} (${colorScheme})`)
+  }
 }
 
 /** The names of the records in the table of a page, from top to bottom. */

@@ -11,14 +11,18 @@ type PageModule = { Page: ComponentType }
 export const pages: Record<Path, () => Promise<PageModule>> = {
   '/': () => import('./pages/overview.tsx'),
   '/accounts': () => import('./pages/accounts.tsx'),
+  '/accounts/new': () => import('./pages/account-new.tsx'),
   '/accounts/$id': () => import('./pages/account.tsx'),
   '/contacts': () => import('./pages/contacts.tsx'),
+  '/contacts/new': () => import('./pages/contact-new.tsx'),
   '/contacts/$id': () => import('./pages/contact.tsx'),
+  '/contacts/$id/edit': () => import('./pages/contact-edit.tsx'),
   '/publications': () => import('./pages/publications.tsx'),
   '/publications/$id': () => import('./pages/publication.tsx'),
   '/subscriptions': () => import('./pages/subscriptions.tsx'),
   '/subscriptions/$id': () => import('./pages/subscription.tsx'),
   '/invoices': () => import('./pages/invoices.tsx'),
   '/invoices/$id': () => import('./pages/invoice.tsx'),
+  '/tasks/new': () => import('./pages/task-new.tsx'),
   '/docs': () => import('./docs/start.tsx'),
 }

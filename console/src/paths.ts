@@ -2,15 +2,19 @@
 export const pagePaths = [
   '/',
   '/accounts',
+  '/accounts/new',
   '/accounts/$id',
   '/contacts',
+  '/contacts/new',
   '/contacts/$id',
+  '/contacts/$id/edit',
   '/publications',
   '/publications/$id',
   '/subscriptions',
   '/subscriptions/$id',
   '/invoices',
   '/invoices/$id',
+  '/tasks/new',
   '/docs',
 ] as const
 

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import { Link } from './address.tsx'
 import { MenuIcon } from './design/icons.tsx'
 import { KeysHelp, useKeys } from './design/keys.tsx'
+import { Done } from './done.tsx'
 import { useSession } from './session.tsx'
 import { Sidebar } from './sidebar.tsx'
 import { Welcome } from './welcome.tsx'
@@ -61,6 +62,7 @@ const Frame = ({ pathname, isLoading }: { pathname: string; isLoading: boolean }
       )}
       <Sidebar isOpen={isNavigating} onHelp={() => setHelping(true)} />
       <main id="main" ref={main} tabIndex={-1}>
+        <Done />
         <Outlet />
       </main>
       {isHelping && <KeysHelp onClose={() => setHelping(false)} />}

@@ -1,5 +1,4 @@
-import { roles, type Scope, scopePrefix, scopes } from '@masthead/contract'
-import { allows } from '../src/identity/roles.ts'
+import { allows, roles, type Scope, scopePrefix, scopes } from '@masthead/contract'
 import { describedOperations } from './described-operations.ts'
 import { code, link, pageOf, sentence, table } from './markdown.ts'
 

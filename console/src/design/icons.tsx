@@ -40,6 +40,7 @@ export const SearchIcon = icon(
   </>,
 )
 export const MenuIcon = icon(<path d="M2.5 4.500h11m-11 3.500h11m-11 3.500h11" />)
+export const PlusIcon = icon(<path d="M8 3v10M3 8h10" />)
 export const CloseIcon = icon(<path d="m4 4 8 8m0-8-8 8" />)
 export const ChevronIcon = icon(<path d="m5 6.5 3 3 3-3" />)
 export const PreviousIcon = icon(<path d="m9.5 4.5-3.5 3.5 3.5 3.5" />)

@@ -1,3 +1,11 @@
+import type { Contact } from '@masthead/client'
+import { ContactActions } from '../records/contact-actions.tsx'
 import { RecordPage } from '../records/record-page.tsx'
 
-export const Page = () => <RecordPage name="contacts" />
+export const Page = () => (
+  <RecordPage
+    name="contacts"
+    // By its name, the record is a contact.
+    actions={(record) => <ContactActions contact={record as unknown as Contact} />}
+  />
+)

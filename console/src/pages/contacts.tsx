@@ -1,3 +1,8 @@
+import { useParameters } from '../address.tsx'
+import { NewButton } from '../new-button.tsx'
 import { RecordList } from '../records/record-list.tsx'
 
-export const Page = () => <RecordList name="contacts" />
+export const Page = () => {
+  const { accountId } = useParameters()
+  return <RecordList name="contacts" actions={<NewButton what="contact" parameters={{ accountId }} isMain />} />
+}

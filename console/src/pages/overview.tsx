@@ -1,24 +1,43 @@
+import type { Overview } from '@masthead/client/management'
 import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { Link } from '../address.tsx'
+import { Bars } from '../charts/bars.tsx'
+import { Columns } from '../charts/columns.tsx'
+import type { Tone } from '../design/badge.tsx'
 import { PageHead } from '../design/page-head.tsx'
+import { Loading, Trouble } from '../design/states.tsx'
+import { NewButton } from '../new-button.tsx'
+import { centsOf, sumOf } from '../records/decimals.ts'
 import type { ListedName } from '../records/fields.ts'
-import { formatNumber } from '../records/formats.ts'
+import { formatMoney, formatMonth, formatNumber, formatShortMonth, formatStatus } from '../records/formats.ts'
 import { kinds } from '../records/kinds.ts'
 import { pageQuery } from '../records/queries.ts'
-import { useMasthead, useMe } from '../session.tsx'
+import { useManagement, useMasthead, useMe } from '../session.tsx'
 
 const names: readonly ListedName[] = ['accounts', 'contacts', 'publications', 'subscriptions', 'invoices']
 
+/** How the business stands. */
 export const Page = () => {
   const { tenant } = useMe()
   return (
     <div className="page">
-      <PageHead title={tenant.name} />
+      <PageHead
+        title={tenant.name}
+        actions={
+          <>
+            <NewButton what="account" />
+            <NewButton what="contact" />
+            <NewButton what="task" />
+          </>
+        }
+      />
       <div className="tiles">
         {names.map((name) => (
           <Total key={name} name={name} />
         ))}
       </div>
+      <Charts />
     </div>
   )
 }
@@ -31,5 +50,135 @@ const Total = ({ name }: { name: ListedName }) => {
       <span className="muted">{plural}</span>
       <strong className="number">{data?.total == null ? '–' : formatNumber(data.total)}</strong>
     </Link>
+  )
+}
+
+const Charts = () => {
+  const management = useManagement()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['overview'],
+    queryFn: ({ signal }) => management.overview.get({ signal }),
+    staleTime: 60_000,
+  })
+  if (error) return <Trouble error={error} onRetry={() => refetch()} />
+  if (!data) return <Loading what="the figures" />
+  return (
+    <div className="charts">
+      <ByStatus counted={data.subscriptionsByStatus} />
+      <Receivables aged={data.receivables} />
+      <RenewalsDue months={data.renewalsDue} />
+      <ByPublication counted={data.subscriptionsByPublication} />
+    </div>
+  )
+}
+
+type ChartProps = { title: string; told: string; isEmpty?: boolean; children: ReactNode }
+
+const Chart = ({ title, told, isEmpty = false, children }: ChartProps) => (
+  <section className="card chart" aria-label={title}>
+    <div className="section-head">
+      <h2>{title}</h2>
+      <p className="muted small">{told}</p>
+    </div>
+    {isEmpty ? <p className="muted">There are none yet.</p> : children}
+  </section>
+)
+
+const greatest = (counted: readonly { count: number }[]): number => Math.max(1, ...counted.map(({ count }) => count))
+const total = (counted: readonly { count: number }[]): number => counted.reduce((sum, { count }) => sum + count, 0)
+
+const ByStatus = ({ counted }: { counted: Overview['subscriptionsByStatus'] }) => {
+  const most = greatest(counted)
+  const title = 'Subscriptions by status'
+  return (
+    <Chart title={title} told={`${formatNumber(total(counted))} in all`} isEmpty={counted.length === 0}>
+      <Bars
+        caption={title}
+        head={['Status', 'Subscriptions']}
+        bars={counted.map(({ status, count }) => ({
+          key: status,
+          label: (
+            <Link to="/subscriptions" parameters={{ status }}>
+              {formatStatus(status)}
+            </Link>
+          ),
+          share: count / most,
+          value: formatNumber(count),
+        }))}
+      />
+    </Chart>
+  )
+}
+
+const ByPublication = ({ counted }: { counted: Overview['subscriptionsByPublication'] }) => {
+  const most = greatest(counted)
+  const title = 'Subscriptions by title'
+  return (
+    <Chart title={title} told="Coloured: those that are active" isEmpty={counted.length === 0}>
+      <Bars
+        caption={title}
+        head={['Title', 'Subscriptions']}
+        bars={counted.map(({ publicationId, name, code, count, active }) => ({
+          key: publicationId,
+          label: (
+            <Link to="/subscriptions" parameters={{ publicationId }}>
+              {name ?? code}
+            </Link>
+          ),
+          share: count / most,
+          part: active / most,
+          value: formatNumber(count),
+          detail: `${formatNumber(active)} active`,
+        }))}
+      />
+    </Chart>
+  )
+}
+
+const RenewalsDue = ({ months }: { months: Overview['renewalsDue'] }) => {
+  const title = 'Renewals due'
+  return (
+    <Chart title={title} told={`${formatNumber(total(months))} in twelve months`}>
+      <Columns
+        caption={title}
+        head={['Month', 'Subscriptions']}
+        columns={months.map(({ month, count }) => ({
+          key: month,
+          label: formatShortMonth(month),
+          fullLabel: formatMonth(month),
+          count,
+        }))}
+      />
+    </Chart>
+  )
+}
+
+type Age = Overview['receivables'][number]['age']
+const ages: Record<Age, { label: string; tone?: Tone }> = {
+  not_due: { label: 'Not due yet' },
+  '1-30': { label: '1 to 30 days late', tone: 'caution' },
+  '31-60': { label: '31 to 60 days late', tone: 'caution' },
+  '61-90': { label: '61 to 90 days late', tone: 'problem' },
+  over_90: { label: 'More than 90 days late', tone: 'problem' },
+}
+
+const Receivables = ({ aged }: { aged: Overview['receivables'] }) => {
+  const most = aged.map(({ totalDue }) => centsOf(totalDue)).reduce((one, other) => (one > other ? one : other), 1n)
+  const title = 'Receivables by age'
+  return (
+    <Chart title={title} told={`${formatMoney(sumOf(aged.map(({ totalDue }) => totalDue)))} in all`}>
+      <Bars
+        caption={title}
+        head={['Age', 'Due']}
+        bars={aged.map(({ age, totalDue, count }) => ({
+          key: age,
+          ...ages[age],
+          // Of a length it takes no more than a thousandth to be right.
+          share: Number((centsOf(totalDue) * 1_000n) / most) / 1_000,
+          value: formatMoney(totalDue),
+          detail: `${formatNumber(count)} ${count === 1 ? 'invoice' : 'invoices'}`,
+        }))}
+      />
+    </Chart>
   )
 }

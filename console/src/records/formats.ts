@@ -5,12 +5,23 @@ const instants = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeS
 const numbers = new Intl.NumberFormat()
 const amounts = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 
+const short = new Intl.NumberFormat(undefined, { notation: 'compact' })
+const months = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' })
+const shortMonths = new Intl.DateTimeFormat(undefined, { month: 'short', timeZone: 'UTC' })
+
 /** A day of the calendar, which is the same everywhere. */
 export const formatDate = (text: string): string => dates.format(new Date(`${text}T00:00:00Z`))
 
 export const formatInstant = (text: string): string => instants.format(new Date(text))
 
 export const formatNumber = (value: number | bigint): string => numbers.format(value)
+
+/** Where there is little room: 12K. */
+export const formatShortly = (value: number): string => short.format(value)
+
+/** `2026-11` reads "November 2026", or "Nov" where the year is known. */
+export const formatMonth = (text: string): string => months.format(new Date(`${text}-01T00:00:00Z`))
+export const formatShortMonth = (text: string): string => shortMonths.format(new Date(`${text}-01T00:00:00Z`))
 
 /** A decimal as a text goes in as it is: through a number, cents could be lost. */
 export const formatMoney = (text: string): string => amounts.format(text as Intl.StringNumericLiteral) // the contract promises a decimal

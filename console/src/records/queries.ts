@@ -24,4 +24,6 @@ export const recordQuery = (masthead: Masthead, name: ListedName, id: string) =>
   queryOptions({
     queryKey: [name, 'one', id],
     queryFn: ({ signal }): Promise<AnyRecord> => (masthead as unknown as Gets)[name].get(id, { signal }),
+    // The client knows the tag of a record by the object that came, so that must not be copied.
+    structuralSharing: false,
   })

@@ -1,5 +1,4 @@
-import { type Role, type Scope, scopes as scopeWords } from '@masthead/contract'
-import { allows } from '../identity/roles.ts'
+import { allows, type Role, type Scope, scopes as scopeWords } from '@masthead/contract'
 import { calm, foreign, Html, html } from './html.ts'
 import { pageStyle, pageStyleHash } from './page-style.ts'
 

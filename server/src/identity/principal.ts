@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto'
-import type { ManagementScope, Role, Scope } from '@masthead/contract'
+import { allows, type ManagementScope, type Role, type Scope } from '@masthead/contract'
 import type { Database } from '../database/database.ts'
 import { identity } from '../database/revisions.ts'
 import { Problem } from '../problem.ts'
-import { allows } from './roles.ts'
 import { hashToken, isWellFormedToken, type TokenKind } from './token-format.ts'
 
 /** Who is calling, the same for every kind of token. */

@@ -1,0 +1,59 @@
+import { Checkbox } from '../design/checkbox.tsx'
+import { Select } from '../design/select.tsx'
+import { TextField } from '../design/text-field.tsx'
+import { usePublications } from '../records/publications.ts'
+import { AccountField } from './account-field.tsx'
+import type { InputField } from './input-fields.ts'
+import type { Form } from './use-form.ts'
+
+/** The control for a field, as its kind asks. */
+export const Input = ({ form, field, help }: { form: Form; field: InputField; help: string | undefined }) => {
+  const { name, label, kind, isRequired, longest } = field
+  const value = form.values[name] ?? null
+  const shared = { label, help, isRequired, error: form.faults[name] }
+  const text = {
+    ...shared,
+    value: typeof value === 'string' ? value : '',
+    onChange: (value: string) => form.set(name, value),
+  }
+  switch (kind) {
+    case 'check':
+      return (
+        <Checkbox
+          {...shared}
+          isChecked={value === true}
+          // Nobody said, and no, mean the same: what nobody said stays so.
+          onChange={(isChecked) => form.set(name, isChecked || (form.before[name] === null ? null : false))}
+        />
+      )
+    case 'account':
+      return <AccountField {...text} />
+    case 'publication':
+      return <PublicationField {...text} />
+    case 'date':
+      return <TextField {...text} type="date" />
+    case 'lines':
+      return <TextField {...text} longest={longest} isLong />
+    case 'line':
+      return <TextField {...text} longest={longest} inputMode={inputModeOf(name)} />
+  }
+}
+
+/** Which keys a phone shows. What is typed is not checked: numbers and addresses of people are of all forms. */
+const inputModeOf = (name: string) => {
+  if (/email$/i.test(name)) return 'email'
+  if (/^phone/.test(name)) return 'tel'
+  return name === 'website' ? 'url' : undefined
+}
+
+const PublicationField = (text: Parameters<typeof TextField>[0]) => {
+  const { publications, areAll } = usePublications()
+  // There are too many to choose from, or they are not known yet: the code will do.
+  if (!areAll) return <TextField {...text} />
+  return (
+    <Select
+      {...text}
+      options={[['', 'None'], ...publications.map(({ id, name, code }) => [id, name ?? code] as const)]}
+    />
+  )
+}
