@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { after } from 'node:test'
@@ -108,15 +108,23 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   }
 }
 
-/** An address at which nothing listens yet, for what must know its own before it starts. */
+/**
+ * An address at which nothing listens yet, for what must know its own before it starts. Below the ports that systems give
+ * to connections, so that none takes it meanwhile.
+ */
 export const freeAddress = async (host: 'localhost' | '127.0.0.1' = '127.0.0.1'): Promise<string> => {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  if (address === null || typeof address === 'string') throw new Error('there is no free port')
-  return `http://${host}:${address.port}`
+  for (;;) {
+    const port = randomInt(10_000, 32_768)
+    const probe = createServer().listen(port, '127.0.0.1')
+    try {
+      await once(probe, 'listening')
+    } catch {
+      continue
+    }
+    probe.close()
+    await once(probe, 'close')
+    return `http://${host}:${port}`
+  }
 }
 
 export const cloneTemplate = async (): Promise<string> => {
