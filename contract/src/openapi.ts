@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from 'typebox'
-import { mediaTypesOf, type Operation, type Resource } from './operation.ts'
+import { idempotencyKeys, mediaTypesOf, type Operation, type Resource } from './operation.ts'
 import { isTagged, type NamedOperation, operations } from './operations.ts'
 import { Problem, type ProblemCode, problems } from './problems.ts'
 import { resources } from './resources.ts'
@@ -128,7 +128,7 @@ const parameters = (operation: Operation, { singular, businessIdentifier }: Reso
     ? [
         header(
           'Idempotency-Key',
-          'Up to 255 characters: a retry with the same key within 24 hours is answered as the first.',
+          `Up to ${idempotencyKeys.longest} characters: a retry with the same key within ${idempotencyKeys.keptHours} hours is answered as the first.`,
         ),
       ]
     : []),

@@ -59,6 +59,9 @@ export type Input<O extends Operation> = {
 }
 export type Output<O extends Operation> = Static<O['answer']>
 
+/** A search that finds more is not counted to the end. */
+export const mostCounted = 10_000
+
 export const pageOf = <R extends TObject>(record: R, title: string) =>
   Type.Object(
     {
@@ -68,7 +71,7 @@ export const pageOf = <R extends TObject>(record: R, title: string) =>
       total: Type.Unsafe<number | null>({
         type: ['number', 'null'],
         format: 'double',
-        description: 'How many records match, exactly; null when a search matches more than 10,000.',
+        description: `How many records match, exactly; null when a search matches more than ${mostCounted.toLocaleString('en')}.`,
       }),
     },
     { ...closed, title },
@@ -76,6 +79,9 @@ export const pageOf = <R extends TObject>(record: R, title: string) =>
 
 /** What a request may weigh. */
 export const largest = { bodyBytes: 256 * 1024, urlBytes: 8 * 1024, headBytes: 32 * 1024 } as const
+
+/** How long the `Idempotency-Key` of a request may be, and its answer is kept. */
+export const idempotencyKeys = { longest: 255, keptHours: 24 } as const
 
 /** The content types that a body may come in; the first is the usual one. */
 export const mediaTypesOf = ({ method }: Pick<Operation, 'method'>): readonly string[] =>

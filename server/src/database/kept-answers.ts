@@ -1,3 +1,4 @@
+import { idempotencyKeys } from '@masthead/contract'
 import type { Query } from './connection.ts'
 import type { TenantDatabase } from './database.ts'
 
@@ -7,7 +8,7 @@ export type SentAnswer = { status: number; headers: Record<string, string>; body
 /** A request that its sender may send again: by whom, under which key, and what it asks for. */
 export type RetriableRequest = { principal: string; key: string; fingerprint: Buffer }
 
-const lifetime = `interval '24 hours'`
+const lifetime = `interval '${idempotencyKeys.keptHours} hours'`
 /** How many that nobody will ask for again go with each that is kept. */
 const forgottenAtOnce = 10
 

@@ -1,18 +1,17 @@
 import { hash } from 'node:crypto'
+import { idempotencyKeys } from '@masthead/contract'
 import type { Query } from '../database/connection.ts'
 import type { TenantDatabase } from '../database/database.ts'
 import { doAlone } from '../database/grouped-writes.ts'
 import { findAnswer, keepAnswer, type RetriableRequest, type SentAnswer, takeTurn } from '../database/kept-answers.ts'
 import { Problem } from '../problem.ts'
 
-const longestKey = 255
-
 /** The `Idempotency-Key`; null when none was sent. */
 export const readKey = (header: string | string[] | undefined): string | null => {
   if (header === undefined) return null
   const key = String(header)
-  if (key.length >= 1 && key.length <= longestKey) return key
-  const detail = `\`Idempotency-Key\` must have 1 to ${longestKey} characters.`
+  if (key.length >= 1 && key.length <= idempotencyKeys.longest) return key
+  const detail = `\`Idempotency-Key\` must have 1 to ${idempotencyKeys.longest} characters.`
   throw new Problem('invalid_header', detail, { errors: [{ header: 'Idempotency-Key', code: 'length', detail }] })
 }
 

@@ -1,10 +1,10 @@
-import { pageSizes, type ResourceName } from '@masthead/contract'
+import { mostCounted, pageSizes, type ResourceName } from '@masthead/contract'
 import { enclose } from '../database/byte-rows.ts'
 import type { TenantDatabase } from '../database/database.ts'
 import { Problem } from '../problem.ts'
 import { type Mark, openCursor, sealCursor } from './cursor.ts'
 import { type Filters, type ListQuery, readFilters } from './filters.ts'
-import { type Found, mostCounted, pageStatement } from './page-statement.ts'
+import { type Found, pageStatement } from './page-statement.ts'
 import { tables } from './tables.ts'
 
 /** A page as it is sent, and what its links change in the query, which is not needed where the same was sent before. */

@@ -1,3 +1,4 @@
+import { mostCounted } from '@masthead/contract'
 import type { Statement } from '../database/connection.ts'
 import type { Filters } from './filters.ts'
 import { facetOf, type Table } from './tables.ts'
@@ -5,9 +6,6 @@ import { tallyLevels } from './write.ts'
 
 /** What a page statement answers: one row. `found` is one more than asked for when there are further records. */
 export type Found = { total: number; found: number; items: Buffer | null; last: number | null }
-
-/** A search that matches more than this has no total. */
-export const mostCounted = 10_000
 
 /** Where a page begins: so many records in, or after a position. */
 export type Place =
