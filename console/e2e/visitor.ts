@@ -34,6 +34,7 @@ export const openConsole = async () => {
     const complaints: string[] = []
     page.on('pageerror', (error) => complaints.push(String(error)))
     page.on('console', (message) => {
+      if (message.type() === 'info') return
       if (!/^Failed to load resource: the server responded with a status of 4\d\d /.test(message.text()))
         complaints.push(message.text())
     })

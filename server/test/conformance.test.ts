@@ -442,12 +442,22 @@ describe('the OpenAPI document', () => {
 })
 
 describe('beside the API', () => {
-  test('/docs/reference is a page about the document', async () => {
-    const moved = await service.call('GET', '//docs/reference')
-    const page = moved.status === 301 ? await service.call('GET', `/${moved.headers.get('location')}`) : moved
+  test('/docs/reference is a page about the document, whose scripts are files of ours', async () => {
+    const page = await service.call('GET', '//docs/reference')
     assert.equal(page.status, 200)
     assert.match(page.headers.get('content-type') ?? '', /^text\/html/)
-    assert.ok(page.text.includes(`${basePath}/openapi.json`))
+    assert.match(page.headers.get('content-security-policy') ?? '', /script-src 'self';/)
+    const scripts = [...page.text.matchAll(/<script src="\/([^"]+)"><\/script>/g)]
+    const texts = await Promise.all(
+      scripts.map(async ([, path]) => {
+        const { status, headers, text } = await service.call('GET', `//${path}`)
+        assert.equal(status, 200)
+        assert.match(headers.get('content-type') ?? '', /^text\/javascript/)
+        return text
+      }),
+    )
+    assert.equal(page.text.split('<script').length - 1, scripts.length)
+    assert.ok(texts.at(-1)?.includes(`${basePath}/openapi.json`))
   })
 
   test('pages that are only read refuse other methods by name', async () => {

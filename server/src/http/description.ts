@@ -37,7 +37,7 @@ export const describeApi = async (app: FastifyInstance, baseUrl: string, issuer:
     if (!Object.hasOwn(problems, code)) throw new Problem('not_found', `There is no problem "${code.slice(0, 100)}".`)
     return reply.type('text/html; charset=utf-8').send(problemPage(code as ProblemCode)) // just checked
   })
-  mountReference(app)
+  mountReference(app, issuer)
 }
 
 /** RFC 9728. */
@@ -56,7 +56,7 @@ const problemPage = (code: ProblemCode): string => {
   const { status, title, cause, cure } = problems[code]
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${code}</title><style>body{font:1rem/1.5 system-ui;max-width:40rem;margin:4rem auto;padding:0 1rem;color-scheme:light dark}</style>
-<p>${status} <code>${code}</code><h1>${title}</h1><p>${html(cause)}<p>${html(cure)}<p><a href="/docs/reference">Reference</a></html>`
+<p>${status} <code>${code}</code><h1>${title}</h1><p>${html(cause)}<p>${html(cure)}<p><a href="/docs/guides/errors#${code}">All problems, and what to do about them</a></html>`
 }
 
 const html = (text: string): string => text.replaceAll('<', '&lt;').replaceAll(/`([^`]+)`/g, '<code>$1</code>')
