@@ -26,7 +26,10 @@ visit('comes from the portal, reads of an operation, calls it, and goes back', n
     .first()
     .click()
   await page.getByRole('heading', { name: 'List publications' }).first().waitFor()
-  await page.getByRole('button', { name: /^Test Request.*publications\)/ }).first().click()
+  await page
+    .getByRole('button', { name: /^Test Request.*publications\)/ })
+    .first()
+    .click()
   await page.getByRole('button', { name: /^Send/ }).first().click()
   await page.getByText('"HERALD"').waitFor()
   await page.keyboard.press('Escape')

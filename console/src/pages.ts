@@ -25,4 +25,10 @@ export const pages: Record<Path, () => Promise<PageModule>> = {
   '/invoices/$id': () => import('./pages/invoice.tsx'),
   '/tasks/new': () => import('./pages/task-new.tsx'),
   '/docs': () => import('./docs/start.tsx'),
+  '/docs/guides/paging': () => import('./docs/guides/paging.tsx'),
+  '/docs/guides/search': () => import('./docs/guides/search.tsx'),
+  '/docs/guides/retries': () => import('./docs/guides/retries.tsx'),
+  '/docs/guides/errors': () => import('./docs/guides/errors.tsx'),
+  '/docs/guides/pkce': () => import('./docs/guides/pkce.tsx'),
+  '/docs/changelog': () => import('./docs/changelog.tsx'),
 }

@@ -16,6 +16,12 @@ export const pagePaths = [
   '/invoices/$id',
   '/tasks/new',
   '/docs',
+  '/docs/guides/paging',
+  '/docs/guides/search',
+  '/docs/guides/retries',
+  '/docs/guides/errors',
+  '/docs/guides/pkce',
+  '/docs/changelog',
 ] as const
 
 export type Path = (typeof pagePaths)[number]

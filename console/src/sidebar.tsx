@@ -64,10 +64,10 @@ export const Sidebar = ({ isOpen, onHelp }: { isOpen: boolean; onHelp: () => voi
         ))}
       </nav>
       <div className="sidebar-foot">
-        <a className="nav-link" href="/docs">
+        <Link to="/docs" className="nav-link">
           <DocsIcon />
           Documentation
-        </a>
+        </Link>
         <PersonMenu onHelp={onHelp} />
       </div>
     </aside>

@@ -89,7 +89,7 @@ type Library = { tag: string; as: (encoding: Encoding) => Promise<Buffer> }
 const loadLibrary = async (): Promise<Library> => {
   const { default: scalar } = await import('@scalar/fastify-api-reference')
   const app = Fastify()
-  await app.register(scalar, { routePrefix: path, configuration })
+  await app.register(scalar, { routePrefix: path, configuration: { url: configuration.url } })
   const { rawPayload } = await app.inject(`${path}/js/scalar.js`)
   const forms = new Map<Encoding, Promise<Buffer>>()
   const as = (encoding: Encoding) => {

@@ -1,0 +1,228 @@
+import { basePath, pageSizes } from '@masthead/contract'
+
+/** What differs from reader to reader. */
+export type Place = { baseUrl: string; token: string; accountId: string; contactId: string }
+
+export const languages = { curl: 'curl', fetch: 'fetch', client: '@masthead/client' } as const
+export type Language = keyof typeof languages
+
+export type Example = {
+  /** The path of a call that only reads, which the page can make itself. */
+  get?: (place: Place) => string
+  code: { [L in Language]: (place: Place) => string }
+}
+
+const header = (place: Place): string => `-H "Authorization: Bearer ${place.token}"`
+const api = ({ baseUrl }: Place): string => baseUrl + basePath
+const newClient = ({ baseUrl, token }: Place): string =>
+  `const masthead = new Masthead({ baseUrl: '${baseUrl}', token: '${token}' })`
+
+const getByCurl = (place: Place, path: string): string => `curl -i ${header(place)} \\
+  "${api(place)}${path}"`
+const getByFetch = (place: Place, path: string): string => `const answer = await fetch('${api(place)}${path}', {
+  headers: { authorization: 'Bearer ${place.token}' },
+})
+console.log(answer.status, await answer.json())`
+
+const reading = (path: (place: Place) => string, client: (place: Place) => string): Example => ({
+  get: path,
+  code: {
+    curl: (place) => getByCurl(place, path(place)),
+    fetch: (place) => getByFetch(place, path(place)),
+    client,
+  },
+})
+
+/** All code that the portal shows. A test runs each of them against a service. */
+export const examples = {
+  firstCall: reading(
+    () => '/contacts?pageSize=2',
+    (place) => `import { Masthead } from '@masthead/client'
+
+${newClient(place)}
+const page = await masthead.contacts.list({ pageSize: 2 })
+console.log(page.total, page.items)`,
+  ),
+
+  onePage: reading(
+    () => '/contacts?page=2&pageSize=10',
+    (place) => `import { Masthead } from '@masthead/client'
+
+${newClient(place)}
+const { items, page, total } = await masthead.contacts.list({ page: 2, pageSize: 10 })
+console.log(\`page \${page}: \${items.length} of \${total}\`)`,
+  ),
+
+  walk: {
+    code: {
+      curl: (place) => `next="${api(place)}/contacts?pageSize=${pageSizes.maximum}"
+while [ -n "$next" ]; do
+  curl -sS -D headers.txt ${header(place)} "$next"
+  next=$(sed -n 's/^[Ll]ink:.*<\\([^>]*\\)>; rel="next".*/\\1/p' headers.txt)
+done`,
+      fetch: (place) => `let next = '${api(place)}/contacts?pageSize=${pageSizes.maximum}'
+while (next) {
+  const answer = await fetch(next, { headers: { authorization: 'Bearer ${place.token}' } })
+  if (!answer.ok) throw new Error(await answer.text())
+  const { items } = await answer.json()
+  for (const contact of items) console.log(contact.id, contact.name)
+  next = answer.headers.get('link')?.match(/<([^>]+)>; rel="next"/)?.[1]
+}`,
+      client: (place) => `import { Masthead } from '@masthead/client'
+
+${newClient(place)}
+for await (const contact of masthead.contacts.list({ pageSize: ${pageSizes.maximum} })) {
+  console.log(contact.id, contact.name)
+}`,
+    },
+  },
+
+  resume: {
+    code: {
+      curl: (place) => `cursor=$(curl -sS -D - -o first.json ${header(place)} "${api(place)}/contacts?pageSize=1" |
+  sed -n 's/.*[?&]cursor=\\([^>&]*\\)[^>]*>; rel="next".*/\\1/p')
+echo "$cursor" > cursor.txt
+
+# A day later, with the same filters:
+curl -sS ${header(place)} "${api(place)}/contacts?pageSize=1&cursor=$(cat cursor.txt)"`,
+      fetch: (place) => `const contacts = '${api(place)}/contacts?pageSize=1'
+const headers = { authorization: 'Bearer ${place.token}' }
+const first = await fetch(contacts, { headers })
+const next = first.headers.get('link')?.match(/<([^>]+)>; rel="next"/)?.[1]
+const cursor = next && new URL(next).searchParams.get('cursor') // store it
+
+// A day later, with the same filters:
+if (cursor) console.log(await (await fetch(\`\${contacts}&cursor=\${cursor}\`, { headers })).json())`,
+      client: (place) => `import { Masthead } from '@masthead/client'
+
+${newClient(place)}
+const page = await masthead.contacts.list({ pageSize: 1 })
+const cursor = page.nextCursor // store it; null after the last page
+
+// A day later, with the same filters:
+if (cursor) for await (const contact of masthead.contacts.list({ pageSize: 1, cursor })) console.log(contact.id)`,
+    },
+  },
+
+  search: reading(
+    () => '/contacts?search=ada%20example',
+    (place) => `import { Masthead } from '@masthead/client'
+
+${newClient(place)}
+for await (const contact of masthead.contacts.list({ search: 'ada example' })) {
+  console.log(contact.name, contact.email)
+}`,
+  ),
+
+  searchInAccount: reading(
+    ({ accountId }) => `/contacts?search=example&accountId=${accountId}&includeHidden=true`,
+    (place) => `import { Masthead } from '@masthead/client'
+
+${newClient(place)}
+const query = { search: 'example', accountId: '${place.accountId}', includeHidden: true }
+const { total, items } = await masthead.contacts.list(query)
+console.log(total, items)`,
+  ),
+
+  createOnce: {
+    code: {
+      curl: (place) => `curl -i --retry 3 -X POST ${header(place)} \\
+  -H "Content-Type: application/json" \\
+  -H "Idempotency-Key: web-form-2026-11-15-0042" \\
+  -d '{"accountId": "${place.accountId}", "firstName": "Ada", "lastName": "Lovelace"}' \\
+  "${api(place)}/contacts"`,
+      fetch: (place) => `const request = {
+  method: 'POST',
+  headers: {
+    authorization: 'Bearer ${place.token}',
+    'content-type': 'application/json',
+    'idempotency-key': crypto.randomUUID(), // made once, sent with every attempt
+  },
+  body: JSON.stringify({ accountId: '${place.accountId}', firstName: 'Ada', lastName: 'Lovelace' }),
+}
+const sleep = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+
+let answer
+for (let attempt = 0; attempt < 4; attempt++) {
+  if (attempt > 0) await sleep(Number(answer?.headers.get('retry-after') ?? 1) + Math.random() * 2 ** attempt)
+  answer = await fetch('${api(place)}/contacts', request).catch(() => undefined) // nobody answered
+  if (answer && answer.status !== 429 && answer.status !== 503) break
+}
+console.log(answer?.status, await answer?.json())`,
+      client: (place) => `import { Masthead } from '@masthead/client'
+
+${newClient(place)}
+// Repeats what is worth it by itself; with a key of yours also over several runs of your program.
+const contact = await masthead.contacts.create(
+  { accountId: '${place.accountId}', firstName: 'Ada', lastName: 'Lovelace' },
+  { idempotencyKey: 'web-form-2026-11-15-0043' },
+)
+console.log(contact.id)`,
+    },
+  },
+
+  updateMine: {
+    code: {
+      curl: (place) => `contact="${api(place)}/contacts/${place.contactId}"
+etag=$(curl -sS -I ${header(place)} "$contact" | tr -d '\\r' | sed -n 's/^[Ee][Tt]ag: //p')
+
+curl -i -X PATCH ${header(place)} \\
+  -H "Content-Type: application/json" -H "If-Match: $etag" \\
+  -d '{"accountId": "${place.accountId}", "title": "Editor"}' "$contact"`,
+      fetch: (place) => `const url = '${api(place)}/contacts/${place.contactId}'
+const headers = { authorization: 'Bearer ${place.token}', 'content-type': 'application/json' }
+const read = await fetch(url, { headers })
+const contact = await read.json()
+
+const body = JSON.stringify({ accountId: contact.accountId, title: 'Editor' })
+const written = await fetch(url, { method: 'PATCH', headers: { ...headers, 'if-match': read.headers.get('etag') }, body })
+console.log(written.status) // 412 when somebody else was quicker`,
+      client: (place) => `import { isProblem, Masthead } from '@masthead/client'
+
+${newClient(place)}
+const contact = await masthead.contacts.get('${place.contactId}')
+try {
+  const changed = { accountId: contact.accountId, title: 'Editor' }
+  console.log(await masthead.contacts.update(contact.id, changed, { ifMatch: contact }))
+} catch (error) {
+  if (!isProblem(error, 'precondition_failed')) throw error
+  console.log('Somebody else was quicker: read it again')
+}`,
+    },
+  },
+
+  unchanged: {
+    code: {
+      curl: (place) => `contacts="${api(place)}/contacts?pageSize=2"
+etag=$(curl -sS -I ${header(place)} "$contacts" | tr -d '\\r' | sed -n 's/^[Ee][Tt]ag: //p')
+curl -i ${header(place)} -H "If-None-Match: $etag" "$contacts"`,
+      fetch: (place) => `const url = '${api(place)}/contacts?pageSize=2'
+const headers = { authorization: 'Bearer ${place.token}' }
+const first = await fetch(url, { headers })
+const again = await fetch(url, { headers: { ...headers, 'if-none-match': first.headers.get('etag') } })
+console.log(again.status) // 304: what you have is current`,
+      client: (place) => `import { Masthead } from '@masthead/client'
+
+${newClient(place)}
+for (const time of ['first', 'second']) {
+  const { items } = await masthead.contacts.list({ pageSize: 2 }) // the second is a 304, answered from memory
+  console.log(time, items.length)
+}`,
+    },
+  },
+
+  problem: reading(
+    () => '/contacts?pagesize=2',
+    (place) => `import { isProblem, Masthead } from '@masthead/client'
+
+${newClient(place)}
+try {
+  await masthead.contacts.get('nobody')
+} catch (error) {
+  if (!isProblem(error, 'not_found')) throw error
+  console.log(error.code, error.detail, error.requestId)
+}`,
+  ),
+} as const satisfies Record<string, Example>
+
+export type ExampleName = keyof typeof examples
