@@ -164,7 +164,8 @@ console.log(contact.id)`,
   updateMine: {
     code: {
       curl: (place) => `contact="${api(place)}/contacts/${place.contactId}"
-etag=$(curl -sS -I ${header(place)} "$contact" | tr -d '\\r' | sed -n 's/^[Ee][Tt]ag: //p')
+etag=$(curl -sS -I ${header(place)} "$contact" |
+  tr -d '\\r' | sed -n 's/^[Ee][Tt]ag: //p')
 
 curl -i -X PATCH ${header(place)} \\
   -H "Content-Type: application/json" -H "If-Match: $etag" \\
@@ -194,7 +195,8 @@ try {
   unchanged: {
     code: {
       curl: (place) => `contacts="${api(place)}/contacts?pageSize=2"
-etag=$(curl -sS -I ${header(place)} "$contacts" | tr -d '\\r' | sed -n 's/^[Ee][Tt]ag: //p')
+etag=$(curl -sS -I ${header(place)} "$contacts" |
+  tr -d '\\r' | sed -n 's/^[Ee][Tt]ag: //p')
 curl -i ${header(place)} -H "If-None-Match: $etag" "$contacts"`,
       fetch: (place) => `const url = '${api(place)}/contacts?pageSize=2'
 const headers = { authorization: 'Bearer ${place.token}' }
