@@ -15,7 +15,7 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts --workspace=contract --wo
 
 FROM node:${NODE}-slim AS console
 WORKDIR /app
-COPY package.json package-lock.json .npmrc tsconfig.json ./
+COPY package.json package-lock.json .npmrc tsconfig.json CHANGELOG.md ./
 COPY server/package.json server/
 COPY bench/package.json bench/
 COPY contract contract
