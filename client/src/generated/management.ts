@@ -58,6 +58,13 @@ export interface Me {
     /** `admin`: everything, and the administration. `editor`: everything in the records. `viewer`: looks only. */
     role: 'admin' | 'editor' | 'viewer'
   }[]
+  /** Whom to ask for what takes an admin of the tenant, by e-mail address; ten at most. */
+  admins: {
+    /** Full name. */
+    name: string
+    /** E-mail address. */
+    email: string
+  }[]
 }
 
 export interface SignOut {
@@ -503,6 +510,8 @@ export interface AuditEntry {
     kind: string
     /** The user, integration, application or operator, as far as known. */
     name: string | null
+    /** The application that acted for the user; null where none did. */
+    application: string | null
     /** The address that the call came from. */
     address: string | null
     /** Finds the call in the log of the operator. */
@@ -514,6 +523,8 @@ export interface AuditEntry {
   resource: string
   /** To which one. */
   recordId: string
+  /** The user, or the application consented to, that the identifier stands for; null where it stands for neither. */
+  recordName: string | null
   /** What it was before; null where there is nothing to tell. */
   before: unknown
   /** What it was after; null where there is nothing to tell. */
@@ -537,6 +548,8 @@ export interface AuditEntryQuery {
   resource?: string | undefined
   /** Only what was done to this one; with `resource`. */
   recordId?: string | undefined
+  /** Also each token that an application got by a consent. */
+  includeIssued?: boolean | undefined
 }
 
 /** The user who is signed in. */

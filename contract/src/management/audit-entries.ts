@@ -1,5 +1,5 @@
 import * as field from '../fields.ts'
-import { defineResource, filter } from '../operation.ts'
+import { defineResource, filter, flag } from '../operation.ts'
 import { Type } from '../schema.ts'
 
 const AuditEntry = Type.Object(
@@ -12,6 +12,7 @@ const AuditEntry = Type.Object(
           'A `personal`, `service` or `delegated` token, a `visitor`, an `operator`, `masthead` itself, or an `import`.',
         ),
         name: field.nullableText('The user, integration, application or operator, as far as known.'),
+        application: field.nullableText('The application that acted for the user; null where none did.'),
         address: field.nullableText('The address that the call came from.'),
         requestId: field.nullableText('Finds the call in the log of the operator.'),
       },
@@ -20,6 +21,9 @@ const AuditEntry = Type.Object(
     action: field.text('What was done.'),
     resource: field.text('To what kind of thing.'),
     recordId: field.text('To which one.'),
+    recordName: field.nullableText(
+      'The user, or the application consented to, that the identifier stands for; null where it stands for neither.',
+    ),
     before: Type.Unsafe<unknown>({ description: 'What it was before; null where there is nothing to tell.' }),
     after: Type.Unsafe<unknown>({ description: 'What it was after; null where there is nothing to tell.' }),
     isErased: Type.Boolean({ description: 'What was noted of it has been erased on request of the person.' }),
@@ -49,6 +53,7 @@ export const auditEntries = defineResource({
         ),
         resource: filter('Only what was done to this kind of thing.'),
         recordId: filter('Only what was done to this one; with `resource`.'),
+        includeIssued: flag('Also each token that an application got by a consent.'),
       }),
       status: 200,
       answer: Type.Object(

@@ -19,6 +19,10 @@ const Me = Type.Object(
     tenants: Type.Array(Type.Object(MyTenant, field.closed), {
       description: 'All tenants that the user is a member of, by name.',
     }),
+    admins: Type.Array(
+      Type.Object({ name: field.text('Full name.'), email: field.text('E-mail address.') }, field.closed),
+      { description: 'Whom to ask for what takes an admin of the tenant, by e-mail address; ten at most.' },
+    ),
   },
   { ...field.closed, title: 'Me' },
 )

@@ -188,31 +188,53 @@ export const entriesAfter = (query: Query, after: number, most: number): Promise
   })
 
 export type ShownEntry = Pick<Entry, 'number' | 'at' | 'action' | 'resource' | 'recordId' | 'values' | 'isErased'> & {
-  author: { kind: string; name: string | null; address: string | null; requestId: string | null }
+  /** Whom or what the identifier stands for, where it is that of a user or of a consent. */
+  recordName: string | null
+  author: {
+    kind: string
+    name: string | null
+    application: string | null
+    address: string | null
+    requestId: string | null
+  }
 }
 
-/** The newest first, with the names of those who did it. */
+/** The newest first, with the names of those who did it, and of whom it was done to. */
 export const entriesBefore = (
   query: Query,
-  given: { before?: number; resource?: string; recordId?: string; most: number },
+  given: { before?: number; resource?: string; recordId?: string; includeIssued?: boolean; most: number },
 ): Promise<ShownEntry[]> =>
   query<ShownEntry>({
     text: `
       select entry.number, entry.at, entry.action, entry.resource, entry.record_id as "recordId",
+        coalesce(subject.email, allowed.name) as "recordName",
         opened.plain as "values", entry.sealed is not null and opened.plain is null as "isErased",
         json_build_object('kind', entry.author ->> 'kind', 'address', entry.author ->> 'address',
           'requestId', entry.author ->> 'requestId',
+          'application', coalesce(applications.name, entry.author ->> 'application'),
           'name', coalesce(users.email, tokens.service, entry.author ->> 'name', entry.author ->> 'operator')
         ) as author
       from (
         select * from audit_entries
         where number < $1 and ($2::text is null or resource = $2) and ($3::text is null or record_id = $3)
+          and ($5 or action <> 'token_issued')
         order by number desc limit $4
       ) as entry
       left join audit_keys as held on held.resource = entry.resource and held.record_id = entry.record_id
       left join lateral (select audit_open(entry.sealed, held.key) as plain) as opened on true
       left join users on users.id = (entry.author ->> 'user')::uuid
+      left join applications on applications.id = entry.author ->> 'application'
       left join access_tokens as tokens on tokens.id = case when entry.author ->> 'kind' = 'service' then (entry.author ->> 'token')::uuid end
+      left join users as subject
+        on subject.id = case when entry.resource in ('members', 'users', 'sign_ins') then entry.record_id::uuid end
+      left join consents on entry.resource = 'consents' and consents.grant_id = entry.record_id
+      left join applications as allowed on allowed.id = consents.application_id
       order by entry.number desc`,
-    values: [given.before ?? Number.MAX_SAFE_INTEGER, given.resource ?? null, given.recordId ?? null, given.most],
+    values: [
+      given.before ?? Number.MAX_SAFE_INTEGER,
+      given.resource ?? null,
+      given.recordId ?? null,
+      given.most,
+      given.includeIssued ?? false,
+    ],
   })

@@ -124,6 +124,8 @@ const describe = (error: SchemaError): { code: string; detail: string } => {
       return { code: 'too_long', detail: `${name} must have at most ${error.params.limit} characters.` }
     case 'minLength':
       return { code: 'too_short', detail: `${name} must not be empty.` }
+    case 'minItems':
+      return { code: 'too_few', detail: `${name} must hold at least ${error.params.limit}.` }
     case 'format':
       return error.params.format === 'date'
         ? { code: 'invalid_date', detail: `${name} must be a real date in the form YYYY-MM-DD.` }

@@ -88,6 +88,13 @@ export const findMemberById = async (query: Query, tenantId: string, userId: str
   return member ?? null
 }
 
+export const findAdmins = (query: Query, tenantId: string, most: number): Promise<{ name: string; email: string }[]> =>
+  query<{ name: string; email: string }>({
+    text: `select users.name, users.email from memberships join users on users.id = memberships.user_id
+      where memberships.tenant_id = $1 and memberships.role = 'admin' order by users.email_key limit $2`,
+    values: [tenantId, most],
+  })
+
 /** Until the transaction ends nobody else changes who the admins are. */
 export const isLastAdmin = async (query: Query, tenantId: string, userId: string): Promise<boolean> => {
   const admins = await query<{ id: string }>({

@@ -1,5 +1,5 @@
 import type { Answer } from '../operation-call.ts'
-import { Problem } from '../problem.ts'
+import { invalidProperty, Problem } from '../problem.ts'
 
 /** What a handler answers, where no body is stored as it is sent. */
 export const json = (value: object, location?: string): Answer => ({
@@ -13,4 +13,9 @@ export const notFound = (what: string): Problem => new Problem('not_found', `The
 export const userOf = ({ userId }: { userId: string | null }): string => {
   if (userId !== null) return userId
   throw new Error('a management operation was called by no user')
+}
+
+/** A schema lets spaces pass, which name nothing. */
+export const requireWords = (property: string, text: string): void => {
+  if (text.trim() === '') throw invalidProperty(property, 'too_short', `\`${property}\` must not be empty.`)
 }

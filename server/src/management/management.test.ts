@@ -60,6 +60,16 @@ describe('every operation of the management interface', () => {
   }
 })
 
+describe('whoever is signed in', () => {
+  test('is told whom to ask for what takes an admin', async () => {
+    const hall = await service.newTenant('Town Hall')
+    const clerk = await consoleOf([hall, 'viewer'])
+    assert.deepEqual((await clerk.call('GET', '/me')).body.admins, [])
+    const { person } = await consoleOf([hall, 'admin'])
+    assert.deepEqual((await clerk.call('GET', '/me')).body.admins, [{ name: 'Ada', email: person.email }])
+  })
+})
+
 describe('a personal access token', () => {
   test('is made, shown once, used, listed with its last use and revoked', async () => {
     const input = { name: 'My script', scopes: ['contacts:read'], expiresInDays: 7 }
@@ -82,12 +92,18 @@ describe('a personal access token', () => {
     assert.equal((await other.call('DELETE', `/tokens/${made.body.id}`)).status, 404)
   })
 
-  test('is refused with scopes of the management interface, and for more than a year', async () => {
-    for (const wrong of [{ scopes: ['members:manage'] }, { scopes: [] }, { expiresInDays: 367 }, { name: '' }]) {
-      const { status } = await admin.call('POST', '/tokens', {
+  test('is refused with scopes of the management interface, without any, for more than a year and without a name', async () => {
+    for (const [pointer, wrong] of [
+      ['/scopes/0', { scopes: ['members:manage'] }],
+      ['/scopes', { scopes: [] }],
+      ['/expiresInDays', { expiresInDays: 367 }],
+      ['/name', { name: '' }],
+      ['/name', { name: ' ' }],
+    ] as const) {
+      const { status, body } = await admin.call('POST', '/tokens', {
         body: { name: 'x', scopes: ['contacts:read'], ...wrong },
       })
-      assert.equal(status, 422, JSON.stringify(wrong))
+      assert.deepEqual([status, body.errors?.[0]?.pointer], [422, pointer])
     }
   })
 
@@ -122,6 +138,13 @@ describe('a service token', () => {
     assert.equal((await service.call('GET', '/contacts', { token: made.body.token })).status, 401)
     assert.equal((await service.call('GET', '/contacts', { token: rotated.body.token })).status, 200)
     assert.equal((await admin.call('POST', `${path}/rotate`, { body: {} })).body.code, 'conflict')
+  })
+
+  test('is refused without the name of what holds it', async () => {
+    const { status, body } = await admin.call('POST', '/service-tokens', {
+      body: { service: ' ', scopes: ['contacts:read'] },
+    })
+    assert.deepEqual([status, body.errors[0].pointer], [422, '/service'])
   })
 
   test('of another tenant is neither seen nor touched', async () => {
@@ -301,17 +324,36 @@ describe('a consent', () => {
 })
 
 describe('the audit trail', () => {
+  test('names who signed in and which application was allowed, and tells of its tokens when asked to', async () => {
+    const hall = await service.newTenant('Reading Hall')
+    const clerk = await consoleOf([hall, 'admin'])
+    const told = async (query: string) =>
+      (await clerk.call('GET', `/audit-entries?${query}`)).body.items.map(
+        ({ action, recordName }: { action: string; recordName: string }) => [action, recordName],
+      )
+    assert.deepEqual(await told('resource=sign_ins'), [['succeeded', clerk.person.email]])
+    assert.deepEqual(await told('resource=members'), [['added', clerk.person.email]])
+    assert.deepEqual(await told('resource=consents'), [['given', 'Masthead Console']])
+    const issued = ['token_issued', 'Masthead Console']
+    assert.deepEqual(await told('resource=consents&includeIssued=true'), [
+      issued,
+      issued,
+      ['given', 'Masthead Console'],
+    ])
+  })
+
   test('tells who did what, the newest first, page by page', async () => {
     const { body: made } = await admin.call('POST', '/tokens', { body: { name: 'Audited', scopes: ['contacts:read'] } })
     const { body } = await admin.call('GET', `/audit-entries?resource=tokens&recordId=${made.id}`)
     assert.equal(body.items.length, 1)
     const [entry] = body.items
     assert.deepEqual([entry.action, entry.author.kind, entry.author.name], ['created', 'delegated', admin.person.email])
+    assert.equal(entry.author.application, 'Masthead Console')
     assert.equal(entry.after.name, 'Audited')
     assert.ok(!JSON.stringify(body).includes(made.token))
     const seen: number[] = []
     for (let next: number | null | undefined; next !== null; ) {
-      const page = await admin.call('GET', `/audit-entries${next ? `?before=${next}` : ''}`)
+      const page = await admin.call('GET', `/audit-entries?includeIssued=true${next ? `&before=${next}` : ''}`)
       assertAnswers(at('GetAuditEntries'), page)
       seen.push(...page.body.items.map(({ number }: { number: number }) => number))
       next = page.body.next

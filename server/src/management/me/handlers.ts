@@ -1,20 +1,21 @@
 import type { ManagementResources } from '@masthead/contract'
 import { endSessions } from '../../authorization-server/adapter.ts'
 import { withdrawFromConsole } from '../../identity/consents.ts'
-import { findMemberships, findUser } from '../../identity/users.ts'
+import { findAdmins, findMemberships, findUser } from '../../identity/users.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { json, notFound, userOf } from '../json-answer.ts'
 
 export const handlers: Handlers<ManagementResources['me']> = {
   GetMe: async ({ tenant: { read }, principal }) => {
-    const [user, tenants] = await Promise.all([
+    const [user, tenants, admins] = await Promise.all([
       findUser(read, userOf(principal)),
       findMemberships(read, userOf(principal)),
+      findAdmins(read, principal.tenantId, 10),
     ])
     const tenant = tenants.find(({ id }) => id === principal.tenantId)
     if (!user || !tenant) throw notFound('user')
     const { id: userId, email, name } = user
-    return json({ userId, email, name, tenant, tenants })
+    return json({ userId, email, name, tenant, tenants, admins })
   },
 
   SignOut: ({ tenant, principal, writer, body: { everywhere } }) =>

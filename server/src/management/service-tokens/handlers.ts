@@ -3,7 +3,7 @@ import type { Query } from '../../database/connection.ts'
 import { type AccessToken, createToken, findTokens, revokeToken, rotateToken } from '../../identity/access-tokens.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
-import { json, notFound } from '../json-answer.ts'
+import { json, notFound, requireWords } from '../json-answer.ts'
 
 const hour = 3_600_000
 
@@ -15,6 +15,7 @@ export const handlers: Handlers<ManagementResources['serviceTokens']> = {
 
   CreateServiceToken: ({ tenant, writer, body: { service, scopes, expiresInDays, defaultAssignee = null } }) =>
     tenant.transaction(async (query) => {
+      requireWords('service', service)
       const lifetime = expiresInDays === undefined ? undefined : expiresInDays * 24 * hour
       const given = { tenantId: tenant.tenantId, service, name: service, scopes, lifetime, defaultAssignee }
       const { token, ...made } = await createToken(query, writer.author, given)

@@ -1,7 +1,7 @@
 import type { ManagementResources } from '@masthead/contract'
 import { type AccessToken, createToken, findTokens, revokeToken } from '../../identity/access-tokens.ts'
 import type { Handlers } from '../../operation-call.ts'
-import { json, notFound, userOf } from '../json-answer.ts'
+import { json, notFound, requireWords, userOf } from '../json-answer.ts'
 
 const day = 86_400_000
 
@@ -13,6 +13,7 @@ export const handlers: Handlers<ManagementResources['tokens']> = {
 
   CreateToken: ({ tenant, principal, writer, body: { name, scopes, expiresInDays } }) =>
     tenant.transaction(async (query) => {
+      requireWords('name', name)
       const lifetime = expiresInDays === undefined ? undefined : expiresInDays * day
       const given = { tenantId: tenant.tenantId, userId: userOf(principal), name, scopes, lifetime }
       const { token, ...made } = await createToken(query, writer.author, given)
