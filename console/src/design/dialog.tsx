@@ -5,7 +5,16 @@ import { CloseIcon } from './icons.tsx'
 export const Dialog = ({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) => {
   const element = useRef<HTMLDialogElement>(null)
   const titleId = useId()
-  useEffect(() => element.current?.showModal(), [])
+  useEffect(() => {
+    const before = document.activeElement
+    element.current?.showModal()
+    return () => {
+      // Who used it goes on where they were, or at the begin of the page when that is gone.
+      if (document.activeElement !== document.body) return
+      const place = before?.isConnected ? before : document.getElementById('main')
+      if (place instanceof HTMLElement) place.focus({ preventScroll: true })
+    }
+  }, [])
   return (
     <dialog ref={element} className="dialog fades-in" aria-labelledby={titleId} onClose={onClose}>
       <div className="dialog-head">
