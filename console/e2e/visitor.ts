@@ -26,7 +26,8 @@ export const openConsole = async () => {
     return person
   }
 
-  /** Chromium tells on its console what the policy of a page refused; an answer of the API that says no is no fault. */
+  /** Chromium tells on its console what the policy of a page refused; an answer of the API that says no is no fault, nor is a
+   * connection that a test breaks. */
   const newVisitor = async (options: BrowserContextOptions = {}) => {
     const context = await browser.newContext({ baseURL: baseUrl, locale: 'en-GB', reducedMotion: 'reduce', ...options })
     const page = await context.newPage()
@@ -35,8 +36,7 @@ export const openConsole = async () => {
     page.on('pageerror', (error) => complaints.push(String(error)))
     page.on('console', (message) => {
       if (message.type() === 'info') return
-      if (!/^Failed to load resource: the server responded with a status of 4\d\d /.test(message.text()))
-        complaints.push(message.text())
+      if (!isHarmless.test(message.text())) complaints.push(message.text())
     })
     return { context, page, complaints }
   }
@@ -76,6 +76,8 @@ export const openConsole = async () => {
 
   return { baseUrl, service, newPerson, newVisitor, visit }
 }
+
+const isHarmless = /^Failed to load resource: (the server responded with a status of 4\d\d |net::ERR_CONNECTION_RESET$)/
 
 type Cookies = Awaited<ReturnType<BrowserContext['cookies']>>
 

@@ -30,8 +30,6 @@ visit('goes through rows and pages, and opens one', person, async (page) => {
   await page.keyboard.press('n')
   await page.keyboard.press('p')
   await requireRows(page, names.slice(25, 50))
-  const here = page.getByRole('navigation', { name: 'Pages' }).locator('[aria-current]')
-  assert.deepEqual(await here.allInnerTexts(), ['2'])
   for (const key of ['j', 'ArrowDown', 'j', 'k']) await page.keyboard.press(key)
   assert.equal(await focused(page).innerText(), 'Company 27')
   await page.keyboard.press('Enter')

@@ -1,16 +1,23 @@
 import { useRouterState } from '@tanstack/react-router'
-import type { ComponentType } from 'react'
+import { type ComponentType, useEffect, useRef } from 'react'
 import { Link } from './address.tsx'
 import {
   AccountIcon,
+  AllowedIcon,
+  ApplicationIcon,
   CheckIcon,
   ChevronIcon,
   ContactIcon,
   DocsIcon,
   InvoiceIcon,
+  KeyIcon,
+  LegacyIcon,
+  MembersIcon,
   OverviewIcon,
   PublicationIcon,
+  ServiceIcon,
   SubscriptionIcon,
+  TrailIcon,
 } from './design/icons.tsx'
 import { Menu } from './design/menu.tsx'
 import { ThemeSwitch } from './design/theme.tsx'
@@ -36,6 +43,24 @@ const navigation: Group[] = [
       { to: '/publications', label: 'Publications', Icon: PublicationIcon },
       { to: '/subscriptions', label: 'Subscriptions', Icon: SubscriptionIcon },
       { to: '/invoices', label: 'Invoices', Icon: InvoiceIcon },
+    ],
+  },
+  {
+    heading: 'Your access',
+    entries: [
+      { to: '/settings/tokens', label: 'Access tokens', Icon: KeyIcon },
+      { to: '/settings/applications-allowed', label: 'Allowed applications', Icon: AllowedIcon },
+    ],
+  },
+  {
+    heading: 'Administration',
+    onlyAdmins: true,
+    entries: [
+      { to: '/admin/members', label: 'Members', Icon: MembersIcon },
+      { to: '/admin/service-tokens', label: 'Service tokens', Icon: ServiceIcon },
+      { to: '/admin/applications', label: 'Applications', Icon: ApplicationIcon },
+      { to: '/admin/legacy', label: 'Legacy system', Icon: LegacyIcon },
+      { to: '/admin/audit', label: 'Audit trail', Icon: TrailIcon },
     ],
   },
 ]
@@ -77,8 +102,16 @@ export const Sidebar = ({ isOpen, onHelp }: { isOpen: boolean; onHelp: () => voi
 const NavigationLink = ({ to, label, Icon }: Entry) => {
   const pathname = useRouterState({ select: ({ location }) => location.pathname })
   const isHere = pathname === to || (to !== '/' && pathname.startsWith(`${to}/`))
+  const link = useRef<HTMLAnchorElement>(null)
+  useEffect(() => {
+    const nav = link.current?.closest('nav')
+    if (!isHere || !link.current || !nav) return
+    // Not by scrollIntoView: that is also where the next Tab would begin.
+    const hidden = link.current.getBoundingClientRect().bottom - nav.getBoundingClientRect().bottom
+    if (hidden > 0) nav.scrollTop += hidden
+  }, [isHere])
   return (
-    <Link to={to} className="nav-link" {...(isHere && { 'aria-current': 'page' })}>
+    <Link ref={link} to={to} className="nav-link" {...(isHere && { 'aria-current': 'page' })}>
       <Icon />
       {label}
     </Link>

@@ -57,3 +57,25 @@ export const LightIcon = icon(
 export const DarkIcon = icon(<path d="M13.5 9.300a5.7 5.7 0 0 1-6.8-6.8 5.7 5.7 0 1 0 6.8 6.800z" />)
 export const SystemIcon = icon(<path d="M2 3h12v7.500H2zm4 10.500h4m-2-3v3" />)
 export const KeyboardIcon = icon(<path d="M1.5 4h13v8h-13zm2.5 2.500h0m2.7 0h0m2.7 0h0m2.6 0h0m-7 3h4" />)
+export const CautionIcon = icon(<path d="M8 2.200 14.300 13.300H1.700zm0 4v3.400m0 1.900v0" />)
+export const KeyIcon = icon(
+  <>
+    <circle cx="5" cy="11" r="2.7" />
+    <path d="m7 9 6.300-6.300m-2.300 2.300 2 2M9 7l1.500 1.500" />
+  </>,
+)
+export const AllowedIcon = icon(
+  <path d="M8 1.800 13.500 4v4c0 3.200-2.300 5.300-5.500 6.300-3.200-1-5.500-3.100-5.500-6.300V4zM5.500 8l1.800 1.800L10.700 6.200" />,
+)
+export const MembersIcon = icon(
+  <>
+    <circle cx="6" cy="5.5" r="2.300" />
+    <path d="M1.800 13c.3-2.300 2-3.600 4.200-3.600s3.900 1.300 4.200 3.600M10.500 3.400a2.300 2.300 0 0 1 0 4.200m1.200 2.200c1.500.5 2.300 1.600 2.500 3.200" />
+  </>,
+)
+export const ServiceIcon = icon(<path d="M2.500 2.800h11v4.400h-11zm0 6h11v4.400h-11zM5 5h0m0 6h0m3-6h3m-3 6h3" />)
+export const ApplicationIcon = icon(
+  <path d="M2.500 2.500h4.200v4.200H2.500zm6.800 0h4.200v4.200H9.300zm-6.800 6.800h4.200v4.200H2.500zm6.800 0h4.200v4.200H9.300z" />,
+)
+export const LegacyIcon = icon(<path d="M2 5.500h9.500M9 3l2.500 2.500L9 8m5 2.500H4.500M7 8l-2.500 2.500L7 13" />)
+export const TrailIcon = icon(<path d="M5.500 4h8m-8 4h8m-8 4h8M2.500 4h0m0 4h0m0 4h0" />)

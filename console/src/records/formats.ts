@@ -28,3 +28,25 @@ export const formatMoney = (text: string): string => amounts.format(text as Intl
 
 /** `past_due` reads "past due". */
 export const formatStatus = (text: string): string => text.replaceAll('_', ' ')
+
+const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+const distances = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+
+/** The day of an instant, where the reader is. */
+export const formatDay = (instant: string | Date): string => days.format(new Date(instant))
+
+const minute = 60_000
+const units = [
+  ['minute', minute],
+  ['hour', 60 * minute],
+  ['day', 24 * 60 * minute],
+  ['month', 30.4 * 24 * 60 * minute],
+  ['year', 365 * 24 * 60 * minute],
+] as const
+
+/** "3 minutes ago", "in 2 days". */
+export const formatAgo = (text: string, now: number = Date.now()): string => {
+  const distance = new Date(text).getTime() - now
+  const [unit, length] = units.findLast(([, length]) => Math.abs(distance) >= length) ?? units[0]
+  return distances.format(Math.round(distance / length), unit)
+}

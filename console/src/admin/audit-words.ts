@@ -1,0 +1,37 @@
+/** What audit entries call things, in words. Kinds that are not here are shown as they are. */
+export const resourceNames: Readonly<Record<string, { one: string; many: string }>> = {
+  contacts: { one: 'contact', many: 'Contacts' },
+  accounts: { one: 'account', many: 'Accounts' },
+  publications: { one: 'publication', many: 'Publications' },
+  subscriptions: { one: 'subscription', many: 'Subscriptions' },
+  invoices: { one: 'invoice', many: 'Invoices' },
+  tasks: { one: 'task', many: 'Tasks' },
+  imports: { one: 'import', many: 'Imports' },
+  tokens: { one: 'token', many: 'Tokens' },
+  members: { one: 'member', many: 'Members' },
+  invitations: { one: 'invitation', many: 'Invitations' },
+  users: { one: 'user', many: 'Users' },
+  sign_ins: { one: 'sign-in', many: 'Sign-ins' },
+  applications: { one: 'application', many: 'Applications' },
+  consents: { one: 'consent', many: 'Consents' },
+  legacy_systems: { one: 'legacy system', many: 'Legacy system' },
+  tenants: { one: 'tenant', many: 'Tenant' },
+}
+
+/** Where the usual "created the contact" would read wrong. */
+const sentences: Readonly<Record<string, string>> = {
+  'sign_ins succeeded': 'signed in as',
+  'sign_ins failed': 'failed to sign in as',
+  'members role_changed': 'changed the role of',
+  'members legacy_user_changed': 'changed the user in the legacy system of',
+  'users password_changed': 'changed the password of',
+  'users subject_changed': 'changed the subject of',
+  'consents given': 'consented to',
+  'consents token_issued': 'got a token for',
+  'consents withdrawn': 'ended the consent to',
+  'legacy_systems retried': 'retried the deliveries to the legacy system',
+}
+
+export const sentenceOf = (action: string, resource: string): string =>
+  sentences[`${resource} ${action}`] ??
+  `${action.replaceAll('_', ' ')} the ${resourceNames[resource]?.one ?? resource.replaceAll('_', ' ')}`

@@ -1,0 +1,55 @@
+import './form.css'
+import './choice-field.css'
+import { type ReactNode, useEffect, useRef } from 'react'
+import { Dialog } from './dialog.tsx'
+import { Trouble } from './states.tsx'
+
+type FormDialogProps = {
+  title: string
+  /** What the button says that sends it. */
+  action: string
+  isBusy: boolean
+  /** What went wrong, where no field of the form tells it. */
+  trouble?: unknown
+  /** Moves the focus to the first field that is wrong, whenever it is another. */
+  refusal?: unknown
+  onSubmit: () => void
+  onClose: () => void
+  children: ReactNode
+}
+
+/** A short form, beside what it is about. */
+export const FormDialog = (props: FormDialogProps) => {
+  const { title, action, isBusy, trouble, refusal, onSubmit, onClose, children } = props
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    const first = form.current?.querySelector<HTMLElement>('input:enabled, textarea, select')
+    const wrong = form.current?.querySelector<HTMLElement>('[aria-invalid=true]')
+    if (refusal === undefined) first?.focus()
+    else wrong?.focus()
+  }, [refusal])
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        ref={form}
+        className="form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!isBusy) onSubmit()
+        }}
+      >
+        {children}
+        {trouble !== undefined && <Trouble error={trouble} />}
+        <div className="dialog-actions">
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="button primary" aria-disabled={isBusy}>
+            {action}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

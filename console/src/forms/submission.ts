@@ -1,0 +1,68 @@
+import { isProblem } from '@masthead/client'
+import { useRef, useState } from 'react'
+
+export type Submission = {
+  isBusy: boolean
+  /** What was wrong the last time; undefined when nothing was. */
+  error: unknown
+  /** The same, where no field tells it. */
+  trouble: unknown
+  /** What was wrong with a property of what was sent, in words. */
+  errorAt: (property: string) => string | undefined
+  /** Undefined when it went wrong. */
+  send: <I extends object, A>(input: I, call: Call<I, A>) => Promise<A | undefined>
+}
+type Call<I, A> = (input: I, options: { idempotencyKey: string }) => Promise<A>
+
+/**
+ * Sends what a form holds. What went without an answer goes again under the same key, so that it is done once however
+ * often somebody presses the button.
+ */
+export const useSubmission = (): Submission => {
+  const [{ isBusy, error }, setState] = useState<{ isBusy: boolean; error?: unknown }>({ isBusy: false })
+  // Faster than the state: a second click comes before the button is drawn anew.
+  const isUnderWay = useRef(false)
+  const unanswered = useRef<{ body: string; idempotencyKey: string }>(null)
+  return {
+    isBusy,
+    error,
+    trouble: placesOf(error).length > 0 ? undefined : error,
+    errorAt: (property) => {
+      const place = placesOf(error).find((one) => one.property === property)
+      return place?.detail
+    },
+    send: async (input, call) => {
+      if (isUnderWay.current) return undefined
+      isUnderWay.current = true
+      const body = JSON.stringify(input)
+      if (unanswered.current?.body !== body) unanswered.current = { body, idempotencyKey: crypto.randomUUID() }
+      const { idempotencyKey } = unanswered.current
+      setState({ isBusy: true })
+      try {
+        const answer = await call(input, { idempotencyKey })
+        unanswered.current = null
+        setState({ isBusy: false })
+        return answer
+      } catch (error) {
+        if (isAnswer(error)) unanswered.current = null
+        setState({ isBusy: false, error })
+        return undefined
+      } finally {
+        isUnderWay.current = false
+      }
+    },
+  }
+}
+
+/** Whether it is known what became of the request. */
+const isAnswer = (error: unknown): boolean =>
+  isProblem(error) && error.status < 500 && !isProblem(error, 'request_in_progress')
+
+/** A pointer into an array is about the field that holds it; what a problem says of a field begins with its name. */
+const placesOf = (error: unknown): { property: string; detail: string }[] => {
+  if (!isProblem(error)) return []
+  return error.errors.flatMap(({ pointer, detail }) => {
+    const [, property] = pointer?.split('/') ?? []
+    return property ? [{ property, detail: detail.replace(/^`[^`]*`/, 'This').replaceAll('`', '') }] : []
+  })
+}

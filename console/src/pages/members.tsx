@@ -1,0 +1,302 @@
+import '../admin/administration.css'
+import type { Invitation, Member, ShownInvitation } from '@masthead/client/management'
+import type { Role } from '@masthead/contract'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { AdminsOnly } from '../admin/admins-only.tsx'
+import { ConfirmDialog } from '../admin/confirm-dialog.tsx'
+import { RoleChoice, roleNames } from '../admin/role-choice.tsx'
+import { SecretDialog } from '../admin/secret-dialog.tsx'
+import { isSecretLost, SecretLost } from '../admin/secret-lost.tsx'
+import { Ago } from '../design/ago.tsx'
+import { Badge } from '../design/badge.tsx'
+import { Copied } from '../design/copied.tsx'
+import { Fetched } from '../design/fetched.tsx'
+import { FormDialog } from '../design/form-dialog.tsx'
+import { PageHead } from '../design/page-head.tsx'
+import { Empty } from '../design/states.tsx'
+import { TextField } from '../design/text-field.tsx'
+import { useSubmission } from '../forms/submission.ts'
+import { formatDay, formatInstant } from '../records/formats.ts'
+import { useManagement, useMe } from '../session.tsx'
+
+const [membersKey, invitationsKey] = [['members'], ['invitations']]
+const title = 'Members'
+
+export const Page = () => (
+  <AdminsOnly title={title} scope="members:manage">
+    <Members />
+  </AdminsOnly>
+)
+
+type Asked =
+  | { for: 'inviting' }
+  | { for: 'showing'; invitation: ShownInvitation }
+  | { for: 'withdrawing'; invitation: Invitation }
+  | { for: 'changing' | 'removing'; member: Member }
+
+const Members = () => {
+  const management = useManagement()
+  const queryClient = useQueryClient()
+  const me = useMe()
+  const members = useQuery({ queryKey: membersKey, queryFn: ({ signal }) => management.members.list({ signal }) })
+  const invitations = useQuery({
+    queryKey: invitationsKey,
+    queryFn: ({ signal }) => management.invitations.list({ signal }),
+  })
+  const [asked, setAsked] = useState<Asked>()
+  const onClose = () => setAsked(undefined)
+  return (
+    <div className="page">
+      <PageHead
+        title={title}
+        actions={
+          <button type="button" className="button primary" onClick={() => setAsked({ for: 'inviting' })}>
+            Invite a colleague
+          </button>
+        }
+      >
+        Who may sign in to {me.tenant.name}, and what they may do.
+      </PageHead>
+      <Fetched query={members} what="the members">
+        {({ items }) => <MemberTable members={items} onAsk={setAsked} />}
+      </Fetched>
+      <section className="section">
+        <h2>Open invitations</h2>
+        <Fetched query={invitations} what="the invitations">
+          {({ items }) => <InvitationTable invitations={items} onAsk={setAsked} />}
+        </Fetched>
+      </section>
+      {asked?.for === 'inviting' && (
+        <InviteDialog onClose={onClose} onInvited={(invitation) => setAsked({ for: 'showing', invitation })} />
+      )}
+      {asked?.for === 'showing' && <InvitationDialog invitation={asked.invitation} onClose={onClose} />}
+      {asked?.for === 'changing' && <ChangeDialog member={asked.member} onClose={onClose} />}
+      {asked?.for === 'removing' && (
+        <ConfirmDialog
+          title={`Remove ${asked.member.name}?`}
+          action="Remove the member"
+          onClose={onClose}
+          onConfirm={async () => {
+            await management.members.delete(asked.member.userId)
+            if (asked.member.userId === me.userId) location.assign('/')
+            await queryClient.invalidateQueries({ queryKey: membersKey })
+          }}
+        >
+          <p>
+            {asked.member.userId === me.userId ? 'This is you: you can' : `${asked.member.email} can`} no longer use{' '}
+            {me.tenant.name}, with all personal access tokens and consents of this membership. Records stay as they are.
+          </p>
+        </ConfirmDialog>
+      )}
+      {asked?.for === 'withdrawing' && (
+        <ConfirmDialog
+          title={`Withdraw the invitation of ${asked.invitation.email}?`}
+          action="Withdraw the invitation"
+          onClose={onClose}
+          onConfirm={async () => {
+            await management.invitations.delete(asked.invitation.id)
+            await queryClient.invalidateQueries({ queryKey: invitationsKey })
+          }}
+        >
+          <p>The link no longer works.</p>
+        </ConfirmDialog>
+      )}
+    </div>
+  )
+}
+
+type Ask = { onAsk: (asked: Asked) => void }
+
+const MemberTable = ({ members, onAsk }: Ask & { members: readonly Member[] }) => {
+  const me = useMe()
+  return (
+    <div className="card table-frame">
+      <table className="records plain">
+        <caption className="visually-hidden">Members</caption>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Role</th>
+            <th scope="col">In the legacy system</th>
+            <th scope="col">Since</th>
+            <th scope="col">
+              <span className="visually-hidden">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {members.map((member) => (
+            <tr key={member.userId}>
+              <td>
+                <strong className="row-title">{member.name}</strong>
+                {member.userId === me.userId && <Badge>You</Badge>}
+                <p className="small muted">{member.email}</p>
+              </td>
+              <td data-label="Role">{roleNames[member.role].label}</td>
+              <td data-label="In the legacy system" className={member.legacyUserId === null ? 'blank' : undefined}>
+                {member.legacyUserId !== null && <code>{member.legacyUserId}</code>}
+              </td>
+              <td data-label="Since">
+                <time dateTime={member.createdAt}>{formatDay(member.createdAt)}</time>
+              </td>
+              <td className="row-actions">
+                <button type="button" className="button" onClick={() => onAsk({ for: 'changing', member })}>
+                  Change<span className="visually-hidden"> {member.name}</span>
+                </button>
+                <button type="button" className="button danger" onClick={() => onAsk({ for: 'removing', member })}>
+                  Remove<span className="visually-hidden"> {member.name}</span>
+                </button>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const InvitationTable = ({ invitations, onAsk }: Ask & { invitations: readonly Invitation[] }) => {
+  if (invitations.length === 0)
+    return (
+      <div className="card">
+        <Empty title="Nobody is invited right now">
+          <p>Invite a colleague: you get a link that works once, and pass it on as you like. Masthead sends no mail.</p>
+        </Empty>
+      </div>
+    )
+  return (
+    <div className="card table-frame">
+      <table className="records plain">
+        <caption className="visually-hidden">Open invitations</caption>
+        <thead>
+          <tr>
+            <th scope="col">E-mail</th>
+            <th scope="col">Role</th>
+            <th scope="col">Invited by</th>
+            <th scope="col">Ends</th>
+            <th scope="col">
+              <span className="visually-hidden">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {invitations.map((invitation) => (
+            <tr key={invitation.id}>
+              <td>
+                <strong className="row-title">{invitation.email}</strong>
+              </td>
+              <td data-label="Role">{roleNames[invitation.role].label}</td>
+              <td data-label="Invited by">{invitation.invitedBy}</td>
+              <td data-label="Ends">
+                <Ago at={invitation.expiresAt} />
+              </td>
+              <td className="row-actions">
+                <button
+                  type="button"
+                  className="button danger"
+                  onClick={() => onAsk({ for: 'withdrawing', invitation })}
+                >
+                  Withdraw<span className="visually-hidden"> the invitation of {invitation.email}</span>
+                </button>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+type InviteDialogProps = { onClose: () => void; onInvited: (invitation: ShownInvitation) => void }
+
+const InviteDialog = ({ onClose, onInvited }: InviteDialogProps) => {
+  const management = useManagement()
+  const queryClient = useQueryClient()
+  const { isBusy, error, trouble, errorAt, send } = useSubmission()
+  const [email, setEmail] = useState('')
+  const [role, setRole] = useState<Role>('viewer')
+  const submit = async () => {
+    const invited = await send({ email: email.trim(), role }, (input, options) =>
+      management.invitations.create(input, options),
+    )
+    queryClient.invalidateQueries({ queryKey: invitationsKey })
+    if (invited) onInvited(invited)
+  }
+  return (
+    <FormDialog
+      {...{ isBusy, onClose }}
+      title="Invite a colleague"
+      action="Make the link"
+      refusal={error}
+      trouble={isSecretLost(error) ? undefined : trouble}
+      onSubmit={submit}
+    >
+      <TextField
+        label="E-mail address"
+        inputMode="email"
+        help="With it they will sign in. No mail is sent to it."
+        value={email}
+        onChange={setEmail}
+        error={errorAt('email')}
+      />
+      <RoleChoice role={role} onChange={setRole} error={errorAt('role')} />
+      {isSecretLost(error) && <SecretLost what="the link" cure="Make the link once more: the new one replaces it." />}
+    </FormDialog>
+  )
+}
+
+const InvitationDialog = ({ invitation, onClose }: { invitation: ShownInvitation; onClose: () => void }) => (
+  <SecretDialog
+    title={`Invitation of ${invitation.email}`}
+    onClose={onClose}
+    warning="Copy the link now: it is not shown again. It works once."
+  >
+    <p>
+      Pass it on to {invitation.email} by a way that only they read. They become{' '}
+      {roleNames[invitation.role].withArticle}; it works until {formatInstant(invitation.expiresAt)}.
+    </p>
+    <Copied label="Link" text={invitation.url} />
+  </SecretDialog>
+)
+
+const ChangeDialog = ({ member, onClose }: { member: Member; onClose: () => void }) => {
+  const management = useManagement()
+  const queryClient = useQueryClient()
+  const me = useMe()
+  const { isBusy, error, trouble, errorAt, send } = useSubmission()
+  const [role, setRole] = useState(member.role)
+  const [legacyUserId, setLegacyUserId] = useState(member.legacyUserId ?? '')
+  const isMe = member.userId === me.userId
+  const submit = async () => {
+    const changed = await send({ role, legacyUserId: legacyUserId.trim() || null }, (input) =>
+      management.members.update(member.userId, input),
+    )
+    if (!changed) return
+    // What one may do is asked when the console opens.
+    if (isMe && changed.role !== me.tenant.role) location.assign('/')
+    await queryClient.invalidateQueries({ queryKey: membersKey })
+    onClose()
+  }
+  return (
+    <FormDialog
+      {...{ isBusy, onClose, trouble }}
+      title={`Change ${member.name}`}
+      action="Save"
+      refusal={error}
+      onSubmit={submit}
+    >
+      <RoleChoice role={role} onChange={setRole} error={errorAt('role')} />
+      {isMe && role !== 'admin' && (
+        <p className="warning">This is you: another admin would have to make you one again.</p>
+      )}
+      <TextField
+        label="In the legacy system (optional)"
+        help="The identifier of this user there; tasks that they create go to it."
+        value={legacyUserId}
+        onChange={setLegacyUserId}
+        error={errorAt('legacyUserId')}
+      />
+    </FormDialog>
+  )
+}
