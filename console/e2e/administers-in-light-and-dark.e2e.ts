@@ -57,6 +57,16 @@ const tour = async (page: Page, look: (name: string) => Promise<void>) => {
   await page.goto('/admin/legacy')
   await page.getByRole('region', { name: 'Details' }).waitFor()
   await look('legacy system')
+  await page.goto('/admin/imports')
+  await button(page, 'Import a file').click()
+  await look('a file')
+  const rows = `accountId,company\nI1,Imported\n${'x'.repeat(70)},Refused\n`
+  await page
+    .getByLabel('File', { exact: true })
+    .setInputFiles({ name: 'accounts.csv', mimeType: 'text/csv', buffer: Buffer.from(rows) })
+  await button(page, 'Check the file').click()
+  await page.getByText('Nothing is written yet').waitFor()
+  await look('what an import would do')
   await page.goto('/admin/audit?resource=contacts')
   await page.getByRole('listitem').getByText('Details').click()
   await look('audit trail')

@@ -30,6 +30,7 @@ export const pages: Record<Path, () => Promise<PageModule>> = {
   '/admin/service-tokens': () => import('./pages/service-tokens.tsx'),
   '/admin/applications': () => import('./pages/applications.tsx'),
   '/admin/legacy': () => import('./pages/legacy.tsx'),
+  '/admin/imports': () => import('./pages/imports.tsx'),
   '/admin/audit': () => import('./pages/audit.tsx'),
   '/docs': () => import('./docs/start.tsx'),
   '/docs/guides/paging': () => import('./docs/guides/paging.tsx'),

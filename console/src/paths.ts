@@ -21,6 +21,7 @@ export const pagePaths = [
   '/admin/service-tokens',
   '/admin/applications',
   '/admin/legacy',
+  '/admin/imports',
   '/admin/audit',
   '/docs',
   '/docs/guides/paging',
