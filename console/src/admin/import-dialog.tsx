@@ -201,7 +201,7 @@ const Outcome = ({ run }: { run: ImportRun }) => {
         <strong>{run.fileName}</strong>:{' '}
         {isDone ? 'imported.' : 'this is what the import would do. Nothing is written yet.'}
       </p>
-      <dl className="properties">
+      <dl className="properties counts">
         <Count label={isDone ? 'Created' : 'To be created'} count={run.created} />
         <Count label={isDone ? 'Changed' : 'To be changed'} count={run.changed} />
         <Count label="The same already" count={run.unchanged} />
