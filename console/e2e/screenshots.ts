@@ -9,9 +9,12 @@ import { signIn } from './visitor.ts'
 const desk = { viewport: { width: 1280, height: 800 } }
 const phone = { viewport: { width: 390, height: 800 }, isMobile: true }
 const pictures: Record<string, { path: string; of: BrowserContextOptions }> = {
+  'console-overview': { path: '/', of: desk },
   'console-subscriptions': { path: '/subscriptions?status=active', of: desk },
   'console-account': { path: '/accounts/C-10006', of: { ...desk, colorScheme: 'dark' } },
   'console-phone': { path: '/contacts', of: phone },
+  'console-service-tokens': { path: '/admin/service-tokens', of: desk },
+  'portal-paging': { path: '/docs/guides/paging', of: desk },
 }
 
 const folder = fileURLToPath(new URL('../../docs/images/', import.meta.url))
@@ -24,8 +27,9 @@ for (const [name, { path, of }] of Object.entries(pictures)) {
   const context = await browser.newContext({ baseURL: url, locale: 'en-GB', reducedMotion: 'reduce', ...of })
   const page = await context.newPage()
   await page.goto(path)
-  await signIn(page, { name: 'Demo', email, password })
-  await page.locator('tbody .title-link').first().waitFor()
+  // The portal asks nobody.
+  if (!path.startsWith('/docs')) await signIn(page, { name: 'Demo', email, password })
+  await page.getByRole('heading', { level: 1 }).waitFor()
   await page.waitForLoadState('networkidle')
   await page.screenshot({ path: `${folder}${name}.png` })
   await context.close()
