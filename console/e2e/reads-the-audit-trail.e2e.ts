@@ -50,7 +50,7 @@ visit('reads all that was done to one thing', admin, async (page) => {
 
 visit('sees the tokens of applications only when asked for', admin, async (page) => {
   await page.goto('/admin/audit?resource=consents')
-  await lines(page).getByText('consented to').first().waitFor()
+  await page.getByLabel('Tokens handed to applications').waitFor()
   assert.equal(await lines(page).filter({ hasText: 'got a token for' }).count(), 0)
   await page.getByLabel('Tokens handed to applications').check()
   await lines(page).filter({ hasText: 'got a token for Masthead Console' }).first().waitFor()

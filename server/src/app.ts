@@ -116,6 +116,10 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   const pages = mountConsole(app, findSignInPlace)
   app.setNotFoundHandler(async (request, reply) => {
     if (await pages.isAskedFor(request)) return pages.sendPage(request, reply)
+    // A person reads it.
+    if (request.method === 'GET' && request.headers.accept?.includes('text/html')) {
+      return pages.sendPage(request, reply.code(404))
+    }
     throw new Problem('not_found', `There is nothing at ${request.url.split('?', 1)[0]?.slice(0, 200)}.`)
   })
   // The process lives, whatever its database does: who restarts it for that helps nobody.
@@ -137,7 +141,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   ])
   const principals = new Principals(database, delegated.customer)
   const { answers = new AnswerCache(database.revisions) } = options
-  const common = { database, handlers, baseUrl, issuer: delegation.issuer, limiter }
+  const common = { database, handlers, baseUrl, issuer: 'secret' in delegation ? delegation.issuer : null, limiter }
   const customer = { ...common, api: customerApi, isOpenToAllOrigins: true }
   const reads = openReads({ ...customer, answers })
   await app.register((scope) => mountOperations(scope, { ...customer, reads, principals }), {

@@ -9,8 +9,10 @@ import type { Writer } from './records/write.ts'
 export type Call<O extends Operation> = Input<O> & {
   principal: Principal
   tenant: TenantDatabase
-  /** Address of the authorization server, for links to its pages. */
-  issuer: string
+  /** Address of our authorization server, for links to its pages; null where another signs people in. */
+  issuer: string | null
+  /** Tells the operator what went wrong after the answer. */
+  onError: (error: unknown) => void
 } & (O['method'] extends 'GET' ? unknown : Writing)
 
 type Writing = {

@@ -136,5 +136,6 @@ describe('compose.yaml', async () => {
     assert.equal([...text.matchAll(/^ +ports:/gm)].length, 1)
     assert.ok(text.indexOf('ports:') < text.indexOf('\n  postgres:\n'))
     assert.match(text, /^ {4}read_only: true$/m)
+    assert.match(text, /^ {4}tmpfs: \[\/tmp\]$/m)
   })
 })

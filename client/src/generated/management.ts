@@ -401,6 +401,8 @@ export interface Import {
   endedAt: string | null
   /** When it was undone; null when it was not. RFC 3339, UTC. */
   undoneAt: string | null
+  /** The run that brought it, for a day; null for one of the command line. */
+  runId: string | null
   /** What it did, file by file. */
   files: {
     /** Name of the file. */
@@ -548,7 +550,7 @@ export interface AuditEntryQuery {
   resource?: string | undefined
   /** Only what was done to this one; with `resource`. */
   recordId?: string | undefined
-  /** Also each token that an application got by a consent. */
+  /** Also each token that an application got by a consent, and each opening of the console. */
   includeIssued?: boolean | undefined
 }
 

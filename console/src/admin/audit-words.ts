@@ -27,6 +27,7 @@ const sentences: Readonly<Record<string, string>> = {
   'users password_changed': 'changed the password of',
   'users subject_changed': 'changed the subject of',
   'consents given': 'consented to',
+  'consents opened': 'opened',
   'consents token_issued': 'got a token for',
   'consents withdrawn': 'ended the consent to',
   'legacy_systems retried': 'retried the deliveries to the legacy system',

@@ -25,8 +25,8 @@ export const useRun = (first: ImportRun) => {
 }
 
 /** From a file to its records: chosen, sent, looked at, and only then imported. */
-export const ImportDialog = ({ onClose }: { onClose: () => void }) => {
-  const [begun, setBegun] = useState<ImportRun>()
+export const ImportDialog = ({ former, onClose }: { former?: ImportRun | undefined; onClose: () => void }) => {
+  const [begun, setBegun] = useState(former)
   return (
     <Dialog title="Import a file" onClose={onClose}>
       {begun ? (
@@ -76,7 +76,7 @@ const Choice = ({ onBegun, onClose }: { onBegun: (run: ImportRun) => void; onClo
     >
       <Field
         label="File"
-        help="CSV with the names of fields in its first line, or one JSON object on each line. What is there already is changed or left alone, never doubled."
+        help="CSV with the names of fields in its first line, or one JSON object on each line. What is there already is changed or left alone, never doubled: contacts and invoices are known by a column externalId or id, the others by their own identifier."
         error={
           isTooLarge
             ? `This file is too large for a browser, which sends at most ${formatNumber(mostBytes / 1_000_000)} MB. The operator can import it by \`masthead import\`.`
@@ -127,12 +127,17 @@ const Run = ({ begun, onAgain, onClose }: RunProps) => {
   useEffect(() => {
     if (isDone) void queryClient.invalidateQueries()
   }, [isDone, queryClient])
+  const [isStarting, setStarting] = useState(false)
   const start = async () => {
+    if (isStarting) return
+    setStarting(true)
     try {
       queryClient.setQueryData(['import-run', run.id], await management.importRuns.start(run.id))
       await queryClient.invalidateQueries({ queryKey: ['import-run', run.id] })
     } catch (reason) {
       setTrouble(reason)
+    } finally {
+      setStarting(false)
     }
   }
   if (run.state === 'running')

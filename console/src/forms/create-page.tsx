@@ -1,4 +1,3 @@
-import { isProblem } from '@masthead/client'
 import type { Scope } from '@masthead/contract'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -8,6 +7,7 @@ import type { Path } from '../paths.ts'
 import { Permitted } from '../permission.tsx'
 import { FormPage, type Section } from './form-page.tsx'
 import { type Body, inputFieldsOf, valuesOf } from './input-fields.ts'
+import { isAnswer } from './submission.ts'
 import { useForm } from './use-form.ts'
 
 type Created = { to: Path; id: string; done: string }
@@ -74,7 +74,7 @@ const useSendOnce = () => {
       return await send(key)
     } catch (error) {
       // It was refused, and may be accepted another time.
-      if (isProblem(error) && error.status < 500) last.current = undefined
+      if (isAnswer(error)) last.current = undefined
       throw error
     }
   }

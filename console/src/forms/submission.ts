@@ -55,7 +55,7 @@ export const useSubmission = (): Submission => {
 }
 
 /** Whether it is known what became of the request. */
-const isAnswer = (error: unknown): boolean =>
+export const isAnswer = (error: unknown): boolean =>
   isProblem(error) && error.status < 500 && !isProblem(error, 'request_in_progress')
 
 /** A pointer into an array is about the field that holds it; what a problem says of a field begins with its name. */

@@ -33,6 +33,7 @@ const Imports = () => {
     refetchInterval: ({ state }) => (state.data?.items[0]?.state === 'running' ? lookMilliseconds : false),
   })
   const [isImporting, setImporting] = useState(false)
+  const [shown, setShown] = useState<ImportRun>()
   const [asked, setAsked] = useState<Import>()
   const [undo, setUndo] = useState<ImportRun>()
   return (
@@ -59,12 +60,17 @@ const Imports = () => {
                 </p>
               </Empty>
             ) : (
-              <ImportTable imports={items} onUndo={setAsked} />
+              <ImportTable
+                imports={items}
+                onUndo={setAsked}
+                onShow={async (runId) => setShown(await management.importRuns.get(runId))}
+              />
             )}
           </div>
         )}
       </Fetched>
       {isImporting && <ImportDialog onClose={() => setImporting(false)} />}
+      {shown && <ImportDialog former={shown} onClose={() => setShown(undefined)} />}
       {asked && (
         <ConfirmDialog
           title="Take this import back?"
@@ -118,7 +124,14 @@ const mayUndo = ({ state }: Import): boolean => state === 'done' || state === 'i
 const sum = ({ files }: Import, count: (file: Import['files'][number]) => number): string =>
   formatNumber(files.reduce((total, file) => total + count(file), 0))
 
-const ImportTable = ({ imports, onUndo }: { imports: readonly Import[]; onUndo: (one: Import) => void }) => (
+type ImportTableProps = {
+  imports: readonly Import[]
+  onUndo: (one: Import) => void
+  /** What a run of the last day told: refused rows, or how far it is. */
+  onShow: (runId: string) => void
+}
+
+const ImportTable = ({ imports, onUndo, onShow }: ImportTableProps) => (
   <table className="records plain">
     <caption className="visually-hidden">Imports</caption>
     <thead>
@@ -167,6 +180,7 @@ const ImportTable = ({ imports, onUndo }: { imports: readonly Import[]; onUndo: 
             <Ago at={one.startedAt} />
           </td>
           <td className="row-actions">
+            <ShowButton one={one} onShow={onShow} />
             {mayUndo(one) && (
               <button type="button" className="button danger" onClick={() => onUndo(one)}>
                 Undo<span className="visually-hidden"> {one.files[0]?.file}</span>
@@ -178,3 +192,10 @@ const ImportTable = ({ imports, onUndo }: { imports: readonly Import[]; onUndo: 
     </tbody>
   </table>
 )
+
+const ShowButton = ({ one: { runId, files }, onShow }: { one: Import; onShow: ImportTableProps['onShow'] }) =>
+  runId === null ? null : (
+    <button type="button" className="button" onClick={() => onShow(runId)}>
+      Show<span className="visually-hidden"> {files[0]?.file}</span>
+    </button>
+  )

@@ -53,7 +53,7 @@ export const auditEntries = defineResource({
         ),
         resource: filter('Only what was done to this kind of thing.'),
         recordId: filter('Only what was done to this one; with `resource`.'),
-        includeIssued: flag('Also each token that an application got by a consent.'),
+        includeIssued: flag('Also each token that an application got by a consent, and each opening of the console.'),
       }),
       status: 200,
       answer: Type.Object(

@@ -17,6 +17,7 @@ const Import = Type.Object(
     startedAt: field.timestamp('When it began to write.'),
     endedAt: field.nullableTimestamp('When it ended; null while it runs, and when it was interrupted.'),
     undoneAt: field.nullableTimestamp('When it was undone; null when it was not.'),
+    runId: field.nullableText('The run that brought it, for a day; null for one of the command line.'),
     files: Type.Array(
       Type.Object(
         {

@@ -7,7 +7,11 @@ import { listOf } from './list-of.ts'
 
 export const ScopeList = Type.Array(
   Type.Unsafe<Scope>({ type: 'string', enum: Object.keys(scopes), description: 'A scope of the customer API.' }),
-  { description: 'What it may do; a personal token never more than the role of its user.', minItems: 1 },
+  {
+    description: 'What it may do; a personal token never more than the role of its user.',
+    minItems: 1,
+    uniqueItems: true,
+  },
 )
 
 /** What personal access tokens and service tokens have in common. */

@@ -5,7 +5,7 @@ import type { Principal } from '../identity/principal.ts'
 export type Author =
   | Caller
   /** Somebody at a page of the authorization server, or an application at one of its endpoints. */
-  | (CalledFrom & { kind: 'visitor' })
+  | (CalledFrom & { kind: 'visitor'; user?: string })
   | { kind: 'operator'; name: string }
   | { kind: 'import'; import: string; operator: string }
   /** Nobody asked for it: a time was over, or a token was used twice. */

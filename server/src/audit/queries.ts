@@ -217,7 +217,7 @@ export const entriesBefore = (
       from (
         select * from audit_entries
         where number < $1 and ($2::text is null or resource = $2) and ($3::text is null or record_id = $3)
-          and ($5 or action <> 'token_issued')
+          and ($5 or action not in ('token_issued', 'opened'))
         order by number desc limit $4
       ) as entry
       left join audit_keys as held on held.resource = entry.resource and held.record_id = entry.record_id

@@ -7,7 +7,10 @@ import { type Application, findApplication } from '../identity/applications.ts'
 import { withdrawConsent } from '../identity/consents.ts'
 import { clientMetadata } from './client-metadata.ts'
 
-type StateRow = { payload: string; consumed_at: Date | null }
+type StateRow = { payload: string; consumed_at: Date | null; sessions_since: Date | null }
+
+/** SQL: of a session, from when on those of its user count. */
+const sessionsSince = '(select sessions_since from users where users.id = account_id::uuid) as sessions_since'
 
 /** The state of the provider in PostgreSQL, shared by every process. Clients are our applications. */
 export class StateAdapter implements Adapter {
@@ -53,7 +56,7 @@ export class StateAdapter implements Adapter {
   async find(id: string): Promise<AdapterPayload | undefined> {
     if (this.#model === 'Client') return this.#findClient(id)
     const found = await this.#first({
-      text: `select payload, consumed_at from authorization_state
+      text: `select payload, consumed_at, ${sessionsSince} from authorization_state
         where model = $1 and id_hash = $2 and expires_at > now()`,
       values: [this.#model, hash(id)],
     })
@@ -65,7 +68,8 @@ export class StateAdapter implements Adapter {
 
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
     return this.#first({
-      text: `select payload, consumed_at from authorization_state where model = $1 and uid = $2 and expires_at > now()`,
+      text: `select payload, consumed_at, ${sessionsSince} from authorization_state
+        where model = $1 and uid = $2 and expires_at > now()`,
       values: [this.#model, uid],
     })
   }
@@ -111,7 +115,8 @@ export class StateAdapter implements Adapter {
     const [row] = await this.#read<StateRow>(statement)
     if (!row) return undefined
     const consumed = row.consumed_at && { consumed: Math.floor(row.consumed_at.getTime() / 1_000) }
-    return { ...JSON.parse(row.payload), ...consumed }
+    const payload: AdapterPayload = JSON.parse(row.payload)
+    return hasEnded(payload.loginTs, row.sessions_since) ? undefined : { ...payload, ...consumed }
   }
 
   async #findClient(id: string): Promise<AdapterPayload | undefined> {
@@ -150,15 +155,9 @@ export const endSession = async (query: Query, uid: string): Promise<void> => {
   await query({ text: `delete from authorization_state where model = 'Session' and uid = $1`, values: [uid] })
 }
 
-/** The sessions of a user: all of them, or the one under which a grant was given. Answers how many there were. */
-export const endSessions = async (query: Query, userId: string, grantId: string | null): Promise<number> => {
-  const ended = await query({
-    text: `delete from authorization_state
-      where account_id = $1 and model = 'Session' and ($2::text is null or payload like '%' || $2 || '%') returning uid`,
-    values: [userId, grantId],
-  })
-  return ended.length
-}
+/** Of a session that began at this second, where those of its user count only from some moment on. */
+export const hasEnded = (loginTs: unknown, sessionsSince: Date | null): boolean =>
+  typeof loginTs === 'number' && sessionsSince !== null && loginTs < Math.floor(sessionsSince.getTime() / 1_000)
 
 /** Neither its own id nor, in an interaction, that of the session. */
 const withoutSecrets = ({ jti: _jti, ...payload }: AdapterPayload): AdapterPayload => {

@@ -2,7 +2,8 @@ import { customerApi, managementApi } from '@masthead/contract'
 import { errors, type Grant, type KoaContextWithOIDC } from 'oidc-provider'
 import type { Database } from '../database/database.ts'
 import { consoleId } from '../identity/applications.ts'
-import { findChoosableTenants, findDelegation, storeConsent } from '../identity/consents.ts'
+import { findChoosableTenants, findDelegation, holdSessions, openConsole } from '../identity/consents.ts'
+import { hasEnded } from './adapter.ts'
 import { visitorOf } from './visitors.ts'
 
 /**
@@ -36,13 +37,20 @@ const give = async (
   ctx: KoaContextWithOIDC,
   database: Database,
   { baseUrl, userId, tenantId }: { baseUrl: string; userId: string; tenantId: string },
-): Promise<Grant> => {
+): Promise<Grant | undefined> => {
   const grant = new ctx.oidc.provider.Grant({ accountId: userId, clientId: consoleId })
   grant.addOIDCScope('openid offline_access')
   for (const { basePath, scopePrefix, scopes } of [customerApi, managementApi])
     grant.addResourceScope(baseUrl + basePath, scopes.map((scope) => scopePrefix + scope).join(' '))
   const grantId = await grant.save()
-  const consent = { grantId, applicationId: consoleId, tenantId, userId, scopes: [] }
-  await database.transaction((query) => storeConsent(query, visitorOf(ctx.req), consent))
-  return grant
+  const { session } = ctx.oidc
+  const consent = { grantId, applicationId: consoleId, tenantId, userId, scopes: [], sessionUid: session?.uid ?? '' }
+  const visitor = visitorOf(ctx.req)
+  const author = visitor.kind === 'visitor' ? { ...visitor, user: userId } : visitor
+  return database.transaction(async (query) => {
+    // Signed out meanwhile, in another browser.
+    if (hasEnded(session?.loginTs, await holdSessions(query, userId))) return undefined
+    await openConsole(query, author, consent)
+    return grant
+  })
 }

@@ -200,7 +200,7 @@ const grant = async (
   const grantId = await given.save()
   // Before anything is issued under the grant: without its consent no token of it is accepted, or even made.
   const consent = { grantId, applicationId: application.clientId, tenantId, userId, scopes: allowed }
-  const author = { kind: 'visitor', ...calledFrom(request) } as const
+  const author = { kind: 'visitor', ...calledFrom(request), user: userId } as const
   await database.transaction((query) => storeConsent(query, author, consent))
   return grantId
 }

@@ -64,11 +64,18 @@ const accept = async (
     if (!('user' in outcome))
       return outcome.refused === 'wrong' ? 'The password is not right.' : 'Too many attempts. Try again later.'
   }
-  const author = { kind: 'visitor', ...calledFrom(request) } as const
+  const author = { kind: 'visitor', ...calledFrom(request), ...(known && { user: known.id }) } as const
   try {
     await database.transaction(async (query) => {
       if (!(await takeInvitation(query, secret))) throw new Refusal('this invitation is over')
-      await createMember(query, author, { tenantId, email, role, name: known?.name ?? name, password })
+      await createMember(query, author, {
+        tenantId,
+        email,
+        role,
+        name: known?.name ?? name,
+        password,
+        mustBeNew: !known,
+      })
     })
     return null
   } catch (error) {

@@ -2,7 +2,7 @@ import { type Api, customerApi, managementApi } from '@masthead/contract'
 import { type Configuration, errors, type KoaContextWithOIDC, Provider } from 'oidc-provider'
 import type { Database } from '../database/database.ts'
 import { consoleId } from '../identity/applications.ts'
-import { findDelegation, noteIssue } from '../identity/consents.ts'
+import { findDelegation, noteIssue, withdrawOfSession } from '../identity/consents.ts'
 import { deriveKey } from '../identity/sealing.ts'
 import type { SigningKey } from '../identity/signing-keys.ts'
 import { findUser } from '../identity/users.ts'
@@ -42,6 +42,13 @@ export const buildProvider = (given: ProviderOptions): Provider => {
   provider.use(revokeAccessTokens(options))
   provider.silent = true
   provider.on('server_error', (_ctx, error) => options.onError(error))
+  provider.on('end_session.success', (ctx) => {
+    const uid = ctx.oidc.session?.uid
+    if (uid === undefined) return
+    options.database
+      .transaction((query) => withdrawOfSession(query, visitorOf(ctx.req), uid))
+      .catch((error) => options.onError(error))
+  })
   const koa: NodeJS.EventEmitter = provider
   koa.on('error', (error: Error) => options.onError(error))
   return provider

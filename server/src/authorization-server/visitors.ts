@@ -1,11 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import type { Author } from '../audit/author.ts'
 
-const visitors = new WeakMap<IncomingMessage, Author>()
+type Visitor = Extract<Author, { kind: 'visitor' }>
+const visitors = new WeakMap<IncomingMessage, Visitor>()
 
 /** The provider sees bare requests: from where they came, proxies considered, is remembered beside. */
 export const rememberVisitor = (request: IncomingMessage, address: string, requestId: string): void => {
   visitors.set(request, { kind: 'visitor', address, requestId })
 }
 
-export const visitorOf = (request: IncomingMessage): Author => visitors.get(request) ?? { kind: 'masthead' }
+export const visitorOf = (request: IncomingMessage): Visitor | { kind: 'masthead' } =>
+  visitors.get(request) ?? { kind: 'masthead' }

@@ -3,7 +3,7 @@ import { type Role, roles } from '@masthead/contract'
 import { Command } from 'commander'
 import { operator } from '../audit/author.ts'
 import { findTenant } from '../identity/tenants.ts'
-import { createMember, listMembers, setPassword, setSubject } from '../identity/users.ts'
+import { createMember, findUserByEmail, listMembers, setPassword, setSubject } from '../identity/users.ts'
 import { Refusal } from '../refusal.ts'
 import { choice } from './options.ts'
 import { showJson, showLines, showTable, strong } from './output.ts'
@@ -38,11 +38,16 @@ export const user = (): Command => {
       const member = await withDatabase((database) =>
         database.transaction(async (query) => {
           const { id: tenantId } = await findTenant(query, options.tenant)
-          return createMember(query, operator, { ...options, tenantId, password })
+          const isKnown = (await findUserByEmail(query, options.email)) !== null
+          return { ...(await createMember(query, operator, { ...options, tenantId, password })), isKnown }
         }),
       )
       if (options.json) showJson(member)
-      else showLines(`${strong(member.email)} is now ${member.role} of ${options.tenant}.`)
+      else
+        showLines(
+          `${strong(member.email)} is now ${member.role} of ${options.tenant}.`,
+          ...(member.isKnown ? [known] : []),
+        )
     })
 
   command
@@ -91,6 +96,9 @@ export const user = (): Command => {
 
   return command
 }
+
+const known =
+  'The address was known already, by an invitation or in another tenant: its name and password stay, and the given ones were not used.'
 
 const readPassword = async (): Promise<string> => {
   if (process.stdin.isTTY) throw new Refusal('pipe the password in: printf %s "$PASSWORD" | masthead user …')

@@ -39,6 +39,11 @@ describe('the console', () => {
       const { status, body } = await get(path)
       assert.deepEqual([path, status, body?.code], [path, 404, 'not_found'])
     }
+    const mistyped = await service.call('GET', '//acounts', { headers: { accept: 'text/html,*/*' } })
+    assert.equal(mistyped.status, 404)
+    assert.match(mistyped.text, /<!doctype html>/i)
+    const inApi = await service.call('GET', '/acounts', { headers: { accept: 'text/html,*/*' } })
+    assert.equal(inApi.body.status, 401)
     assert.equal((await service.call('POST', '//accounts')).status, 404)
     assert.equal((await service.call('POST', '//')).status, 405)
   })

@@ -1,4 +1,4 @@
-import { isTagged, type NamedOperation } from '@masthead/contract'
+import { isTagged, managementApi, type NamedOperation } from '@masthead/contract'
 import type { Answer } from '../operation-call.ts'
 import type { Links } from '../records/list.ts'
 import { entityTag } from './conditional.ts'
@@ -9,8 +9,10 @@ type HeadersOf = (answer: Answer, query: object, body: string | Buffer) => Recor
 export const answerHeaders = (named: NamedOperation, apiUrl: string): HeadersOf => {
   const hasTag = isTagged(named)
   const address = apiUrl + named.operation.path
+  // What the console sees is of one person, and may hold secrets.
+  const keeping = apiUrl.endsWith(managementApi.basePath) ? 'no-store' : 'private, no-cache'
   return ({ location, links }, query, body) => ({
-    ...{ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'private, no-cache' },
+    ...{ 'content-type': 'application/json; charset=utf-8', 'cache-control': keeping },
     ...(location && { location: apiUrl + location }),
     ...(links && { link: linkHeader(address, query, links()) }),
     ...(hasTag && { etag: entityTag(body) }),

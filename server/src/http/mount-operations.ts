@@ -27,7 +27,7 @@ type Surroundings = {
   principals: Principals
   handlers: ReadonlyMap<string, Handler>
   baseUrl: string
-  issuer: string
+  issuer: string | null
   /** The reads of the interface. */
   reads: ReadonlyMap<string, Read>
   /** Pages of any origin may call it. */
@@ -121,6 +121,7 @@ const answerWrite = (named: NamedOperation, surroundings: Surroundings) => {
       writer: { author, actingUser: principal.legacyUserId },
       tenant: database.forTenant(principal.tenantId),
       issuer,
+      onError: (error) => request.log.error({ reqId: request.id, err: error }, 'what a request began has failed'),
       requireCurrent: (body) => requireMatch(ifMatch, body),
     }
   }

@@ -36,7 +36,7 @@ type Surroundings = {
   database: Database
   handlers: ReadonlyMap<string, Handler>
   baseUrl: string
-  issuer: string
+  issuer: string | null
   /** Null where the same address answers each caller differently. */
   answers: AnswerCache | null
   /** Pages of any origin may call it. */

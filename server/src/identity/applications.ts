@@ -82,7 +82,7 @@ const objection = (uri: string, isNative: boolean): string | null => {
   if (!url) return 'it is not an absolute address'
   if (uri.includes('#')) return 'it has a fragment'
   if (url.username || url.password) return 'it has a user name'
-  if (/\s/.test(uri)) return 'it holds a space'
+  if (/[\s\p{Cc}]/u.test(uri)) return 'it holds a space or a control character'
   if (url.protocol === 'https:')
     return isNative && loopback.has(url.hostname) ? 'a loopback address is reached by http' : null
   if (url.protocol === 'http:') return loopback.has(url.hostname) ? null : 'use https'

@@ -4,16 +4,32 @@ import { auditIn, auditValues } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
 import { consoleId } from './applications.ts'
 
-export type Consent = { grantId: string; applicationId: string; tenantId: string; userId: string; scopes: Scope[] }
+export type Consent = {
+  grantId: string
+  applicationId: string
+  tenantId: string
+  userId: string
+  scopes: Scope[]
+  /** Of the console: the session of the browser. */
+  sessionUid?: string
+}
 
-export const storeConsent = async (query: Query, author: Author, consent: Consent): Promise<void> => {
-  const { grantId, applicationId, tenantId, userId, scopes } = consent
+export const storeConsent = (query: Query, author: Author, consent: Consent): Promise<void> =>
+  store(query, author, consent, 'given')
+
+/** Nobody is asked for it. */
+export const openConsole = (query: Query, author: Author, consent: Consent): Promise<void> =>
+  store(query, author, consent, 'opened')
+
+const store = async (query: Query, author: Author, consent: Consent, action: string): Promise<void> => {
+  const { grantId, applicationId, tenantId, userId, scopes, sessionUid = null } = consent
   await query({
-    text: `insert into consents (grant_id, application_id, tenant_id, user_id, scopes) values ($1, $2, $3, $4, $5)`,
-    values: [grantId, applicationId, tenantId, userId, scopes],
+    text: `insert into consents (grant_id, application_id, tenant_id, user_id, scopes, session_uid)
+      values ($1, $2, $3, $4, $5, $6)`,
+    values: [grantId, applicationId, tenantId, userId, scopes, sessionUid],
   })
   const after = JSON.stringify({ applicationId, userId, scopes })
-  await auditIn(query, tenantId, author, [{ action: 'given', resource: 'consents', recordId: grantId, after }])
+  await auditIn(query, tenantId, author, [{ action, resource: 'consents', recordId: grantId, after }])
 }
 
 /** Ends everything that was given under the consent. */
@@ -27,19 +43,51 @@ export const withdrawConsent = async (query: Query, author: Author, grantId: str
   })
 }
 
-/** Ends what a user's console has: everywhere, or by one grant. */
-export const withdrawFromConsole = async (
+/**
+ * Ends what a user's console has in one browser, in whatever tenants it worked, and the session there; with null, in all
+ * browsers. Answers how many sessions there were.
+ */
+export const signOutOfConsole = async (
   query: Query,
   author: Author,
   userId: string,
   grantId: string | null,
-): Promise<void> => {
-  const standing = await query<{ grant_id: string }>({
-    text: `select grant_id from consents where user_id = $1 and application_id = $2 and withdrawn_at is null
-      and ($3::text is null or grant_id = $3)`,
+): Promise<number> => {
+  // First, so that a console that is just being opened is either seen below, or sees this.
+  if (grantId === null)
+    await query({ text: 'update users set sessions_since = clock_timestamp() where id = $1', values: [userId] })
+  const standing = await query<{ grant_id: string; session_uid: string | null }>({
+    text: `select grant_id, session_uid from consents where user_id = $1 and application_id = $2 and withdrawn_at is null
+      and ($3::text is null or grant_id = $3
+        or session_uid = (select session_uid from consents as given where given.grant_id = $3))`,
     values: [userId, consoleId, grantId],
   })
   for (const { grant_id } of standing) await withdrawConsent(query, author, grant_id)
+  const ended = await query({
+    text: `delete from authorization_state where account_id = $1 and model = 'Session'
+      and ($2::boolean or uid = any ($3::text[])) returning uid`,
+    values: [userId, grantId === null, standing.map(({ session_uid }) => session_uid)],
+  })
+  return ended.length
+}
+
+/** Ends what the console got by a session that was ended by itself. */
+export const withdrawOfSession = async (query: Query, author: Author, sessionUid: string): Promise<void> => {
+  const standing = await query<{ grant_id: string }>({
+    text: `select grant_id from consents
+      where application_id = $1 and session_uid = $2 and withdrawn_at is null`,
+    values: [consoleId, sessionUid],
+  })
+  for (const { grant_id } of standing) await withdrawConsent(query, author, grant_id)
+}
+
+/** Until the transaction ends, the user cannot sign out everywhere. */
+export const holdSessions = async (query: Query, userId: string): Promise<Date | null> => {
+  const [user] = await query<{ sessions_since: Date | null }>({
+    text: 'select sessions_since from users where id = $1 for share',
+    values: [userId],
+  })
+  return user?.sessions_since ?? null
 }
 
 export type GivenConsent = { id: string; application: string; clientId: string; scopes: Scope[]; createdAt: Date }

@@ -3,7 +3,7 @@ import type { Role } from '@masthead/contract'
 import type { Author } from '../audit/author.ts'
 import { auditIn } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
-import { newId } from '../records/identifiers.ts'
+import { isUuid, newId } from '../records/identifiers.ts'
 import { hashToken } from './token-format.ts'
 import { emailKey } from './users.ts'
 
@@ -65,8 +65,9 @@ export const withdrawInvitation = async (
   tenantId: string,
   id: string,
 ): Promise<Invitation | null> => {
+  if (!isUuid(id)) return null
   const [invitation] = await query<Invitation>({
-    text: `delete from invitations where tenant_id = $1 and id::text = $2 returning ${columns}`,
+    text: `delete from invitations where tenant_id = $1 and id = $2 returning ${columns}`,
     values: [tenantId, id],
   })
   if (invitation) await note(query, tenantId, author, invitation, 'withdrawn')

@@ -114,6 +114,17 @@ describe('the console at an issuer outside', async () => {
     }
   })
 
+  test('invites nobody and registers nothing, which is the matter of the issuer', async () => {
+    const token = await tokenOf('our-console', `${both} management-api/applications:manage`)
+    const invitation = { email: 'new@example.com', role: 'viewer' }
+    const application = { name: 'x', redirectUris: ['https://x.example/'], scopes: ['contacts:read'] }
+    for (const [path, body] of [
+      ['/invitations', invitation],
+      ['/applications', application],
+    ] as const)
+      assert.equal((await manage(service.origin, 'POST', path, { token, body })).body.code, 'conflict')
+  })
+
   test('is off where the issuer does not know it', async () => {
     const { service: without } = await furnish(await accepting(outside.issuer))
     const answer = await without.call('GET', '//console.json')

@@ -5,7 +5,7 @@ import type { Query } from '../database/connection.ts'
 import { isUuid, newId } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
 import { noteChange } from './changes.ts'
-import { withdrawFromConsole } from './consents.ts'
+import { signOutOfConsole } from './consents.ts'
 import { hashPassword } from './passwords.ts'
 
 /** A user as a member of one tenant. */
@@ -33,6 +33,8 @@ export type NewMember = {
   /** Its name at the outside issuer. */
   subject?: string | null
   password: string
+  /** Somebody who is known by this address has a password of their own. */
+  mustBeNew?: boolean
 }
 
 /** Makes the user and the membership; a user who is already known from another tenant keeps name and password. */
@@ -42,16 +44,17 @@ export const createMember = async (query: Query, author: Author, member: NewMemb
   if (member.subject) await refuseTaken(query, member.subject, member.email)
   const [user] = await query<{ id: string }>({
     text: `insert into users (id, email, email_key, name, password_hash, subject) values ($1, $2, $3, $4, $5, $6)
-      on conflict (email_key) do update set email_key = excluded.email_key returning id`,
+      on conflict (email_key) do ${member.mustBeNew ? 'nothing' : 'update set email_key = excluded.email_key'} returning id`,
     values: [
       ...[newId(), member.email, emailKey(member.email), member.name, await hashPassword(member.password)],
       member.subject ?? null,
     ],
   })
+  if (!user) throw new Refusal('somebody has just taken this address: open the link again')
   const added = await query({
     text: `insert into memberships (tenant_id, user_id, role, legacy_user_id) values ($1, $2, $3, $4)
       on conflict do nothing returning user_id`,
-    values: [member.tenantId, user?.id, member.role, member.legacyUserId ?? null],
+    values: [member.tenantId, user.id, member.role, member.legacyUserId ?? null],
   })
   if (added.length === 0) throw new Refusal(`${member.email} is already a member of this tenant`)
   const made = await findMember(query, member.tenantId, member.email)
@@ -101,7 +104,7 @@ export const isLastAdmin = async (query: Query, tenantId: string, userId: string
     text: `select user_id as id from memberships where tenant_id = $1 and role = 'admin' order by user_id for update`,
     values: [tenantId],
   })
-  return admins.length === 1 && admins[0]?.id === userId
+  return admins.length <= 1 && admins.every(({ id }) => id === userId)
 }
 
 export const isMember = async (query: Query, tenantId: string, email: string): Promise<boolean> =>
@@ -142,6 +145,10 @@ export const setLegacyUserId = async (
   return after
 }
 
+/** What an admin has begun ends with the role. */
+const withdrawInvitationsBy = (query: Query, tenantId: string, userId: string) =>
+  query({ text: 'delete from invitations where tenant_id = $1 and invited_by = $2', values: [tenantId, userId] })
+
 export const setRole = async (
   query: Query,
   author: Author,
@@ -154,6 +161,7 @@ export const setRole = async (
     text: 'update memberships set role = $3 where tenant_id = $1 and user_id = $2',
     values: [tenantId, before.id, role],
   })
+  if (role !== 'admin') await withdrawInvitationsBy(query, tenantId, before.id)
   const after = await findMember(query, tenantId, email)
   const values = { before: JSON.stringify(before), after: JSON.stringify(after) }
   await noteChange(query, tenantId, author, { ...about(after), action: 'role_changed', ...values })
@@ -163,6 +171,7 @@ export const setRole = async (
 /** Ends the membership and, with it, every personal access token of it. */
 export const removeMember = async (query: Query, author: Author, tenantId: string, email: string): Promise<Member> => {
   const member = await findMember(query, tenantId, email)
+  await withdrawInvitationsBy(query, tenantId, member.id)
   await query({
     text: 'delete from memberships where tenant_id = $1 and user_id = $2',
     values: [tenantId, member.id],
@@ -197,11 +206,7 @@ export const setPassword = async (query: Query, email: string, password: string)
     values: [emailKey(email), await hashPassword(password)],
   })
   if (!changed) throw new Refusal(`there is no user ${email}`)
-  await query({
-    text: `delete from authorization_state where account_id = $1 and model = 'Session'`,
-    values: [changed.id],
-  })
-  await withdrawFromConsole(query, operator, changed.id, null)
+  await signOutOfConsole(query, operator, changed.id, null)
   await auditUser(query, changed.id, operator, { action: 'password_changed', resource: 'users' })
 }
 

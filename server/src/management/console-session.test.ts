@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { managementApi } from '@masthead/contract'
 import { ConsoleBrowser, manage } from '../../test/console-session.ts'
 import { authorize, newApplication, newPerson } from '../../test/oauth-browser.ts'
@@ -93,6 +94,50 @@ describe('the console', () => {
     assert.equal((await manage(origin, 'GET', '/me', { token: others.management })).status, 401)
     assert.equal((await there.callBack(null, { prompt: 'none' })).called.searchParams.get('error'), 'login_required')
     assert.equal((await service.call('GET', '/contacts', { token: access_token })).status, 200)
+  })
+
+  test('signs out of all tenants that this browser worked in, from whichever it is told', async () => {
+    for (const from of ['first', 'second'] as const) {
+      const person = await newPerson(service, [tenant, 'admin'], [other, 'admin'])
+      const browser = new ConsoleBrowser(origin)
+      const first = await browser.signIn(person)
+      const second = await browser.signIn(null, { prompt: 'none', tenant: other.id })
+      const { management: token } = { first, second }[from]
+      const { body } = await manage(origin, 'POST', '/me/sign-out', { token, body: { everywhere: false } })
+      assert.deepEqual(body, { sessions: 1 })
+      for (const { management, refreshToken } of [first, second]) {
+        assert.equal((await manage(origin, 'GET', '/me', { token: management })).status, 401)
+        assert.equal((await browser.refresh(refreshToken)).body.error, 'invalid_grant')
+      }
+      const { called } = await browser.callBack(null, { prompt: 'none' })
+      assert.equal(called.searchParams.get('error'), 'login_required')
+    }
+  })
+
+  test('stays signed out everywhere, also where a request that was under way stores the session again', async () => {
+    const person = await newPerson(service, [tenant, 'admin'], [other, 'admin'])
+    const [owner, thief] = [new ConsoleBrowser(origin), new ConsoleBrowser(origin)]
+    const { management: token } = await owner.signIn(person)
+    await thief.signIn(person)
+    const { rows } = await service.owner.query(
+      `select * from authorization_state where model = 'Session' and account_id = $1`,
+      [person.id],
+    )
+    // A session counts by the second in which it began.
+    await delay(1_100)
+    await manage(origin, 'POST', '/me/sign-out', { token, body: { everywhere: true } })
+    for (const { model, id_hash, payload, uid, account_id, expires_at } of rows)
+      await service.owner.query(
+        `insert into authorization_state (model, id_hash, payload, uid, account_id, expires_at)
+        values ($1, $2, $3, $4, $5, $6)`,
+        [model, id_hash, payload, uid, account_id, expires_at],
+      )
+    for (const wanted of [{}, { tenant: other.id }]) {
+      const { called } = await thief.callBack(null, { prompt: 'none', ...wanted })
+      assert.equal(called.searchParams.get('error'), 'login_required')
+    }
+    const { management } = await thief.signIn(person)
+    assert.equal((await manage(origin, 'GET', '/me', { token: management })).status, 200)
   })
 
   test('ends within a second when the operator disables it', async () => {

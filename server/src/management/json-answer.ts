@@ -19,3 +19,6 @@ export const userOf = ({ userId }: { userId: string | null }): string => {
 export const requireWords = (property: string, text: string): void => {
   if (text.trim() === '') throw invalidProperty(property, 'too_short', `\`${property}\` must not be empty.`)
 }
+
+export const signedInElsewhere = (): Problem =>
+  new Problem('conflict', 'People sign in at an identity provider outside: this is done there, or by the operator.')

@@ -9,7 +9,7 @@ import {
 import type { Handlers } from '../../operation-call.ts'
 import { invalidProperty } from '../../problem.ts'
 import { Refusal } from '../../refusal.ts'
-import { json, notFound } from '../json-answer.ts'
+import { json, notFound, signedInElsewhere } from '../json-answer.ts'
 
 export const handlers: Handlers<ManagementResources['applications']> = {
   GetApplications: async ({ tenant: { read, tenantId } }) => {
@@ -20,8 +20,9 @@ export const handlers: Handlers<ManagementResources['applications']> = {
     return json({ items: applications.map((one) => shown(one, consents.get(one.clientId))) })
   },
 
-  RegisterApplication: ({ tenant, writer, body: { isNative = false, mayRefresh = false, ...given } }) =>
+  RegisterApplication: ({ tenant, writer, issuer, body: { isNative = false, mayRefresh = false, ...given } }) =>
     tenant.transaction(async (query) => {
+      if (issuer === null) throw signedInElsewhere()
       const application = { ...given, isNative, mayRefresh, tenantId: tenant.tenantId }
       return json(shown(await registerApplication(query, writer.author, application).catch(tellWhere)))
     }),

@@ -2,8 +2,16 @@ import { importPart, type ManagementResources } from '@masthead/contract'
 import type { Call, Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
 import { formatOfName } from '../../transfer/files/file-names.ts'
-import { importInBackground, isBusy } from '../../transfer/import/runner.ts'
-import { addPart, createRun, findRun, type ImportRun, readRejectedRows, takeRun } from '../../transfer/import/runs.ts'
+import { giveBackPlace, importInBackground, takePlace } from '../../transfer/import/runner.ts'
+import {
+  addPart,
+  createRun,
+  findRun,
+  type ImportRun,
+  mayAnnounce,
+  readRejectedRows,
+  takeRun,
+} from '../../transfer/import/runs.ts'
 import { json, notFound } from '../json-answer.ts'
 
 type Operations = ManagementResources['importRuns']['operations']
@@ -16,7 +24,14 @@ export const handlers: Handlers<ManagementResources['importRuns']> = {
         'format',
         'The name must end in .csv, .tsv, .txt, .ndjson or .jsonl, or one of these and .gz.',
       )
-    const run = await tenant.transaction((query) => createRun(query, { kind: 'import', fileName, resource }))
+    const run = await tenant.transaction(async (query) => {
+      if (!(await mayAnnounce(query)))
+        throw new Problem(
+          'conflict',
+          'Too many files wait to be imported: import some, or wait a day until they are gone.',
+        )
+      return createRun(query, { kind: 'import', fileName, resource })
+    })
     return json(run, `/import-runs/${run.id}`)
   },
 
@@ -45,17 +60,26 @@ export const handlers: Handlers<ManagementResources['importRuns']> = {
 }
 
 const begin = async (
-  { tenant, writer, params: { runId } }: Call<Operations['StartImport']> | Call<Operations['CheckImport']>,
+  { tenant, writer, onError, params: { runId } }: Call<Operations['StartImport']> | Call<Operations['CheckImport']>,
   isTrial: boolean,
 ) => {
   const { kind, bytes } = found(await findRun(tenant.read, runId))
   if (kind === 'undo') throw notFound('import run')
   if (bytes === 0) throw new Problem('conflict', 'Nothing of the file has arrived yet.')
-  if (isBusy()) throw new Problem('conflict', 'Others are importing right now: try again in a minute.')
-  const run = await tenant.transaction((query) => takeRun(query, runId))
-  if (!run) throw new Problem('conflict', 'This file is being imported already, or has been.')
-  importInBackground(tenant, run, { author: writer.author, isTrial })
-  return json(run)
+  if (!takePlace(tenant.tenantId))
+    throw new Problem(
+      'conflict',
+      'An import or undo runs already, of yours or of too many others: try again in a minute.',
+    )
+  try {
+    const run = await tenant.transaction((query) => takeRun(query, runId))
+    if (!run) throw new Problem('conflict', 'This file is being imported already, or has been.')
+    importInBackground(tenant, run, { author: writer.author, isTrial, onError })
+    return json(run)
+  } catch (error) {
+    giveBackPlace(tenant.tenantId)
+    throw error
+  }
 }
 
 const found = (run: ImportRun | null): ImportRun => {

@@ -2,24 +2,32 @@ import type { ManagementResources } from '@masthead/contract'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
 import { listPastImports } from '../../transfer/import/past-imports.ts'
-import { isBusy, undoInBackground } from '../../transfer/import/runner.ts'
+import { giveBackPlace, takePlace, undoInBackground } from '../../transfer/import/runner.ts'
 import { createRun, takeRun } from '../../transfer/import/runs.ts'
 import { json, notFound } from '../json-answer.ts'
 
 export const handlers: Handlers<ManagementResources['imports']> = {
   GetImports: async ({ tenant }) => json({ items: await listPastImports(tenant) }),
 
-  UndoImport: async ({ tenant, writer, params: { importId } }) => {
+  UndoImport: async ({ tenant, writer, onError, params: { importId } }) => {
     const past = (await listPastImports(tenant)).find(({ id }) => id === importId)
     if (!past) throw notFound('import')
     if (past.state === 'undone') throw new Problem('conflict', 'This import was undone already.')
-    if (isBusy()) throw new Problem('conflict', 'Others are importing right now: try again in a minute.')
-    const run = await tenant.transaction(async (query) => {
-      const { id } = await createRun(query, { kind: 'undo', fileName: '', resource: '', importId })
-      return takeRun(query, id)
-    })
-    if (!run) throw new Error('the run was not stored')
-    undoInBackground(tenant, run, { author: writer.author, importId })
-    return json(run)
+    if (!takePlace(tenant.tenantId)) throw busy()
+    try {
+      const run = await tenant.transaction(async (query) => {
+        const { id } = await createRun(query, { kind: 'undo', fileName: '', resource: '', importId })
+        return takeRun(query, id)
+      })
+      if (!run) throw new Error('the run was not stored')
+      undoInBackground(tenant, run, { author: writer.author, importId, onError })
+      return json(run)
+    } catch (error) {
+      giveBackPlace(tenant.tenantId)
+      throw error
+    }
   },
 }
+
+const busy = (): Problem =>
+  new Problem('conflict', 'An import or undo runs already, of yours or of too many others: try again in a minute.')

@@ -3,13 +3,14 @@ import { createInvitation, listInvitations, withdrawInvitation } from '../../ide
 import { isMember } from '../../identity/users.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
-import { json, notFound, userOf } from '../json-answer.ts'
+import { json, notFound, signedInElsewhere, userOf } from '../json-answer.ts'
 
 export const handlers: Handlers<ManagementResources['invitations']> = {
   GetInvitations: async ({ tenant }) => json({ items: await listInvitations(tenant.read, tenant.tenantId) }),
 
   CreateInvitation: ({ tenant: { tenantId, transaction }, principal, writer, issuer, body: { email, role } }) =>
     transaction(async (query) => {
+      if (issuer === null) throw signedInElsewhere()
       if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw invalidProperty('email', 'format', 'This is not an e-mail address.')
       if (await isMember(query, tenantId, email))
         throw new Problem('conflict', `${email} is already a member: change the role instead.`)

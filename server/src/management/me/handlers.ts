@@ -1,6 +1,5 @@
 import type { ManagementResources } from '@masthead/contract'
-import { endSessions } from '../../authorization-server/adapter.ts'
-import { withdrawFromConsole } from '../../identity/consents.ts'
+import { signOutOfConsole } from '../../identity/consents.ts'
 import { findAdmins, findMemberships, findUser } from '../../identity/users.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { json, notFound, userOf } from '../json-answer.ts'
@@ -21,8 +20,6 @@ export const handlers: Handlers<ManagementResources['me']> = {
   SignOut: ({ tenant, principal, writer, body: { everywhere } }) =>
     tenant.transaction(async (query) => {
       const grantId = everywhere ? null : principal.grantId
-      const sessions = await endSessions(query, userOf(principal), grantId)
-      await withdrawFromConsole(query, writer.author, userOf(principal), grantId)
-      return json({ sessions })
+      return json({ sessions: await signOutOfConsole(query, writer.author, userOf(principal), grantId) })
     }),
 }

@@ -16,11 +16,15 @@ const facets = (prefix: string): string => `
   where starts_with(facets.facet, '${prefix}')
   group by facets.facet having sum(tallies.count) > 0`
 
+/** They are an open set. */
+const mostStatuses = 50
+
 export const subscriptionsByStatus = async (query: Query): Promise<{ status: string; count: number }[]> => {
   const found = await query<Facet>({ text: facets('status=') })
   return found
     .map(({ facet, count }) => ({ status: facet.slice('status='.length), count }))
     .sort((a, b) => b.count - a.count)
+    .slice(0, mostStatuses)
 }
 
 type OfPublication = { publicationId: string; code: string; name: string | null; count: number; active: number }

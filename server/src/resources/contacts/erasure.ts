@@ -5,6 +5,7 @@ import { forgetAnswersAbout } from '../../database/kept-answers.ts'
 import { forgetDeliveries } from '../../legacy/queries.ts'
 import { lockHead, removeRecords } from '../../records/write.ts'
 import { forgetImages } from '../../transfer/import/journal.ts'
+import { forgetRuns } from '../../transfer/import/runs.ts'
 
 export type Erased = { images: number; answers: number; deliveries: number }
 
@@ -16,6 +17,7 @@ export const eraseContact = (tenant: TenantDatabase, author: Author, id: string)
     const images = await forgetImages(query, 'contacts', id)
     const answers = await forgetAnswersAbout(query, id)
     const deliveries = await forgetDeliveries(query, 'contacts', id)
+    await forgetRuns(query)
     await destroyKey(query, 'contacts', id)
     await audit(query, author, [{ action: 'erased', resource: 'contacts', recordId: id }])
     return { images, answers, deliveries }

@@ -30,6 +30,8 @@ export type ImportOptions = {
   author?: Caller
   /** By which name it tells of the file, where there is one. */
   shownName?: string
+  /** How much a file may hold, unpacked. */
+  most?: { rows: number; characters: number }
   strict?: boolean
   prune?: boolean
   force?: boolean
@@ -156,10 +158,11 @@ const stage = async (
   resource: ResourceName,
   sources: readonly Source[],
   now: string,
-  { signal, onProgress }: ImportOptions,
+  { signal, onProgress, most = boundless }: ImportOptions,
 ): Promise<void> => {
   await client.query(createStagingTable(resource))
   const stager = new RowStager(resource, now)
+  let characters = 0
   const lines = async function* () {
     for (const [index, source] of sources.entries()) {
       if (source.resource !== resource) continue
@@ -168,6 +171,11 @@ const stage = async (
         signal?.throwIfAborted()
         let text = ''
         for (const row of rows) text += stager.line(index, row)
+        characters += text.length
+        if (stager.count > most.rows || characters > most.characters)
+          throw new Refusal(
+            `${source.file.path} holds too much to be imported so; the operator can, by \`masthead import\``,
+          )
         yield text
         const { path, size, bytes } = source.file
         onProgress?.({ step: 'reading', what: path, done: bytes(), of: size, rows: stager.count - before })
@@ -176,6 +184,8 @@ const stage = async (
   }
   await pipeline(Readable.from(lines()), client.query(copyStreams.from(copyIntoStaging(resource))))
 }
+
+const boundless = { rows: Number.POSITIVE_INFINITY, characters: Number.POSITIVE_INFINITY }
 
 const findAllMissing = async (
   client: pg.Client,

@@ -82,8 +82,13 @@ export const endImport = async (
   })
 }
 
-export const listImports = (query: Query): Promise<ImportRecord[]> =>
-  query<ImportRecord>({ text: `select ${columns} from imports order by started_at desc, id desc limit 1000` })
+export const listImports = (query: Query): Promise<(ImportRecord & { runId: string | null })[]> =>
+  query<ImportRecord & { runId: string | null }>({
+    text: `select ${columns}, (
+        select id from import_runs where import_id = imports.id and kind = 'import' limit 1
+      ) as "runId"
+      from imports order by started_at desc, id desc limit 1000`,
+  })
 
 export const findImport = async (query: Query, id: string): Promise<ImportRecord | undefined> => {
   const [found] = await query<ImportRecord>({ text: `select ${columns} from imports where id = $1`, values: [id] })

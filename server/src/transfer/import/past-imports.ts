@@ -1,18 +1,17 @@
-import { unpreparedOn } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
-import { forgetOld, type ImportRecord, listImports, undoDays } from './journal.ts'
+import { type ImportRecord, listImports, undoDays } from './journal.ts'
 import { isTaken } from './turn.ts'
 
 export type PastImport = ImportRecord & {
+  runId: string | null
   state: 'running' | 'interrupted' | 'done' | 'undone' | 'done, too old to undo'
 }
 
 /** The imports of a tenant, the newest first. One that never ended is running, or else it was interrupted. */
 export const listPastImports = (tenant: TenantDatabase): Promise<PastImport[]> =>
-  tenant.inBulk(async (client) => {
-    const somebodyIsAtIt = await isTaken(client)
-    await forgetOld(unpreparedOn(client))
-    const imports = await listImports(unpreparedOn(client))
+  tenant.transaction(async (query) => {
+    const somebodyIsAtIt = await isTaken(query)
+    const imports = await listImports(query)
     return imports.map((past, index) => ({ ...past, state: stateOf(past, somebodyIsAtIt && index === 0) }))
   })
 

@@ -9,30 +9,49 @@ import { type Query, unpreparedOn } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { Refusal } from '../../refusal.ts'
 import { importFiles } from './import.ts'
-import { endRun, failRun, type ImportRun, noteProgress, partsOf, type RunProgress, type RunResult } from './runs.ts'
+import {
+  confirmRun,
+  endRun,
+  failRun,
+  type ImportRun,
+  noteProgress,
+  partsOf,
+  type RunProgress,
+  type RunResult,
+} from './runs.ts'
 import { undoImport } from './undo.ts'
 
 /** How many a process does at once; each holds two connections to the database. */
 const mostAtOnce = 4
-let running = 0
+const busyTenants = new Set<string>()
+
+/** A small file may hold very much. */
+const mostSent = { rows: 5_000_000, characters: 2_000_000_000 }
 
 const noteMilliseconds = 1_000
 const mostRejectedBytes = 8 * 1_024 * 1_024
 
-export const isBusy = (): boolean => running >= mostAtOnce
+/** Takes one of the few places, one for a tenant; whoever gets one gives it back, or begins. */
+export const takePlace = (tenantId: string): boolean => {
+  if (busyTenants.size >= mostAtOnce || busyTenants.has(tenantId)) return false
+  busyTenants.add(tenantId)
+  return true
+}
+export const giveBackPlace = (tenantId: string): void => void busyTenants.delete(tenantId)
 
+type OnError = (error: unknown) => void
 type Doing = { signal: AbortSignal; onProgress: (progress: RunProgress) => void }
 
 /** Goes on after the call that began it. Whoever asks for the run sees how far it is, in whatever process. */
 export const importInBackground = (
   tenant: TenantDatabase,
   run: ImportRun,
-  { author, isTrial }: { author: Caller; isTrial: boolean },
+  { author, isTrial, onError }: { author: Caller; isTrial: boolean; onError: OnError },
 ): void =>
-  inBackground(tenant, run, (query, doing) =>
+  inBackground(tenant, run, onError, (query, doing) =>
     withFile(query, run, async (path) => {
       const { id, files, refusals, rejected } = await importFiles(tenant, [path], {
-        ...{ dryRun: isTrial, author, signal: doing.signal, shownName: run.fileName },
+        ...{ dryRun: isTrial, author, signal: doing.signal, shownName: run.fileName, most: mostSent },
         onProgress: ({ step, done, of, rows }) => doing.onProgress({ step, done, of, rows }),
       })
       const { created = 0, changed = 0, unchanged = 0, refused = 0 } = files[0] ?? {}
@@ -47,9 +66,9 @@ export const importInBackground = (
 export const undoInBackground = (
   tenant: TenantDatabase,
   run: ImportRun,
-  { author, importId }: { author: Caller; importId: string },
+  { author, importId, onError }: { author: Caller; importId: string; onError: OnError },
 ): void =>
-  inBackground(tenant, run, async (_query, { signal, onProgress }) => {
+  inBackground(tenant, run, onError, async (_query, { signal, onProgress }) => {
     const { removed, restored, keptCount } = await undoImport(tenant, importId, {
       ...{ author, signal },
       onProgress: (rows) => onProgress({ step: 'undoing', done: rows, of: 0, rows }),
@@ -60,12 +79,14 @@ export const undoInBackground = (
 const inBackground = (
   tenant: TenantDatabase,
   run: ImportRun,
+  onError: OnError,
   work: (query: Query, doing: Doing) => Promise<RunResult>,
 ): void => {
-  running++
   void tenant
     .inBulk(async (client) => {
       const query = unpreparedOn(client)
+      // Waits for the call that began it: what was rolled back is not begun.
+      if (!(await confirmRun(query, run.id))) return
       let progress: RunProgress | null = null
       const noting = setInterval(() => void noteProgress(query, run.id, progress).catch(() => {}), noteMilliseconds)
       try {
@@ -75,15 +96,17 @@ const inBackground = (
         await endRun(query, run.id, await work(query, { signal: tenant.closing, onProgress }))
       } catch (error) {
         // One that the end of the process interrupts is found abandoned by others.
-        if (!tenant.closing.aborted) await failRun(query, run.id, reasonOf(error, run))
+        if (tenant.closing.aborted) return
+        if (!(error instanceof Refusal)) onError(error)
+        await failRun(query, run.id, reasonOf(error, run))
       } finally {
         clearInterval(noting)
       }
     })
-    // The database is gone: others find the run abandoned.
-    .catch(() => {})
+    // Others find the run abandoned.
+    .catch(onError)
     .finally(() => {
-      running--
+      giveBackPlace(tenant.tenantId)
     })
 }
 
@@ -118,6 +141,10 @@ const readBounded = async (path: string): Promise<string | null> => {
 /** In the words of the person, who knows the file by its own name and no command. */
 const reasonOf = (error: unknown, { fileName }: ImportRun): string => {
   if (!(error instanceof Refusal)) return 'Something went wrong on our side. Try again.'
-  const [reason = ''] = error.message.replaceAll(/\S*masthead-import-\S+?\/\S+/g, fileName).split('; `masthead')
-  return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
+  const sentences = error.message
+    .replaceAll(/\S*masthead-import-\S+?\/[\w.]+/g, fileName)
+    .split(/(?<=[.;?]) /)
+    .filter((sentence) => !/--\w|`masthead/.test(sentence))
+  const reason = sentences.join(' ').replace(/[.;]?$/, '.')
+  return reason.startsWith(fileName) ? reason : reason.charAt(0).toUpperCase() + reason.slice(1)
 }

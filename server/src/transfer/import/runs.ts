@@ -63,7 +63,7 @@ export const findRun = async (query: Query, id: string): Promise<ImportRun | nul
 export const addPart = async (query: Query, runId: string, number: number, content: Buffer): Promise<boolean> => {
   const added = await query({
     text: `insert into import_parts (run_id, number, content)
-      select id, $2, $3 from import_runs where id = $1 and state = 'receiving' for key share
+      select id, $2, $3 from import_runs where id = $1 and state = 'receiving' for share
       on conflict (tenant_id, run_id, number) do update set content = excluded.content returning number`,
     values: [runId, number, content],
   })
@@ -78,6 +78,25 @@ export const takeRun = async (query: Query, id: string): Promise<ImportRun | nul
     values: [id],
   })
   return run ?? null
+}
+
+/** Whether it was taken indeed, once that is sure. */
+export const confirmRun = async (query: Query, id: string): Promise<boolean> =>
+  (
+    await query({
+      text: `update import_runs set seen_at = now() where id = $1 and state = 'running' returning id`,
+      values: [id],
+    })
+  ).length > 0
+
+const mostWaiting = 20
+
+/** Files that wait to be imported take room in the database. */
+export const mayAnnounce = async (query: Query): Promise<boolean> => {
+  const waiting = await query({
+    text: `select from import_runs where kind = 'import' and state <> 'done' limit ${mostWaiting}`,
+  })
+  return waiting.length < mostWaiting
 }
 
 export const noteProgress = async (query: Query, id: string, progress: RunProgress | null): Promise<void> => {
@@ -132,6 +151,11 @@ export const readRejectedRows = async (query: Query, id: string): Promise<string
     values: [id],
   })
   return run?.rows ?? null
+}
+
+/** Files that were sent may hold anybody: of an erasure, all go that are not being imported. */
+export const forgetRuns = async (query: Query): Promise<void> => {
+  await query({ text: `delete from import_runs where state <> 'running' or ${isAbandoned}` })
 }
 
 /** They hold personal data, and are kept no longer than a day. */

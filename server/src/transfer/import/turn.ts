@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { Query } from '../../database/connection.ts'
 import { Refusal } from '../../refusal.ts'
 
 /** SQL: one number a tenant. */
@@ -12,13 +13,15 @@ export const whileAlone = async <T>(client: pg.Client, work: () => Promise<T>): 
 }
 
 /** Whether somebody is at it now; asking keeps nobody from beginning. */
-export const isTaken = async (client: pg.Client): Promise<boolean> => {
-  const { rows } = await client.query<{ taken: boolean }>(`
+export const isTaken = async (query: Query): Promise<boolean> => {
+  const [row] = await query<{ taken: boolean }>({
+    text: `
     select exists (
       select from pg_locks
       where locktype = 'advisory' and objsubid = 1 and granted
         and database = (select oid from pg_database where datname = current_database())
         and (classid::bigint << 32) + objid::bigint = ${lock}
-    ) as taken`)
-  return rows[0]?.taken ?? false
+    ) as taken`,
+  })
+  return row?.taken ?? false
 }
