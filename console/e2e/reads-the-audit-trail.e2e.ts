@@ -18,6 +18,8 @@ visit('finds who changed a contact, and what it was before', admin, async (page)
   await page.goto('/admin/audit')
   await page.getByLabel('Done to').selectOption('Contacts')
   await lines(page).filter({ hasText: 'updated the contact' }).waitFor()
+  // Until they have come, those of before are shown.
+  await lines(page).nth(2).waitFor({ state: 'detached' })
   assert.equal(new URL(page.url()).search, '?resource=contacts')
   assert.equal(await lines(page).count(), 2)
   const changed = lines(page).first()

@@ -124,7 +124,7 @@ describe('every command', { concurrency: 2 }, () => {
 
     const keysOf = (command: string) => Object.keys(shown[command] ?? {})
     assert.deepEqual(keysOf('tenant create'), ['id', 'slug', 'name', 'defaultAssignee', 'createdAt'])
-    assert.deepEqual(keysOf('user create'), ['id', 'email', 'name', 'role', 'legacyUserId', 'createdAt'])
+    assert.deepEqual(keysOf('user create'), ['id', 'email', 'name', 'role', 'legacyUserId', 'createdAt', 'isKnown'])
     for (const key of ['id', 'token', 'scopes', 'expiresAt']) assert.ok(keysOf('token create').includes(key), key)
     assert.match(applicationId, /^app_[a-z0-9]{20}$/)
     assert.deepEqual(keysOf('export'), ['tenant', 'to', 'files'])
