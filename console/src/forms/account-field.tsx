@@ -1,5 +1,5 @@
 import type { Account } from '@masthead/client'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { Combobox } from '../design/combobox.tsx'
 import type { FieldProps } from '../design/field.tsx'
@@ -17,6 +17,7 @@ type AccountFieldProps = FieldProps & {
 /** An account, found by the words of its company or by its identifier. */
 export const AccountField = ({ value, onChange, ...field }: AccountFieldProps) => {
   const masthead = useMasthead()
+  const queryClient = useQueryClient()
   /** Null while nobody types: then the box shows the account that was chosen, or that the page was opened with. */
   const [typed, setTyped] = useState<string | null>(null)
   const words = usePaused(typed ?? '').trim()
@@ -49,6 +50,9 @@ export const AccountField = ({ value, onChange, ...field }: AccountFieldProps) =
         detail: accountId,
       }))}
       onChoose={(option) => {
+        // Its name is known from the list, and shown at once.
+        const account = accounts.find(({ accountId }) => accountId === option.value)
+        queryClient.setQueryData(['accounts', 'chosen', option.value], account)
         setTyped(null)
         onChange(option.value)
       }}
