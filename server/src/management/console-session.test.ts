@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { managementApi } from '@masthead/contract'
 import { ConsoleBrowser, manage } from '../../test/console-session.ts'
+import { until } from '../../test/masthead-process.ts'
 import { authorize, newApplication, newPerson } from '../../test/oauth-browser.ts'
 import { baseUrl, startService } from '../../test/service.ts'
+import { operator } from '../audit/author.ts'
+import { consoleId, setApplicationDisabled } from '../identity/applications.ts'
 
 const service = await startService()
 const { origin } = service
@@ -123,15 +125,18 @@ describe('the console', () => {
       `select * from authorization_state where model = 'Session' and account_id = $1`,
       [person.id],
     )
-    // A session counts by the second in which it began.
-    await delay(1_100)
     await manage(origin, 'POST', '/me/sign-out', { token, body: { everywhere: true } })
-    for (const { model, id_hash, payload, uid, account_id, expires_at } of rows)
+    assert.equal(rows.length, 2)
+    for (const { model, id_hash, payload, uid, account_id, expires_at } of rows) {
+      // It counts by the second in which it began, which was one before.
+      const { loginTs, ...session } = JSON.parse(payload)
+      const earlier = JSON.stringify({ ...session, loginTs: loginTs - 1 })
       await service.owner.query(
         `insert into authorization_state (model, id_hash, payload, uid, account_id, expires_at)
         values ($1, $2, $3, $4, $5, $6)`,
-        [model, id_hash, payload, uid, account_id, expires_at],
+        [model, id_hash, earlier, uid, account_id, expires_at],
       )
+    }
     for (const wanted of [{}, { tenant: other.id }]) {
       const { called } = await thief.callBack(null, { prompt: 'none', ...wanted })
       assert.equal(called.searchParams.get('error'), 'login_required')
@@ -143,13 +148,17 @@ describe('the console', () => {
   test('ends within a second when the operator disables it', async () => {
     const person = await newPerson(service, [tenant, 'admin'])
     const { management } = await new ConsoleBrowser(origin).signIn(person)
-    await service.owner.query(`update applications set disabled_at = now() where id = 'masthead-console'`)
+    const setDisabled = (isDisabled: boolean) =>
+      service.database.transaction((query) => setApplicationDisabled(query, operator, consoleId, isDisabled))
+    const statusOfMe = async () => (await manage(origin, 'GET', '/me', { token: management })).status
+    assert.equal(await statusOfMe(), 200)
+    await setDisabled(true)
     try {
-      const { status } = await manage(origin, 'GET', '/me', { token: management })
-      assert.ok([200, 401].includes(status))
+      await until('the console is refused', async () => (await statusOfMe()) === 401, 1_000)
     } finally {
-      await service.owner.query(`update applications set disabled_at = null where id = 'masthead-console'`)
+      await setDisabled(false)
     }
+    assert.equal(await statusOfMe(), 200)
   })
 })
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { managementApi, managementScopes } from '@masthead/contract'
 import { ConsoleBrowser, manage } from '../../test/console-session.ts'
 import { assertAnswers } from '../../test/contract-answers.ts'
+import { until } from '../../test/masthead-process.ts'
 import { authorize, Browser, newApplication, newPerson } from '../../test/oauth-browser.ts'
 import { sampleAccount, sampleInvoice, samplePublication, sampleSubscription } from '../../test/sample-records.ts'
 import { type CallOptions, startService } from '../../test/service.ts'
@@ -477,12 +477,13 @@ describe('an import', () => {
     return path
   }
   const ended = async (path: string) => {
-    for (const deadline = Date.now() + 20_000; Date.now() < deadline; await delay(50)) {
-      const answer = await admin.call('GET', path)
+    let answer = await admin.call('GET', path)
+    await until('the run ends', async () => {
+      answer = await admin.call('GET', path)
       assertAnswers(at('GetImportRun'), answer)
-      if (answer.body.state !== 'running') return answer.body
-    }
-    throw new Error('the run does not end')
+      return answer.body.state !== 'running'
+    })
+    return answer.body
   }
   const accounts = `accountId,company
 ${Array.from({ length: 40 }, (_, index) => `IMP${index},Company ${index}`).join('\n')}
