@@ -148,8 +148,7 @@ const simpleType = (type: string): string => {
 
 const resourcesFile = (): string => {
   const all = Object.values<Resource>(resources)
-  const classes = all.map(classOf)
-  const code = classes.join('\n')
+  const code = all.map((resource) => classOf(resource, className(resource.name), methodOf)).join('\n')
   const used = (names: string[]): string => names.filter((name) => new RegExp(`\\b${name}\\b`).test(code)).join(', ')
   const titles = operations.flatMap(({ operation: { body, answer } }) => [body, answer].flatMap((one) => one ?? []))
   const names = new Set([...titles.map(titleOf), ...all.map(queryName)])
@@ -160,14 +159,10 @@ const resourcesFile = (): string => {
     `import type {\n${used([...names].sort()).replaceAll(/(\w+)(, )?/g, '  $1,\n')}} from './contract.ts'\n`,
     code,
     '/** Every resource of the API. */',
-    'export class Resources {',
-    ...all.flatMap(({ name, description }) => [`  /** ${description} */`, `  readonly ${name}: ${className(name)}`]),
-    '',
-    '  constructor(caller: Caller) {',
-    ...all.map(({ name }) => `    this.${name} = new ${className(name)}(caller)`),
-    '  }',
-    '}',
-    '',
+    ...classOfAll(
+      'Resources',
+      all.map(({ name, description }) => ({ name, description, className: className(name) })),
+    ),
   ].join('\n')
 }
 
@@ -175,25 +170,56 @@ const className = (name: string): string => `${name.charAt(0).toUpperCase()}${ca
 const camelCase = (name: string): string =>
   name.replaceAll(/[- ](\w)/g, (_match, letter: string) => letter.toUpperCase())
 
-const classOf = (resource: Resource): string =>
+/** The class of a resource, with a method for each operation. */
+const classOf = (
+  resource: Resource,
+  name: string,
+  method: (resource: Resource, operationName: string, operation: Operation) => string[],
+): string =>
   [
     `/** ${resource.description} */`,
-    `export class ${className(resource.name)} {`,
+    `export class ${name} {`,
     '  readonly #caller: Caller',
     '',
     '  constructor(caller: Caller) {',
     '    this.#caller = caller',
     '  }',
-    ...Object.entries(resource.operations).flatMap(([name, operation]) => ['', ...methodOf(resource, name, operation)]),
+    ...Object.entries(resource.operations).flatMap(([operationName, operation]) => [
+      '',
+      ...method(resource, operationName, operation),
+    ]),
     '}',
     '',
   ].join('\n')
 
-const methodOf = (resource: Resource, operationName: string, operation: Operation): string[] => {
-  const { method, path, query, body, answer, scope, summary } = operation
+type Property = { name: string; className: string; description: string }
+
+/** The class that holds those of all resources. */
+const classOfAll = (name: string, properties: readonly Property[]): string[] => [
+  `export class ${name} {`,
+  ...properties.flatMap((one) => [`  /** ${one.description} */`, `  readonly ${one.name}: ${one.className}`]),
+  '',
+  '  constructor(caller: Caller) {',
+  ...properties.map((one) => `    this.${one.name} = new ${one.className}(caller)`),
+  '  }',
+  '}',
+  '',
+]
+
+/** The names in a path, and the path as the caller takes it. */
+const placesOf = ({ path }: Operation): { parts: string[]; names: string[]; segments: string } => {
   const parts = path.slice(1).split('/')
-  const names = parts.filter((part) => part.startsWith('{')).map((part) => part.slice(1, -1))
-  const segments = parts.map((part) => (part.startsWith('{') ? part.slice(1, -1) : `'${part}'`)).join(', ')
+  const nameIn = (part: string): string | undefined => /^\{(\w+)\}$/.exec(part)?.[1]
+  return {
+    parts,
+    names: parts.flatMap((part) => nameIn(part) ?? []),
+    segments: parts.map((part) => nameIn(part) ?? `'${part}'`).join(', '),
+  }
+}
+
+const methodOf = (resource: Resource, operationName: string, operation: Operation): string[] => {
+  const { method, query, body, answer, scope, summary } = operation
+  const { names, segments } = placesOf(operation)
   const note = `  /** ${summary}. Needs \`${scope}\`. */`
   if (query) {
     return [
@@ -227,10 +253,13 @@ const optionsOf = ({ method, conditional, answer }: Operation): string =>
     ...(method === 'POST' ? ['KeyedOptions'] : []),
   ].join(' & ') || 'CallOptions'
 
+/** A record of the same name stands beside it. */
+const callsOf = ({ name }: Resource): string => `${className(name)}Calls`
+
 /** The interface of the console, in a file of its own: nobody else may call it. */
 const managementFile = (): string => {
   const all = Object.entries<Resource>(managementResources)
-  const code = all.map(([, resource]) => managementClassOf(resource)).join('\n')
+  const code = all.map(([, resource]) => classOf(resource, callsOf(resource), managementMethodOf)).join('\n')
   const schemas = new Map(
     managementApi.operations
       .flatMap(({ operation: { body, answer }, resource }) => [resource.record, body ?? [], answer].flat())
@@ -254,42 +283,16 @@ const managementFile = (): string => {
     ),
     code,
     '/** Every resource of the interface. */',
-    'export class ManagementResources {',
-    ...all.flatMap(([name, { description, name: path }]) => [
-      `  /** ${description} */`,
-      `  readonly ${name}: ${className(path)}Calls`,
-    ]),
-    '',
-    '  constructor(caller: Caller) {',
-    ...all.map(([name, { name: path }]) => `    this.${name} = new ${className(path)}Calls(caller)`),
-    '  }',
-    '}',
-    '',
+    ...classOfAll(
+      'ManagementResources',
+      all.map(([name, resource]) => ({ name, description: resource.description, className: callsOf(resource) })),
+    ),
   ].join('\n')
 }
 
-const managementClassOf = (resource: Resource): string =>
-  [
-    `/** ${resource.description} */`,
-    `export class ${className(resource.name)}Calls {`,
-    '  readonly #caller: Caller',
-    '',
-    '  constructor(caller: Caller) {',
-    '    this.#caller = caller',
-    '  }',
-    ...Object.entries(resource.operations).flatMap(([name, operation]) => [
-      '',
-      ...managementMethodOf(resource, name, operation),
-    ]),
-    '}',
-    '',
-  ].join('\n')
-
 const managementMethodOf = (resource: Resource, operationName: string, operation: Operation): string[] => {
-  const { method, path, query, body, answer, scope, summary } = operation
-  const parts = path.slice(1).split('/')
-  const names = parts.filter((part) => part.startsWith('{')).map((part) => part.slice(1, -1))
-  const segments = parts.map((part) => (part.startsWith('{') ? part.slice(1, -1) : `'${part}'`)).join(', ')
+  const { method, query, body, answer, scope, summary } = operation
+  const { parts, names, segments } = placesOf(operation)
   const given = [
     ...names.map((name) => `${name}: string`),
     ...(body ? [`input: ${titleOf(body)}`] : []),
