@@ -6,6 +6,8 @@ import { Dialog } from '../design/dialog.tsx'
 import { Field } from '../design/field.tsx'
 import { Select } from '../design/select.tsx'
 import { Trouble } from '../design/states.tsx'
+import { TableHead } from '../design/table-head.tsx'
+import { useSubmission } from '../forms/submission.ts'
 import { formatNumber } from '../records/formats.ts'
 import { useManagement } from '../session.tsx'
 import { type Importable, mostBytes, resourceOfName, sendFile } from './file-parts.ts'
@@ -122,23 +124,16 @@ const Run = ({ begun, onAgain, onClose }: RunProps) => {
   const management = useManagement()
   const queryClient = useQueryClient()
   const { run, error } = useRun(begun)
-  const [trouble, setTrouble] = useState<unknown>()
+  const { error: trouble, send } = useSubmission()
   const isDone = run.state === 'done'
   useEffect(() => {
     if (isDone) void queryClient.invalidateQueries()
   }, [isDone, queryClient])
-  const [isStarting, setStarting] = useState(false)
   const start = async () => {
-    if (isStarting) return
-    setStarting(true)
-    try {
-      queryClient.setQueryData(['import-run', run.id], await management.importRuns.start(run.id))
-      await queryClient.invalidateQueries({ queryKey: ['import-run', run.id] })
-    } catch (reason) {
-      setTrouble(reason)
-    } finally {
-      setStarting(false)
-    }
+    const started = await send({ id: run.id }, ({ id }, options) => management.importRuns.start(id, options))
+    if (!started) return
+    queryClient.setQueryData(['import-run', run.id], started)
+    await queryClient.invalidateQueries({ queryKey: ['import-run', run.id] })
   }
   if (run.state === 'running')
     return <RunProgress label={stepWords[run.progress?.step ?? 'reading']} {...progressOf(run)} />
@@ -231,15 +226,7 @@ const Refusals = ({ run: { id, fileName, refused, refusals, hasRejectedRows } }:
       <section tabIndex={0} aria-label="The first refused rows">
         <table className="records plain">
           <caption className="visually-hidden">The first refused rows</caption>
-          <thead>
-            <tr>
-              <th scope="col" className="end">
-                Line
-              </th>
-              <th scope="col">Column</th>
-              <th scope="col">Why</th>
-            </tr>
-          </thead>
+          <TableHead columns={[{ amount: 'Line' }, 'Column', 'Why']} />
           <tbody>
             {refusals.map(({ line, column, reason }) => (
               <tr key={`${line} ${column} ${reason}`}>

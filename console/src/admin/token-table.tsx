@@ -3,6 +3,7 @@ import type { Role } from '@masthead/contract'
 import type { ReactNode } from 'react'
 import { Ago } from '../design/ago.tsx'
 import { Badge } from '../design/badge.tsx'
+import { TableHead } from '../design/table-head.tsx'
 import { formatDay } from '../records/formats.ts'
 import { ScopeNames } from './scope-choice.tsx'
 
@@ -28,19 +29,10 @@ const TokenTable = <T extends Token>({ tokens, caption, role = 'admin', note, ac
   <div className="card table-frame">
     <table className="records plain">
       <caption className="visually-hidden">{caption}</caption>
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">Last use</th>
-          <th scope="col">Made</th>
-          <th scope="col">{actions ? 'Ends' : 'Ended'}</th>
-          {actions && (
-            <th scope="col">
-              <span className="visually-hidden">Actions</span>
-            </th>
-          )}
-        </tr>
-      </thead>
+      <TableHead
+        columns={['Name', 'Last use', 'Made', actions ? 'Ends' : 'Ended']}
+        hasActions={actions !== undefined}
+      />
       <tbody>
         {tokens.map((token) => (
           <tr key={token.id}>

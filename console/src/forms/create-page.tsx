@@ -1,13 +1,12 @@
 import type { Scope } from '@masthead/contract'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useRef } from 'react'
 import { Link, useParameters } from '../address.tsx'
 import type { Path } from '../paths.ts'
 import { Permitted } from '../permission.tsx'
 import { FormPage, type Section } from './form-page.tsx'
 import { type Body, inputFieldsOf, valuesOf } from './input-fields.ts'
-import { isAnswer } from './submission.ts'
+import { useSendOnce } from './send-once.ts'
 import { useForm } from './use-form.ts'
 
 type Created = { to: Path; id: string; done: string }
@@ -61,21 +60,4 @@ const CreateForm = ({ title, input, sections, list, plural, create }: CreatePage
       }
     />
   )
-}
-
-/** Whoever got no answer and tries again gets what the first try made, and not a second one. */
-const useSendOnce = () => {
-  const last = useRef<{ body: string; key: string }>(undefined)
-  return async <T,>(body: Body, send: (key: string) => Promise<T>): Promise<T> => {
-    const text = JSON.stringify(body)
-    const key = last.current?.body === text ? last.current.key : crypto.randomUUID()
-    last.current = { body: text, key }
-    try {
-      return await send(key)
-    } catch (error) {
-      // It was refused, and may be accepted another time.
-      if (isAnswer(error)) last.current = undefined
-      throw error
-    }
-  }
 }

@@ -1,5 +1,6 @@
 import { isProblem } from '@masthead/client'
 import { useRef, useState } from 'react'
+import { useSendOnce } from './send-once.ts'
 
 export type Submission = {
   isBusy: boolean
@@ -14,15 +15,12 @@ export type Submission = {
 }
 type Call<I, A> = (input: I, options: { idempotencyKey: string }) => Promise<A>
 
-/**
- * Sends what a form holds. What went without an answer goes again under the same key, so that it is done once however
- * often somebody presses the button.
- */
+/** Sends what a form holds, once, and tells how that went. */
 export const useSubmission = (): Submission => {
   const [{ isBusy, error }, setState] = useState<{ isBusy: boolean; error?: unknown }>({ isBusy: false })
   // Faster than the state: a second click comes before the button is drawn anew.
   const isUnderWay = useRef(false)
-  const unanswered = useRef<{ body: string; idempotencyKey: string }>(null)
+  const sendOnce = useSendOnce()
   return {
     isBusy,
     error,
@@ -34,17 +32,12 @@ export const useSubmission = (): Submission => {
     send: async (input, call) => {
       if (isUnderWay.current) return undefined
       isUnderWay.current = true
-      const body = JSON.stringify(input)
-      if (unanswered.current?.body !== body) unanswered.current = { body, idempotencyKey: crypto.randomUUID() }
-      const { idempotencyKey } = unanswered.current
       setState({ isBusy: true })
       try {
-        const answer = await call(input, { idempotencyKey })
-        unanswered.current = null
+        const answer = await sendOnce(input, (idempotencyKey) => call(input, { idempotencyKey }))
         setState({ isBusy: false })
         return answer
       } catch (error) {
-        if (isAnswer(error)) unanswered.current = null
         setState({ isBusy: false, error })
         return undefined
       } finally {
@@ -53,10 +46,6 @@ export const useSubmission = (): Submission => {
     },
   }
 }
-
-/** Whether it is known what became of the request. */
-export const isAnswer = (error: unknown): boolean =>
-  isProblem(error) && error.status < 500 && !isProblem(error, 'request_in_progress')
 
 /** A pointer into an array is about the field that holds it; what a problem says of a field begins with its name. */
 const placesOf = (error: unknown): { property: string; detail: string }[] => {

@@ -8,6 +8,7 @@ import { Ago } from '../design/ago.tsx'
 import { Fetched } from '../design/fetched.tsx'
 import { PageHead } from '../design/page-head.tsx'
 import { Empty } from '../design/states.tsx'
+import { TableHead } from '../design/table-head.tsx'
 import { useManagement, useMe } from '../session.tsx'
 
 const queryKey = ['consents']
@@ -57,16 +58,7 @@ export const Page = () => {
 const Consents = ({ items, onWithdraw }: { items: readonly Consent[]; onWithdraw: (consent: Consent) => void }) => (
   <table className="records plain">
     <caption className="visually-hidden">Allowed applications</caption>
-    <thead>
-      <tr>
-        <th scope="col">Application</th>
-        <th scope="col">It may</th>
-        <th scope="col">Allowed</th>
-        <th scope="col">
-          <span className="visually-hidden">Actions</span>
-        </th>
-      </tr>
-    </thead>
+    <TableHead columns={['Application', 'It may', 'Allowed']} hasActions />
     <tbody>
       {items.map((consent) => (
         <tr key={consent.id}>

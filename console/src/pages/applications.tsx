@@ -14,6 +14,7 @@ import { Fetched } from '../design/fetched.tsx'
 import { FormDialog } from '../design/form-dialog.tsx'
 import { PageHead } from '../design/page-head.tsx'
 import { Empty } from '../design/states.tsx'
+import { TableHead } from '../design/table-head.tsx'
 import { TextField } from '../design/text-field.tsx'
 import { useSubmission } from '../forms/submission.ts'
 import { formatNumber } from '../records/formats.ts'
@@ -98,19 +99,7 @@ type ApplicationTableProps = { applications: readonly Application[]; onTurn: (ap
 const ApplicationTable = ({ applications, onTurn }: ApplicationTableProps) => (
   <table className="records plain">
     <caption className="visually-hidden">Applications</caption>
-    <thead>
-      <tr>
-        <th scope="col">Name</th>
-        <th scope="col">Redirect URIs</th>
-        <th scope="col" className="end">
-          Consents
-        </th>
-        <th scope="col">Registered</th>
-        <th scope="col">
-          <span className="visually-hidden">Actions</span>
-        </th>
-      </tr>
-    </thead>
+    <TableHead columns={['Name', 'Redirect URIs', { amount: 'Consents' }, 'Registered']} hasActions />
     <tbody>
       {applications.map((application) => (
         <tr key={application.clientId}>

@@ -11,6 +11,7 @@ import { Badge } from '../design/badge.tsx'
 import { Fetched } from '../design/fetched.tsx'
 import { PageHead } from '../design/page-head.tsx'
 import { Empty } from '../design/states.tsx'
+import { TableHead } from '../design/table-head.tsx'
 import { formatNumber } from '../records/formats.ts'
 import { useManagement } from '../session.tsx'
 
@@ -134,25 +135,10 @@ type ImportTableProps = {
 const ImportTable = ({ imports, onUndo, onShow }: ImportTableProps) => (
   <table className="records plain">
     <caption className="visually-hidden">Imports</caption>
-    <thead>
-      <tr>
-        <th scope="col">Files</th>
-        <th scope="col">State</th>
-        <th scope="col" className="end">
-          Created
-        </th>
-        <th scope="col" className="end">
-          Changed
-        </th>
-        <th scope="col" className="end">
-          Refused
-        </th>
-        <th scope="col">Begun</th>
-        <th scope="col">
-          <span className="visually-hidden">Actions</span>
-        </th>
-      </tr>
-    </thead>
+    <TableHead
+      columns={['Files', 'State', { amount: 'Created' }, { amount: 'Changed' }, { amount: 'Refused' }, 'Begun']}
+      hasActions
+    />
     <tbody>
       {imports.map((one) => (
         <tr key={one.id}>

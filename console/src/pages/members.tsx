@@ -15,6 +15,7 @@ import { Fetched } from '../design/fetched.tsx'
 import { FormDialog } from '../design/form-dialog.tsx'
 import { PageHead } from '../design/page-head.tsx'
 import { Empty } from '../design/states.tsx'
+import { TableHead } from '../design/table-head.tsx'
 import { TextField } from '../design/text-field.tsx'
 import { useSubmission } from '../forms/submission.ts'
 import { formatDay, formatInstant } from '../records/formats.ts'
@@ -114,17 +115,7 @@ const MemberTable = ({ members, onAsk }: Ask & { members: readonly Member[] }) =
     <div className="card table-frame">
       <table className="records plain">
         <caption className="visually-hidden">Members</caption>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Role</th>
-            <th scope="col">In the legacy system</th>
-            <th scope="col">Since</th>
-            <th scope="col">
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead columns={['Name', 'Role', 'In the legacy system', 'Since']} hasActions />
         <tbody>
           {members.map((member) => (
             <tr key={member.userId}>
@@ -169,17 +160,7 @@ const InvitationTable = ({ invitations, onAsk }: Ask & { invitations: readonly I
     <div className="card table-frame">
       <table className="records plain">
         <caption className="visually-hidden">Open invitations</caption>
-        <thead>
-          <tr>
-            <th scope="col">E-mail</th>
-            <th scope="col">Role</th>
-            <th scope="col">Invited by</th>
-            <th scope="col">Ends</th>
-            <th scope="col">
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead columns={['E-mail', 'Role', 'Invited by', 'Ends']} hasActions />
         <tbody>
           {invitations.map((invitation) => (
             <tr key={invitation.id}>
