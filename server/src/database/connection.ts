@@ -147,6 +147,25 @@ export const openPool = (
   return pool
 }
 
+/** From a pool, but none that was open when another broke: it may lead nowhere too, and say so only by silence. */
+export const lendFrom = (pool: pg.Pool): (() => Promise<pg.PoolClient>) => {
+  const openedAt = new WeakMap<pg.ClientBase, number>()
+  let brokenAt = Number.NEGATIVE_INFINITY
+  pool.on('connect', (client) => {
+    openedAt.set(client, performance.now())
+    client.on('error', () => {
+      brokenAt = performance.now()
+    })
+  })
+  return async () => {
+    for (;;) {
+      const client = await pool.connect()
+      if ((openedAt.get(client) ?? 0) > brokenAt) return client
+      client.release(true)
+    }
+  }
+}
+
 /** Plans are made for the data at hand, and each is used for many rows. */
 const bulkSettings = `
   set jit = off; set work_mem = '64MB'; set temp_buffers = '64MB'; set maintenance_work_mem = '64MB'; set lock_timeout = '30s'`

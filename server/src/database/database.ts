@@ -7,6 +7,7 @@ import {
   clientOptions,
   end,
   gather,
+  lendFrom,
   long,
   newClient,
   openPool,
@@ -122,6 +123,7 @@ export const openDatabase = (
   const polling = new SharedConnections(1, () => openReading(patience), outage)
   const searching = new SharedConnections(connections.searching, () => openReading(long), outage)
   const writing = openPool(connectionString, role, connections.writing, patience, {}, prepareWrites)
+  const lend = lendFrom(writing)
   const reads = new FairLanes(
     pipelined * connections.reading,
     shareOf(pipelined * connections.reading),
@@ -134,7 +136,7 @@ export const openDatabase = (
   const ask: Query = (statement) => reading.use((client) => queryOn(client, patience)(statement))
   const lent = <T>(owner: string, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     const asked = performance.now()
-    return writes.run(owner, () => outage.bridge(async () => work(await writing.connect()), asked))
+    return writes.run(owner, () => outage.bridge(async () => work(await lend()), asked))
   }
   let key: Promise<KeyObject> | undefined
   const cursorKey = (): Promise<KeyObject> => {

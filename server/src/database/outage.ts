@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isWorthRepeating } from './unavailable.ts'
+import { isConnectionLost, isWorthRepeating } from './unavailable.ts'
 
 /** How long callers wait for a server that went away: a restart or a switch-over may pass unnoticed. */
 const bridgedMilliseconds = 3_000
@@ -29,9 +29,14 @@ export class Outage {
   /** Attempts again what did not come about, while that makes sense. */
   async bridge<T>(attempt: () => Promise<T>, asked = performance.now()): Promise<T> {
     for (let pause = shortestPauseMilliseconds; ; pause = Math.min(2 * pause, longestPauseMilliseconds)) {
+      const tried = performance.now()
       try {
-        return await attempt()
+        const done = await attempt()
+        this.#began = null
+        return done
       } catch (error) {
+        // One that hears nothing any more knows it last: what waited meanwhile need not wait as long again.
+        if (isConnectionLost(error)) this.#began ??= tried
         const waited = performance.now() - Math.min(asked, this.#began ?? asked)
         if (!isWorthRepeating(error) || waited >= bridgedMilliseconds) throw error
       }

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { after, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { basePath } from '@masthead/contract'
-import { faultyNetwork } from './faulty-network.ts'
-import { attachTo, startReceiver, startWorkerFor } from './legacy-receiver.ts'
-import { until } from './masthead-process.ts'
-import { MixedLoad } from './mixed-load.ts'
+import { faultyNetwork } from './test/faulty-network.ts'
+import { attachTo, startReceiver, startWorkerFor } from './test/legacy-receiver.ts'
+import { until } from './test/masthead-process.ts'
+import { MixedLoad } from './test/mixed-load.ts'
 import {
   authorizationRequest,
   Browser,
@@ -15,11 +15,11 @@ import {
   newPerson,
   newVerifier,
   obtainCode,
-} from './oauth-browser.ts'
-import { assertProblem } from './problem-answer.ts'
-import { sampleAccount } from './sample-records.ts'
-import { cloneTemplate, startService } from './service.ts'
-import { assertTallies } from './tallies.ts'
+} from './test/oauth-browser.ts'
+import { assertProblem } from './test/problem-answer.ts'
+import { sampleAccount } from './test/sample-records.ts'
+import { cloneTemplate, startService } from './test/service.ts'
+import { assertTallies } from './test/tallies.ts'
 
 const connectionString = await cloneTemplate()
 const network = await faultyNetwork(connectionString)
