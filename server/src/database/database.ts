@@ -22,6 +22,7 @@ import {
 } from './connection.ts'
 import { FairLanes } from './fair-lanes.ts'
 import { GroupedWrites, type GroupWork } from './grouped-writes.ts'
+import { KeyedReads, type KeyedStatement } from './keyed-reads.ts'
 import { Outage } from './outage.ts'
 import { identity, Revisions } from './revisions.ts'
 import { prepareReads, prepareWrites, readAsTenant, writeAsTenant } from './tenant-statement.ts'
@@ -44,6 +45,8 @@ export type TenantDatabase = {
    * on as it is, columns named `body` and `items`, comes as bytes.
    */
   read: Query
+  /** The stored body of a record by its name, together with those that others ask for at the same moment. */
+  bodyOf: (named: KeyedStatement) => Promise<Buffer | null>
   /** One statement that may take long, on a connection that the quick ones do not share. */
   readSlowly: Query
   /** One statement in a transaction of its own, in one round trip. */
@@ -133,7 +136,14 @@ export const openDatabase = (
   const searches = new FairLanes(connections.searching, searchesOfOne(connections.searching), long.silenceMilliseconds)
   const writes = new FairLanes(connections.writing, shareOf(connections.writing), patience.silenceMilliseconds)
   const groups = new GroupedWrites()
+  const keyed = new KeyedReads()
   const ask: Query = (statement) => reading.use((client) => queryOn(client, patience)(statement))
+  const readFor =
+    (tenantId: string): Query =>
+    (statement) =>
+      reads.run(tenantId, () =>
+        outage.bridge(() => reading.use((client) => readAs(client, patience, tenantId, statement))),
+      )
   const lent = <T>(owner: string, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     const asked = performance.now()
     return writes.run(owner, () => outage.bridge(async () => work(await lend()), asked))
@@ -159,10 +169,8 @@ export const openDatabase = (
       tenantId,
       cursorKey,
       closing: closing.signal,
-      read: (statement) =>
-        reads.run(tenantId, () =>
-          outage.bridge(() => reading.use((client) => readAs(client, patience, tenantId, statement))),
-        ),
+      read: readFor(tenantId),
+      bodyOf: (named) => keyed.bodyOf(tenantId, readFor(tenantId), named),
       readSlowly: (statement) =>
         searches.run(tenantId, () =>
           outage.bridge(() => searching.use((client) => readAs(client, long, tenantId, statement))),

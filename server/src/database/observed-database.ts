@@ -24,6 +24,7 @@ export const observedDatabase = (database: Database, observe: Observe): Database
       return {
         ...tenant,
         read: observed(tenant.read),
+        bodyOf: (named) => observe(named.text, () => tenant.bodyOf(named)),
         readSlowly: observed(tenant.readSlowly),
         write: observed(tenant.write),
         transaction: observedTransaction(tenant.transaction),

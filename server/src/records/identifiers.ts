@@ -2,6 +2,7 @@ import { randomFillSync } from 'node:crypto'
 import { type Resource, type ResourceName, resources } from '@masthead/contract'
 import type { Query } from '../database/connection.ts'
 import type { TenantDatabase } from '../database/database.ts'
+import type { KeyedStatement } from '../database/keyed-reads.ts'
 import { invalidProperty, Problem } from '../problem.ts'
 import { columnOf } from './tables.ts'
 
@@ -12,31 +13,48 @@ export const isUuid = (text: string): boolean => uuidShape.test(text)
 /** No record can be named by a text that PostgreSQL cannot hold. */
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
-/** The condition that finds a record by its `id` or its business identifier; null when nothing can have that name. */
-const naming = (resource: ResourceName, given: string): string | null => {
+/** The column by which a record can be named so, its `id` or its business identifier; null when nothing can have that name. */
+const namedBy = (resource: ResourceName, given: string): { column: string; type: 'uuid' | 'text' } | null => {
   const { businessIdentifier }: Resource = resources[resource]
-  if (isUuid(given)) return 'id = $1::uuid'
+  if (isUuid(given)) return { column: 'id', type: 'uuid' }
   if (!businessIdentifier || !isStorable(given)) return null
-  return `${columnOf(businessIdentifier)} = $1`
+  return { column: columnOf(businessIdentifier), type: 'text' }
 }
 
 /** The record that the caller named in the path, by either identifier, to be sent as it is. */
-export const readRecord = (tenant: TenantDatabase, resource: ResourceName, given: string): Promise<{ body: Buffer }> =>
-  getRecord<Buffer>(tenant.read, resource, given)
-
-/** The same within a transaction. */
-export const getRecord = async <Body = string>(
-  query: Query,
+export const readRecord = async (
+  tenant: TenantDatabase,
   resource: ResourceName,
   given: string,
-): Promise<{ body: Body }> => {
-  const condition = naming(resource, given)
-  const [row] = condition
-    ? await query<{ body: Body }>({ text: `select body from ${resource} where ${condition}`, values: [given] })
+): Promise<{ body: Buffer }> => {
+  const statement = bodyStatement(resource, given)
+  const body = statement && (await tenant.bodyOf(statement))
+  if (body) return { body }
+  throw notFound(resource, given)
+}
+
+export const bodyStatement = (resource: ResourceName, given: string): KeyedStatement | null => {
+  const by = namedBy(resource, given)
+  if (!by) return null
+  const { column, type } = by
+  const text = `select ${column} as key, body from ${resource} where ${column} = any ($1::${type}[])`
+  return { text, key: type === 'uuid' ? given.toLowerCase() : given }
+}
+
+/** The same within a transaction. */
+export const getRecord = async (query: Query, resource: ResourceName, given: string): Promise<{ body: string }> => {
+  const by = namedBy(resource, given)
+  const [row] = by
+    ? await query<{ body: string }>({ text: `select body from ${resource} where ${equals(by)}`, values: [given] })
     : []
   if (row) return row
-  throw new Problem('not_found', `There is no ${describe(resource, given)} in this tenant.`)
+  throw notFound(resource, given)
 }
+
+const equals = ({ column, type }: NonNullable<ReturnType<typeof namedBy>>): string => `${column} = $1::${type}`
+
+const notFound = (resource: ResourceName, given: string): Problem =>
+  new Problem('not_found', `There is no ${describe(resource, given)} in this tenant.`)
 
 /** The form in which other records refer to an account or a publication, by whichever identifier the caller named it. */
 export const findReference = async (
@@ -44,11 +62,11 @@ export const findReference = async (
   resource: 'accounts' | 'publications',
   given: string,
 ): Promise<string | null> => {
-  const condition = naming(resource, given)
-  if (!condition) return null
+  const by = namedBy(resource, given)
+  if (!by) return null
   const canonical = resource === 'accounts' ? 'account_id' : 'id'
   const [row] = await query<{ canonical: string }>({
-    text: `select ${canonical} as canonical from ${resource} where ${condition}`,
+    text: `select ${canonical} as canonical from ${resource} where ${equals(by)}`,
     values: [given],
   })
   return row?.canonical ?? null

@@ -6,6 +6,7 @@ import { sampleAccount, sampleContact, samplePublication, sampleSubscription } f
 import { startService, type TestTenant } from '../../test/service.ts'
 import { serviceRole } from '../database/connection.ts'
 import type { Filters } from './filters.ts'
+import { bodyStatement } from './identifiers.ts'
 import { type Place, pageStatement } from './page-statement.ts'
 import { tables } from './tables.ts'
 import type { Fields } from './write.ts'
@@ -204,15 +205,15 @@ describe('plans of lists', () => {
   }
 
   test('a record is found by its id and by its business identifier without a scan', async () => {
-    const statements: [ResourceName, string, unknown, string][] = [
-      ['contacts', 'id = $1::uuid', '00000000-0000-7000-8000-000000000000', 'contacts_pkey'],
-      ['subscriptions', 'id = $1::uuid', '00000000-0000-7000-8000-000000000000', 'subscriptions_pkey'],
-      ['subscriptions', 'subscription_id = $1', 'S-1', 'subscriptions_tenant_id_subscription_id_key'],
+    const statements: [ResourceName, string, string][] = [
+      ['contacts', '00000000-0000-7000-8000-000000000000', 'contacts_pkey'],
+      ['subscriptions', '00000000-0000-7000-8000-000000000000', 'subscriptions_pkey'],
+      ['subscriptions', 'S-1', 'subscriptions_tenant_id_subscription_id_key'],
     ]
-    for (const [resource, condition, value, index] of statements) {
+    for (const [resource, given, index] of statements) {
       for (const generic of [false, true]) {
-        const text = `select body from ${resource} where ${condition}`
-        const nodes = await planOf(large, { text, values: [value] }, generic)
+        const { text, key } = bodyStatement(resource, given) ?? assert.fail(`${resource} cannot be named ${given}`)
+        const nodes = await planOf(large, { text, values: [[key]] }, generic)
         assert.deepEqual(
           nodes.flatMap((node) => node['Index Name'] ?? []),
           [index],

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { sampleAccount, sampleContact } from '../../test/sample-records.ts'
+import { cloneTemplate, startService } from '../../test/service.ts'
+import { serviceRole } from './connection.ts'
+import { openDatabase } from './database.ts'
+import { KeyedReads } from './keyed-reads.ts'
+
+const service = await startService()
+
+const newTenant = async (prefix: string) => {
+  const tenant = await service.newTenant()
+  const accounts = await tenant.add(
+    'accounts',
+    Array.from({ length: 60 }, (_, number) => sampleAccount(`${prefix}-${number}`)),
+  )
+  const contacts = await tenant.add(
+    'contacts',
+    Array.from({ length: 60 }, (_, number) => sampleContact(`${prefix}-0`, { name: `${prefix} ${number}` })),
+  )
+  return { token: await tenant.serviceToken(), accounts, contacts }
+}
+
+describe('records that many ask for at once', async () => {
+  const [first, second] = await Promise.all([newTenant('A'), newTenant('B')])
+  const read = (token: string, path: string) =>
+    service.call('GET', path, { token, headers: { 'cache-control': 'no-cache' } })
+
+  test('go to who asked for them, by whichever name', async () => {
+    const asked = [first, second].flatMap(({ token, accounts, contacts }) => [
+      ...contacts.map((contact) => ({ token, path: `/contacts/${contact.id}`, is: contact.name })),
+      ...contacts.map((contact) => ({
+        token,
+        path: `/contacts/${String(contact.id).toUpperCase()}`,
+        is: contact.name,
+      })),
+      ...accounts.map((account) => ({ token, path: `/accounts/${account.accountId}`, is: account.company })),
+      ...accounts.map((account) => ({ token, path: `/accounts/${account.id}`, is: account.company })),
+    ])
+    const answers = await Promise.all(asked.map(({ token, path }) => read(token, path)))
+    const names = answers.map(({ body }) => body.name ?? body.company)
+    assert.deepEqual(
+      names,
+      asked.map(({ is }) => is),
+    )
+  })
+
+  test('are found or not each for itself, and never in another tenant', async () => {
+    const asked = first.contacts.flatMap(({ id }, number) => [
+      { token: first.token, id, status: 200 },
+      { token: second.token, id, status: 404 },
+      { token: second.token, id: second.contacts[number]?.id, status: 200 },
+      { token: first.token, id: randomUUID(), status: 404 },
+      { token: first.token, id: 'nobody', status: 404 },
+    ])
+    const answers = await Promise.all(asked.map(({ token, id }) => read(token, `/contacts/${id}`)))
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      asked.map(({ status }) => status),
+    )
+  })
+})
+
+test('keys of one turn of the event loop share a statement, fifty at most, for each tenant', async (context) => {
+  const database = openDatabase(await cloneTemplate(), serviceRole)
+  context.after(database.close)
+  const keyed = new KeyedReads()
+  const asked: [string, number][] = []
+  const text = 'select key, key as body from unnest($1::text[]) as key'
+  const bodyOf = (tenantId: string, key: string) =>
+    keyed.bodyOf(
+      tenantId,
+      (statement) => {
+        asked.push([tenantId, (statement.values ?? []).flat().length])
+        return database.forTenant(tenantId).read(statement)
+      },
+      { text, key },
+    )
+  const [one, other] = [randomUUID(), randomUUID()]
+  const keys = Array.from({ length: 70 }, (_, number) => `key ${number}`)
+  const bodies = await Promise.all([bodyOf(other, 'alone'), ...keys.map((key) => bodyOf(one, key))])
+  assert.deepEqual(bodies.map(String), ['alone', ...keys])
+  assert.deepEqual(asked, [
+    [other, 1],
+    [one, 50],
+    [one, 20],
+  ])
+  assert.equal(String(await bodyOf(one, 'later')), 'later')
+  assert.deepEqual(asked.at(-1), [one, 1])
+})
