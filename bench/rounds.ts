@@ -39,7 +39,7 @@ export const measureInTurns = async (workloads: Workload[], run: Run): Promise<R
         const cell = `${workload.name}, ${server}`
         if (!asks || (round > 0 && slow.has(cell))) continue
         run.say(round < 0 ? `warming up: ${cell}` : `round ${round + 1} of ${run.rounds}: ${cell}`)
-        const measured = await measureSlice(workload, server, round < 0 ? run.seconds / 4 : run.seconds, run)
+        const measured = await measureSlice(workload, server, run.seconds, run)
         if (measured.seconds > patienceSeconds) slow.add(cell)
         const { rate, p50, p99, processor } = measured
         const ofWorkload = results.get(workload) ?? {}

@@ -26,13 +26,6 @@ export const InvoiceIcon = icon(
 export const DocsIcon = icon(
   <path d="M8 4c-1-1-2.6-1.5-5.5-1.500v9.800c2.9 0 4.5.5 5.5 1.500m0-9.800c1-1 2.6-1.5 5.5-1.500v9.800c-2.9 0-4.5.5-5.5 1.500m0-9.800v9.8" />,
 )
-export const SettingsIcon = icon(
-  <>
-    <path d="M2.5 4.500h6m4 0h1m-11 7h1m4 0h6" />
-    <circle cx="10.5" cy="4.5" r="1.8" />
-    <circle cx="5.5" cy="11.5" r="1.8" />
-  </>,
-)
 export const SearchIcon = icon(
   <>
     <circle cx="7" cy="7" r="4.2" />
@@ -56,7 +49,6 @@ export const LightIcon = icon(
 )
 export const DarkIcon = icon(<path d="M13.5 9.300a5.7 5.7 0 0 1-6.8-6.8 5.7 5.7 0 1 0 6.8 6.800z" />)
 export const SystemIcon = icon(<path d="M2 3h12v7.500H2zm4 10.500h4m-2-3v3" />)
-export const KeyboardIcon = icon(<path d="M1.5 4h13v8h-13zm2.5 2.500h0m2.7 0h0m2.7 0h0m2.6 0h0m-7 3h4" />)
 export const CautionIcon = icon(<path d="M8 2.200 14.300 13.300H1.700zm0 4v3.400m0 1.900v0" />)
 export const KeyIcon = icon(
   <>
