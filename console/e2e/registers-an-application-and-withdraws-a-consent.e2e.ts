@@ -17,6 +17,8 @@ const useApplication = async (page: Page, clientId: string): Promise<string> => 
     ...{ scopes: ['contacts:read' as const], createdAt: new Date(), disabledAt: null },
   }
   const request = { resource: `${baseUrl}/customer-api/v1`, scope: `openid ${prefixed('contacts:read')}` }
+  // The page of the application, which leads nowhere: at this address the console would sign in.
+  await page.route(/called-back\?/, (route) => route.fulfill({ body: '' }))
   await page.goto(authorizationRequest(application, verifier, request))
   await button(page, 'Allow').click()
   await page.waitForURL(/called-back\?/)

@@ -1,27 +1,50 @@
-import { allows, type Scope } from '@masthead/contract'
+import {
+  allows,
+  isManagementScope,
+  type ManagementScope,
+  managementScopes,
+  roles,
+  type Scope,
+  scopes,
+} from '@masthead/contract'
 import type { ReactNode } from 'react'
+import { roleNames } from './admin/role-choice.tsx'
 import { PageHead } from './design/page-head.tsx'
 import { useMe } from './session.tsx'
 
 /** Whether the role of who is signed in allows it. The service decides by the same rule; this only spares vain attempts. */
 export const useMay = (scope: Scope): boolean => allows(useMe().tenant.role, scope)
 
-type PermittedProps = { scope: Scope; title: string; children: ReactNode }
+type PermittedProps = { scope: Scope | ManagementScope; title: string; children: ReactNode }
 
-/** A page for those who may; others learn why they do not see it. */
+/** A page for those who may; others learn which role it takes, and whom they can ask. */
 export const Permitted = ({ scope, title, children }: PermittedProps) => {
-  const may = useMay(scope)
-  const { tenant } = useMe()
-  if (may) return children
+  const { tenant, admins } = useMe()
+  if (allows(tenant.role, scope)) return children
+  const { label, withArticle } = roleNames[roles.findLast((role) => allows(role, scope)) ?? 'admin']
+  const words = isManagementScope(scope) ? managementScopes[scope].words : scopes[scope]
   return (
     <div className="page">
       <PageHead title={title} />
-      <div className="notice">
-        <h2>Your role does not allow this</h2>
+      <div className="card padded section">
+        <h2>This page is for {label.toLowerCase()}s</h2>
         <p>
-          In {tenant.name} you are a {tenant.role}: you may look at records, but not change them. An administrator can
-          make you an editor.
+          In {tenant.name} you are {roleNames[tenant.role].withArticle}. It takes {withArticle} to{' '}
+          {words.charAt(0).toLowerCase() + words.slice(1)}.
         </p>
+        {admins.length > 0 && (
+          <>
+            <p>Who can help:</p>
+            <ul className="section">
+              {admins.map(({ name, email }) => (
+                <li key={email}>
+                  {name}, <a href={`mailto:${email}`}>{email}</a>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+        {admins.length === 0 && <p>This tenant has no admin: the operator of the service can make you one.</p>}
       </div>
     </div>
   )

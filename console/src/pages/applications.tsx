@@ -3,7 +3,6 @@ import type { Application } from '@masthead/client/management'
 import type { Scope } from '@masthead/contract'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { AdminsOnly } from '../admin/admins-only.tsx'
 import { ConfirmDialog } from '../admin/confirm-dialog.tsx'
 import { ScopeChoice, ScopeNames } from '../admin/scope-choice.tsx'
 import { Ago } from '../design/ago.tsx'
@@ -17,6 +16,7 @@ import { Empty } from '../design/states.tsx'
 import { TableHead } from '../design/table-head.tsx'
 import { TextField } from '../design/text-field.tsx'
 import { useSubmission } from '../forms/submission.ts'
+import { Permitted } from '../permission.tsx'
 import { formatNumber } from '../records/formats.ts'
 import { useManagement, useMe } from '../session.tsx'
 
@@ -24,9 +24,9 @@ const queryKey = ['applications']
 const title = 'Applications'
 
 export const Page = () => (
-  <AdminsOnly title={title} scope="applications:manage">
+  <Permitted title={title} scope="applications:manage">
     <Applications />
-  </AdminsOnly>
+  </Permitted>
 )
 
 const Applications = () => {

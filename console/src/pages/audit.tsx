@@ -3,13 +3,13 @@ import type { AuditEntry } from '@masthead/client/management'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
 import { Link, type Parameters, useParameters, useSetParameters } from '../address.tsx'
-import { AdminsOnly } from '../admin/admins-only.tsx'
 import { resourceNames, sentenceOf } from '../admin/audit-words.ts'
 import { changesOf, Difference } from '../admin/difference.tsx'
 import { Fetched } from '../design/fetched.tsx'
 import { NextIcon, PreviousIcon } from '../design/icons.tsx'
 import { PageHead } from '../design/page-head.tsx'
 import { Empty } from '../design/states.tsx'
+import { Permitted } from '../permission.tsx'
 import { isListed } from '../records/fields.ts'
 import { formatInstant } from '../records/formats.ts'
 import { kinds } from '../records/kinds.ts'
@@ -19,9 +19,9 @@ const title = 'Audit trail'
 const here = '/admin/audit'
 
 export const Page = () => (
-  <AdminsOnly title={title} scope="audit:read">
+  <Permitted title={title} scope="audit:read">
     <Trail />
-  </AdminsOnly>
+  </Permitted>
 )
 
 const Trail = () => {

@@ -2,7 +2,6 @@ import '../admin/administration.css'
 import type { Import, ImportRun } from '@masthead/client/management'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { AdminsOnly } from '../admin/admins-only.tsx'
 import { ConfirmDialog } from '../admin/confirm-dialog.tsx'
 import { ImportDialog, progressOf, useRun } from '../admin/import-dialog.tsx'
 import { RunProgress } from '../admin/run-progress.tsx'
@@ -12,6 +11,7 @@ import { Fetched } from '../design/fetched.tsx'
 import { PageHead } from '../design/page-head.tsx'
 import { Empty } from '../design/states.tsx'
 import { TableHead } from '../design/table-head.tsx'
+import { Permitted } from '../permission.tsx'
 import { formatNumber } from '../records/formats.ts'
 import { useManagement } from '../session.tsx'
 
@@ -19,9 +19,9 @@ const queryKey = ['imports']
 const title = 'Imports'
 
 export const Page = () => (
-  <AdminsOnly title={title} scope="imports:manage">
+  <Permitted title={title} scope="imports:manage">
     <Imports />
-  </AdminsOnly>
+  </Permitted>
 )
 
 const lookMilliseconds = 2_000

@@ -2,13 +2,13 @@ import '../admin/administration.css'
 import type { LegacySystem } from '@masthead/client/management'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { AdminsOnly } from '../admin/admins-only.tsx'
 import { Ago } from '../design/ago.tsx'
 import { Badge } from '../design/badge.tsx'
 import { Fetched } from '../design/fetched.tsx'
 import { PageHead } from '../design/page-head.tsx'
 import { Empty, Trouble } from '../design/states.tsx'
 import { useSubmission } from '../forms/submission.ts'
+import { Permitted } from '../permission.tsx'
 import { formatNumber } from '../records/formats.ts'
 import { useManagement } from '../session.tsx'
 
@@ -16,11 +16,11 @@ const queryKey = ['legacy-system']
 const title = 'Legacy system'
 
 export const Page = () => (
-  <AdminsOnly title={title} scope="legacy:manage">
+  <Permitted title={title} scope="legacy:manage">
     <div className="page">
       <Legacy />
     </div>
-  </AdminsOnly>
+  </Permitted>
 )
 
 const lookMilliseconds = 2_000

@@ -3,7 +3,6 @@ import type { Invitation, Member, ShownInvitation } from '@masthead/client/manag
 import type { Role } from '@masthead/contract'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { AdminsOnly } from '../admin/admins-only.tsx'
 import { ConfirmDialog } from '../admin/confirm-dialog.tsx'
 import { RoleChoice, roleNames } from '../admin/role-choice.tsx'
 import { SecretDialog } from '../admin/secret-dialog.tsx'
@@ -18,6 +17,7 @@ import { Empty } from '../design/states.tsx'
 import { TableHead } from '../design/table-head.tsx'
 import { TextField } from '../design/text-field.tsx'
 import { useSubmission } from '../forms/submission.ts'
+import { Permitted } from '../permission.tsx'
 import { formatDay, formatInstant } from '../records/formats.ts'
 import { useManagement, useMe } from '../session.tsx'
 
@@ -25,9 +25,9 @@ const [membersKey, invitationsKey] = [['members'], ['invitations']]
 const title = 'Members'
 
 export const Page = () => (
-  <AdminsOnly title={title} scope="members:manage">
+  <Permitted title={title} scope="members:manage">
     <Members />
-  </AdminsOnly>
+  </Permitted>
 )
 
 type Asked =

@@ -3,7 +3,6 @@ import type { ServiceToken } from '@masthead/client/management'
 import type { Scope } from '@masthead/contract'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { AdminsOnly } from '../admin/admins-only.tsx'
 import { ConfirmDialog } from '../admin/confirm-dialog.tsx'
 import { ExpiryChoice } from '../admin/expiry-choice.tsx'
 import { ScopeChoice } from '../admin/scope-choice.tsx'
@@ -17,15 +16,16 @@ import { Select } from '../design/select.tsx'
 import { Empty } from '../design/states.tsx'
 import { TextField } from '../design/text-field.tsx'
 import { useSubmission } from '../forms/submission.ts'
+import { Permitted } from '../permission.tsx'
 import { useManagement } from '../session.tsx'
 
 const queryKey = ['service-tokens']
 const title = 'Service tokens'
 
 export const Page = () => (
-  <AdminsOnly title={title} scope="service-tokens:manage">
+  <Permitted title={title} scope="service-tokens:manage">
     <ServiceTokens />
-  </AdminsOnly>
+  </Permitted>
 )
 
 type Asked =
