@@ -24,6 +24,7 @@ import { FairLanes } from './fair-lanes.ts'
 import { GroupedWrites, type GroupWork } from './grouped-writes.ts'
 import { KeyedReads, type KeyedStatement } from './keyed-reads.ts'
 import { Outage } from './outage.ts'
+import { perTenant } from './per-tenant.ts'
 import { identity, Revisions } from './revisions.ts'
 import { prepareReads, prepareWrites, readAsTenant, writeAsTenant } from './tenant-statement.ts'
 import { isConnectionLost, outcomeUnknown, Unavailable } from './unavailable.ts'
@@ -136,14 +137,7 @@ export const openDatabase = (
   const searches = new FairLanes(connections.searching, searchesOfOne(connections.searching), long.silenceMilliseconds)
   const writes = new FairLanes(connections.writing, shareOf(connections.writing), patience.silenceMilliseconds)
   const groups = new GroupedWrites()
-  const keyed = new KeyedReads()
   const ask: Query = (statement) => reading.use((client) => queryOn(client, patience)(statement))
-  const readFor =
-    (tenantId: string): Query =>
-    (statement) =>
-      reads.run(tenantId, () =>
-        outage.bridge(() => reading.use((client) => readAs(client, patience, tenantId, statement))),
-      )
   const lent = <T>(owner: string, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     const asked = performance.now()
     return writes.run(owner, () => outage.bridge(async () => work(await lend()), asked))
@@ -165,26 +159,33 @@ export const openDatabase = (
     cursorKey,
     transaction: (work) =>
       lent('', (client) => runTransaction(client, patience, 'begin', work)).finally(() => revisions.move(identity)),
-    forTenant: (tenantId) => ({
-      tenantId,
-      cursorKey,
-      closing: closing.signal,
-      read: readFor(tenantId),
-      bodyOf: (named) => keyed.bodyOf(tenantId, readFor(tenantId), named),
-      readSlowly: (statement) =>
-        searches.run(tenantId, () =>
-          outage.bridge(() => searching.use((client) => readAs(client, long, tenantId, statement))),
-        ),
-      write: <R>(statement: Statement) =>
-        lent(tenantId, (client) =>
-          runStatement(client, () => writeAs<R>(client, patience, tenantId, statement)),
-        ).finally(() => revisions.move(tenantId)),
-      transaction: (work) =>
-        lent(tenantId, (client) => runTransaction(client, patience, `begin; ${setTenant(tenantId)}`, work)).finally(
-          () => revisions.move(tenantId),
-        ),
-      inGroups: (resource, item, work) => groups.run(`${tenantId} ${resource}`, item, work),
-      inBulk: (work) => inBulk(options, role, tenantId, work).finally(() => revisions.move(tenantId)),
+    forTenant: perTenant((tenantId) => {
+      const read: Query = (statement) =>
+        reads.run(tenantId, () =>
+          outage.bridge(() => reading.use((client) => readAs(client, patience, tenantId, statement))),
+        )
+      const keyed = new KeyedReads(read)
+      return {
+        tenantId,
+        cursorKey,
+        closing: closing.signal,
+        read,
+        bodyOf: (named) => keyed.bodyOf(named),
+        readSlowly: (statement) =>
+          searches.run(tenantId, () =>
+            outage.bridge(() => searching.use((client) => readAs(client, long, tenantId, statement))),
+          ),
+        write: <R>(statement: Statement) =>
+          lent(tenantId, (client) =>
+            runStatement(client, () => writeAs<R>(client, patience, tenantId, statement)),
+          ).finally(() => revisions.move(tenantId)),
+        transaction: (work) =>
+          lent(tenantId, (client) => runTransaction(client, patience, `begin; ${setTenant(tenantId)}`, work)).finally(
+            () => revisions.move(tenantId),
+          ),
+        inGroups: (resource, item, work) => groups.run(`${tenantId} ${resource}`, item, work),
+        inBulk: (work) => inBulk(options, role, tenantId, work).finally(() => revisions.move(tenantId)),
+      }
     }),
     load: () => ({
       reading: { ...reading.load(), waiting: reads.waiting() },

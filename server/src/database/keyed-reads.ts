@@ -10,31 +10,41 @@ type Group = { keys: string[]; bodies: Promise<Map<string, Buffer>> }
 const mostInGroup = 50
 
 /**
- * What is asked for by its key in one turn of the event loop is read by one statement for each tenant: of what a row costs
- * that is asked for alone, most is the statement.
+ * What is asked for by its key in one turn of the event loop is read by one statement: of what a row costs that is asked
+ * for alone, most is the statement.
  */
 export class KeyedReads {
+  readonly #read: Query
+  /** By their texts. */
   readonly #gathering = new Map<string, Group>()
 
-  async bodyOf(tenantId: string, read: Query, { text, key }: KeyedStatement): Promise<Buffer | null> {
-    const line = `${tenantId} ${text}`
-    let group = this.#gathering.get(line)
+  constructor(read: Query) {
+    this.#read = read
+  }
+
+  async bodyOf({ text, key }: KeyedStatement): Promise<Buffer | null> {
+    let group = this.#gathering.get(text)
     if (!group || group.keys.length === mostInGroup) {
-      group = this.#gather(line, (keys) => read<KeyedRow>({ text, values: [keys] }))
-      this.#gathering.set(line, group)
+      group = this.#gather(text)
+      this.#gathering.set(text, group)
     }
     group.keys.push(key)
     return (await group.bodies).get(key) ?? null
   }
 
-  #gather(line: string, read: (keys: string[]) => Promise<KeyedRow[]>): Group {
+  #gather(text: string): Group {
     const keys: string[] = []
     const bodies = new Promise<Map<string, Buffer>>((resolve) => {
       setImmediate(() => {
-        this.#gathering.delete(line)
-        resolve(read(keys).then((rows) => new Map(rows.map(({ key, body }) => [key, body]))))
+        this.#gathering.delete(text)
+        resolve(this.#bodies(text, keys))
       })
     })
     return { keys, bodies }
+  }
+
+  async #bodies(text: string, keys: string[]): Promise<Map<string, Buffer>> {
+    const rows = await this.#read<KeyedRow>({ text, values: [keys] })
+    return new Map(rows.map(({ key, body }) => [key, body]))
   }
 }

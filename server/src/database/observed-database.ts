@@ -1,5 +1,6 @@
 import type { Query } from './connection.ts'
 import type { Database, TenantDatabase } from './database.ts'
+import { perTenant } from './per-tenant.ts'
 
 /** Does the work, and sees when it begins, ends and fails. Without a text it is a transaction, with statements inside. */
 export type Observe = <T>(text: string | null, work: () => Promise<T>) => Promise<T>
@@ -19,7 +20,7 @@ export const observedDatabase = (database: Database, observe: Observe): Database
     query: observed(database.query),
     read: observed(database.read),
     transaction: observedTransaction(database.transaction),
-    forTenant: (tenantId): TenantDatabase => {
+    forTenant: perTenant((tenantId): TenantDatabase => {
       const tenant = database.forTenant(tenantId)
       return {
         ...tenant,
@@ -29,6 +30,6 @@ export const observedDatabase = (database: Database, observe: Observe): Database
         write: observed(tenant.write),
         transaction: observedTransaction(tenant.transaction),
       }
-    },
+    }),
   }
 }
