@@ -44,7 +44,7 @@ export const Permitted = ({ scope, title, children }: PermittedProps) => {
             </ul>
           </>
         )}
-        {admins.length === 0 && <p>This tenant has no admin: the operator of the service can make you one.</p>}
+        {admins.length === 0 && <p>This tenant has no admin: the operator of the service can give you the role.</p>}
       </div>
     </div>
   )

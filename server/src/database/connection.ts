@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Outage } from './outage.ts'
-import { outcomeUnknown, Unavailable } from './unavailable.ts'
+import { outcomeUnknown, silence, Unavailable } from './unavailable.ts'
 
 export type Row = Record<string, unknown>
 
@@ -162,6 +162,8 @@ export const lendFrom = (pool: pg.Pool): (() => Promise<pg.PoolClient>) => {
       const client = await pool.connect()
       if ((openedAt.get(client) ?? 0) > brokenAt) return client
       client.release(true)
+      // It need not take leave: nobody may be there to hear it.
+      connectionOf(client).stream.destroy()
     }
   }
 }
@@ -186,14 +188,14 @@ export const prepareBulkSession = async (client: pg.ClientBase, role: string | n
 
 /** Ends the connection when no answer comes. (`query_timeout` of pg does the same, but left callers waiting after a crash.) */
 export const answered = async <T>(client: pg.ClientBase, answer: Promise<T>, milliseconds: number): Promise<T> => {
-  const silence = setTimeout(
-    () => breakOff(client, new Unavailable('08006', `the database did not answer within ${milliseconds / 1_000} s`)),
+  const tooLong = setTimeout(
+    () => breakOff(client, new Unavailable(silence, `the database did not answer within ${milliseconds / 1_000} s`)),
     milliseconds,
   )
   try {
     return await answer
   } finally {
-    clearTimeout(silence)
+    clearTimeout(tooLong)
   }
 }
 

@@ -106,7 +106,7 @@ const shareOf = (size: number): number => Math.max(1, Math.min(size - 1, Math.ce
 /** A search keeps a core busy: in one worker, one tenant may not have all of this machine's. */
 const searchesOfOne = (size: number): number => Math.max(1, Math.min(shareOf(size), availableParallelism() - 1))
 
-/** So many reads on a connection keep it busy; more would only stand in the way of others. They are quick, so many may wait. */
+/** So many reads on a connection keep it busy; more would only stand in the way of others. They are quick, so many may wait; those that go together count once. */
 const pipelined = 4
 const mostReads = 2_000
 

@@ -46,6 +46,21 @@ describe('records that many ask for at once', async () => {
     )
   })
 
+  test('have names that no array of PostgreSQL takes for something else', async () => {
+    const names = ['NULL', 'null', 'a"b', 'c\\d', '{e,f}', 'g, h', ' i ', "j'k", 'ünï', '東京', '%6C', '$1', '\\']
+    const tenant = await service.newTenant()
+    await tenant.add(
+      'accounts',
+      names.map((name) => sampleAccount(name)),
+    )
+    const token = await tenant.serviceToken()
+    const answers = await Promise.all(names.map((name) => read(token, `/accounts/${encodeURIComponent(name)}`)))
+    assert.deepEqual(
+      answers.map(({ body }) => body.accountId),
+      names,
+    )
+  })
+
   test('are found or not each for itself, and never in another tenant', async () => {
     const asked = first.contacts.flatMap(({ id }, number) => [
       { token: first.token, id, status: 200 },

@@ -36,7 +36,7 @@ export class KeyedReads {
     const keys: string[] = []
     const bodies = new Promise<Map<string, Buffer>>((resolve) => {
       setImmediate(() => {
-        this.#gathering.delete(text)
+        if (this.#gathering.get(text)?.keys === keys) this.#gathering.delete(text)
         resolve(this.#bodies(text, keys))
       })
     })

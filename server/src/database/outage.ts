@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isConnectionLost, isWorthRepeating } from './unavailable.ts'
+import { isSilence, isWorthRepeating } from './unavailable.ts'
 
 /** How long callers wait for a server that went away: a restart or a switch-over may pass unnoticed. */
 const bridgedMilliseconds = 3_000
@@ -12,6 +12,7 @@ const longestPauseMilliseconds = 400
  */
 export class Outage {
   #began: number | null = null
+  #heard = performance.now()
 
   /** Opens a connection, and keeps in mind since when that fails. */
   async note<T>(opening: Promise<T>): Promise<T> {
@@ -33,10 +34,11 @@ export class Outage {
       try {
         const done = await attempt()
         this.#began = null
+        this.#heard = performance.now()
         return done
       } catch (error) {
-        // One that hears nothing any more knows it last: what waited meanwhile need not wait as long again.
-        if (isConnectionLost(error)) this.#began ??= tried
+        // It is known late: who waited meanwhile need not wait as long again.
+        if (isSilence(error)) this.#began ??= Math.max(tried, this.#heard)
         const waited = performance.now() - Math.min(asked, this.#began ?? asked)
         if (!isWorthRepeating(error) || waited >= bridgedMilliseconds) throw error
       }

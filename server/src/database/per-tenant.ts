@@ -1,4 +1,4 @@
-const mostRemembered = 10_000
+const mostRemembered = 1_000
 
 /** What is made of a tenant's id alone is made once, not for each request. */
 export const perTenant = <T>(make: (tenantId: string) => T): ((tenantId: string) => T) => {

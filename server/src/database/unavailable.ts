@@ -24,6 +24,9 @@ const hindered = new Set(['40001', '40P01', '55P03', '57014', '58030'])
 /** Whether the server did it was on its way to us when the connection was lost: transaction_resolution_unknown. */
 export const outcomeUnknown = '08007'
 
+/** Nothing was heard from the server for too long: connection_failure. */
+export const silence = '08006'
+
 /** What this program itself finds unavailable, under a code of PostgreSQL. */
 export class Unavailable extends Error {
   readonly code: string
@@ -33,6 +36,10 @@ export class Unavailable extends Error {
     this.code = code
   }
 }
+
+/** Whether it was known only after a while that the server had gone. */
+export const isSilence = (error: unknown): boolean =>
+  error instanceof Unavailable && (error.code === silence || isSilence(error.cause))
 
 const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '')
 

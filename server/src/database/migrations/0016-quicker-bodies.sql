@@ -21,4 +21,3 @@ create or replace function json_digits(value numeric) returns text immutable par
 begin
   return coalesce('"' || value::text || '"', 'null');
 end $$;
-drop function json_escaped;
