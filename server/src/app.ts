@@ -11,6 +11,7 @@ import type { Database } from './database/database.ts'
 import { identity } from './database/revisions.ts'
 import { AnswerCache } from './http/answer-cache.ts'
 import { type RequestWatcher, watchRequest } from './http/answered-requests.ts'
+import { AnswersUnderWay } from './http/answers-under-way.ts'
 import { answerReads } from './http/before-framework.ts'
 import { openToAllOrigins } from './http/cross-origin.ts'
 import { describeApi } from './http/description.ts'
@@ -61,7 +62,8 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   const { patienceMilliseconds = usualPatienceMilliseconds } = options
   const log = options.log ?? openLog({ level: 'warn' })
   const watchers = [...(options.watchers ?? []), ...(log.isLevelEnabled('info') ? [requestLog(log)] : [])]
-  const unreadable = new UnreadableRequests(baseUrl, watchers)
+  const underWay = new AnswersUnderWay()
+  const unreadable = new UnreadableRequests(baseUrl, underWay, watchers)
   const app = Fastify({
     bodyLimit: largest.bodyBytes,
     http: {
@@ -107,7 +109,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   app.server.prependListener('request', unreadable.noteAnswer)
   // RFC 9110 §10.1.1: one that is not known may be refused, which Node does with a 417 of its own, or ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  const begin = drainAtTheEnd(app)
+  const begin = drainAtTheEnd(app, underWay)
   // Nothing here reads a body; the parts that do bring parsers of their own.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { Problem } from '../problem.ts'
+import type { AnswersUnderWay } from './answers-under-way.ts'
 
 /** How long a stop waits for answers. Whoever stops a process kills it after ten seconds, and the database is closed after this. */
 const graceMilliseconds = 7_000
@@ -8,42 +9,33 @@ const graceMilliseconds = 7_000
 /**
  * A stop answers what was taken and refuses what still comes. It waits neither for callers that keep their connection nor
  * for uploads that stall. Counted by answers, because Fastify opens a second server for the other address of `localhost`,
- * for whose connections it does not wait. Gives what says that an answer is under way; false when none may begin any more.
+ * for whose connections it does not wait. Gives what says that an answer begins; false when none may any more.
  */
-export const drainAtTheEnd = (app: FastifyInstance): ((answer: ServerResponse) => boolean) => {
-  const answering = new Set<ServerResponse>()
-  const drained = Promise.withResolvers<void>()
+export const drainAtTheEnd = (
+  app: FastifyInstance,
+  answers: AnswersUnderWay,
+): ((answer: ServerResponse) => boolean) => {
   let closing = false
-  const checkDrained = () => {
-    if (closing && answering.size === 0) drained.resolve()
-  }
   const begin = (answer: ServerResponse): boolean => {
-    if (closing) {
-      answer.shouldKeepAlive = false
-      return false
-    }
-    answering.add(answer)
-    answer.once('close', () => {
-      answering.delete(answer)
-      checkDrained()
-    })
-    return true
+    answers.add(answer)
+    if (closing) answer.shouldKeepAlive = false
+    return !closing
   }
   app.addHook('onRequest', async (_request, { raw }) => {
     if (!begin(raw)) throw stopping()
   })
   app.addHook('preClose', async () => {
     closing = true
-    for (const answer of answering) answer.shouldKeepAlive = false
+    for (const answer of answers) answer.shouldKeepAlive = false
+    const tooLong = Promise.withResolvers<void>()
     setTimeout(() => {
-      for (const response of answering) response.destroy()
+      for (const answer of answers) answer.destroy()
       app.server.closeAllConnections()
-      drained.resolve()
+      tooLong.resolve()
     }, graceMilliseconds).unref()
     // Nobody is let in while we wait. Fastify closes it once more, which does no harm; at this event, the second server too.
     if (app.server.listening) app.server.close().emit('unref')
-    checkDrained()
-    await drained.promise
+    await Promise.race([answers.ended(), tooLong.promise])
   })
   return begin
 }

@@ -7,30 +7,30 @@ import type { ConnectionError } from 'fastify'
 import { STATUS_CODES } from '../node-http.ts'
 import { Problem } from '../problem.ts'
 import type { RequestWatcher } from './answered-requests.ts'
+import type { AnswersUnderWay } from './answers-under-way.ts'
 import { problemBody, urlTooLong } from './problems.ts'
 
 /** What could not even be parsed never becomes a request, but is answered all the same. */
 export class UnreadableRequests {
   readonly #baseUrl: string
   readonly #watchers: readonly RequestWatcher[]
-  readonly #answering = new WeakMap<Socket, Set<ServerResponse>>()
+  readonly #answers: AnswersUnderWay
 
-  constructor(baseUrl: string, watchers: readonly RequestWatcher[]) {
+  constructor(baseUrl: string, answers: AnswersUnderWay, watchers: readonly RequestWatcher[]) {
     this.#baseUrl = baseUrl
+    this.#answers = answers
     this.#watchers = watchers
   }
 
-  readonly noteAnswer = ({ socket, headers }: IncomingMessage, response: ServerResponse): void => {
+  readonly noteAnswer = ({ headers }: IncomingMessage, response: ServerResponse): void => {
     // After an upgrade that it ignored, Node's parser no longer says what it cannot read: then nothing may follow.
     if (headers.upgrade !== undefined) response.shouldKeepAlive = false
-    const responses = this.#answering.get(socket) ?? new Set()
-    this.#answering.set(socket, responses.add(response))
-    response.once('close', () => responses.delete(response))
+    this.#answers.add(response)
   }
 
   readonly refuse = async (error: ConnectionError, socket: Socket): Promise<void> => {
     // Whoever sent a whole request must hear what became of it, not of the bytes after it.
-    const underWay = [...(this.#answering.get(socket) ?? [])].filter(({ req }) => req.complete)
+    const underWay = this.#answers.on(socket).filter(({ req }) => req.complete)
     await Promise.all(underWay.map((response) => once(response, 'close')))
     if (underWay.length > 0 || !socket.writable) socket.destroySoon()
     else this.#answer(socket, reason(error))
