@@ -4,7 +4,7 @@ import type { Filters } from './filters.ts'
 import { facetOf, type Table } from './tables.ts'
 import { tallyLevels } from './write.ts'
 
-/** What a page statement answers: one row. `found` is one more than asked for when there are further records. */
+/** What a page statement answers: one row. `found` is more than asked for when there are further records. */
 export type Found = { total: number; found: number; items: Buffer | null; last: number | null }
 
 /** Where a page begins: so many records in, or after a position. */
@@ -20,12 +20,12 @@ export const pageStatement = (table: Table, filters: Filters, place: Place): Sta
   const values: unknown[] = []
   const given = (value: unknown): string => `$${values.push(value)}`
   const size = given(place.size)
-  if (place.skip === 0 && !filters.words && filters.account === null)
-    return { text: firstPage(table, filters, size, given), values }
+  if (place.skip !== undefined && !filters.words && filters.account === null)
+    return { text: byNumber(table, filters, place.skip, size, given), values }
   const page = filters.words
     ? searched(table, filters, filters.words, place, size, given)
-    : filters.account === null
-      ? tallied(table, filters, place, size, given)
+    : filters.account === null && place.after !== undefined
+      ? tallied(table, filters, place.after, size, given)
       : counted(table, filters, place, size, given)
   const text = `${page}
     select total.total, page.* from total, (
@@ -40,27 +40,22 @@ export const pageStatement = (table: Table, filters: Filters, place: Place): Sta
 type Given = (value: unknown) => string
 
 /** The total, which is kept, says by itself whether more follows, so no row need be numbered. */
-const firstPage = (table: Table, filters: Filters, size: string, given: Given): string => {
+const byNumber = (table: Table, filters: Filters, skipped: number, size: string, given: Given): string => {
   const source = sourceOf(table, filters, given)
-  return `select total.total, total.total as found, page.* from (
-      ${totalOf(tallyOf(table, filters, source, given))}
-    ) as total, (
-      select string_agg(body, ',' order by position) as items, max(position) as last
-      from (${inOrder(source, 'position, body', '0', `${size}::bigint`)} limit ${size}::bigint) as page_rows
+  const tally = tallyOf(table, filters, source, given)
+  const skip = given(skipped)
+  const start = skipped === 0 ? '0' : `(${startAfter(source, tally, skipped, skip)})`
+  const rows = rowsFrom(start, source, `${size}::bigint`)
+  return `select total.total, total.total - ${skip}::bigint as found, page.* from (${totalOf(tally)}) as total, (
+      select string_agg(body, ',' order by position) as items, max(position) as last from (${rows}) as page_rows
     ) as page`
 }
 
-/** The total is kept, and so are the sums that lead from a page to its place. */
-const tallied = (table: Table, filters: Filters, place: Place, size: string, given: Given): string => {
+/** The total is kept, and a mark says where the page begins. */
+const tallied = (table: Table, filters: Filters, after: number, size: string, given: Given): string => {
   const source = sourceOf(table, filters, given)
-  const tally = tallyOf(table, filters, source, given)
-  const start =
-    place.after !== undefined
-      ? `select ${given(place.after)}::bigint + 1 as position`
-      : startAfter(source, tally, place.skip, given(place.skip))
-  return `with total as (${totalOf(tally)}),
-    start as (${start}),
-    page_rows as (${rowsFromStart(source, size)})`
+  return `with total as (${totalOf(tallyOf(table, filters, source, given))}),
+    page_rows as (${rowsFrom(`${given(after)}::bigint + 1`, source, `${size}::bigint + 1`)})`
 }
 
 const tallyOf = (table: Table, filters: Filters, source: Source, given: Given): string => {
@@ -115,14 +110,11 @@ const startInBlock = (source: Source, tally: string, skip: string, levels: reado
 const counted = (table: Table, filters: Filters, place: Place, size: string, given: Given): string => {
   const source = sourceOf(table, filters, given)
   const start =
-    place.after !== undefined
-      ? `select ${given(place.after)}::bigint + 1 as position`
-      : startByCounting(source, given(place.skip))
+    place.after !== undefined ? `${given(place.after)}::bigint + 1` : `(${startByCounting(source, given(place.skip))})`
   return `with total as (
       select count(*) as total from ${table.name} where class = any (${source.classes}) ${source.conditions}
     ),
-    start as (${start}),
-    page_rows as (${rowsFromStart(source, size)})`
+    page_rows as (${rowsFrom(start, source, `${size}::bigint + 1`)})`
 }
 
 const startByCounting = (source: Source, skip: string): string =>
@@ -174,10 +166,8 @@ const sourceOf = (table: Table, filters: Filters, given: Given): Source => ({
   ].join(' '),
 })
 
-const rowsFromStart = (source: Source, size: string): string =>
-  `select found.* from start, lateral (
-    ${inOrder(source, 'position, body', 'start.position', `${size}::bigint + 1`)} limit ${size}::bigint + 1
-  ) as found`
+const rowsFrom = (start: string, source: Source, most: string): string =>
+  `${inOrder(source, 'position, body', start, most)} limit ${most}`
 
 /** The first rows from a position on. An index ends in (class, position), so several classes are read side by side and merged. */
 const inOrder = (source: Source, columns: string, from: string, most: string): string => {
