@@ -62,6 +62,9 @@ export type Output<O extends Operation> = Static<O['answer']>
 /** A search that finds more is not counted to the end. */
 export const mostCounted = 10_000
 
+/** As `toLocaleString` has it, which would load the languages of the world, a twentieth of a start. */
+const withCommas = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
+
 export const pageOf = <R extends TObject>(record: R, title: string) =>
   Type.Object(
     {
@@ -71,7 +74,7 @@ export const pageOf = <R extends TObject>(record: R, title: string) =>
       total: Type.Unsafe<number | null>({
         type: ['number', 'null'],
         format: 'double',
-        description: `How many records match, exactly; null when a search matches more than ${mostCounted.toLocaleString('en')}.`,
+        description: `How many records match, exactly; null when a search matches more than ${withCommas(mostCounted)}.`,
       }),
     },
     { ...closed, title },
