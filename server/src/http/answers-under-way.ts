@@ -7,7 +7,7 @@ export class AnswersUnderWay {
   readonly #waiting: (() => void)[] = []
 
   readonly add = (response: ServerResponse): void => {
-    if (this.#all.has(response)) return
+    if (this.#all.has(response) || response.closed) return
     this.#all.add(response)
     response.once('close', () => {
       this.#all.delete(response)
