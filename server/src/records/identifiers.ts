@@ -13,8 +13,10 @@ export const isUuid = (text: string): boolean => uuidShape.test(text)
 /** No record can be named by a text that PostgreSQL cannot hold. */
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
+type Name = { column: string; type: 'uuid' | 'text' }
+
 /** The column by which a record can be named so, its `id` or its business identifier; null when nothing can have that name. */
-const namedBy = (resource: ResourceName, given: string): { column: string; type: 'uuid' | 'text' } | null => {
+const namedBy = (resource: ResourceName, given: string): Name | null => {
   const { businessIdentifier }: Resource = resources[resource]
   if (isUuid(given)) return { column: 'id', type: 'uuid' }
   if (!businessIdentifier || !isStorable(given)) return null
@@ -33,14 +35,6 @@ export const readRecord = async (
   throw notFound(resource, given)
 }
 
-export const bodyStatement = (resource: ResourceName, given: string): KeyedStatement | null => {
-  const by = namedBy(resource, given)
-  if (!by) return null
-  const { column, type } = by
-  const text = `select ${column} as key, body from ${resource} where ${column} = any ($1::${type}[])`
-  return { text, key: type === 'uuid' ? given.toLowerCase() : given }
-}
-
 /** The same within a transaction. */
 export const getRecord = async (query: Query, resource: ResourceName, given: string): Promise<{ body: string }> => {
   const by = namedBy(resource, given)
@@ -51,7 +45,16 @@ export const getRecord = async (query: Query, resource: ResourceName, given: str
   throw notFound(resource, given)
 }
 
-const equals = ({ column, type }: NonNullable<ReturnType<typeof namedBy>>): string => `${column} = $1::${type}`
+/** Finds its body, and those of others that are named in the same way. */
+export const bodyStatement = (resource: ResourceName, given: string): KeyedStatement | null => {
+  const by = namedBy(resource, given)
+  if (!by) return null
+  const { column, type } = by
+  const text = `select ${column} as key, body from ${resource} where ${column} = any ($1::${type}[])`
+  return { text, key: type === 'uuid' ? given.toLowerCase() : given }
+}
+
+const equals = ({ column, type }: Name): string => `${column} = $1::${type}`
 
 const notFound = (resource: ResourceName, given: string): Problem =>
   new Problem('not_found', `There is no ${describe(resource, given)} in this tenant.`)
