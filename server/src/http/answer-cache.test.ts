@@ -202,6 +202,17 @@ describe('the memory of answers', () => {
     assert.equal(cache.find('tenant', '/19999')?.plain.body.buffer.byteLength, 500)
   })
 
+  test('keeps what is asked for again and again, while others come and go', () => {
+    const cache = new AnswerCache(revisions, 2_000_000)
+    revisions.noteKnown(clock())
+    const names = ['/again', ...Array.from({ length: 5_000 }, (_, number) => `/${number}`)]
+    for (const name of names) {
+      cache.keep('one', name, cache.revisionOf('one'), { ...about, plain: form(500) })
+      assert.ok(cache.find('one', '/again'), name)
+    }
+    assert.deepEqual([cache.find('one', '/0'), cache.find('one', '/4999')?.url], [null, '/4999'])
+  })
+
   test('is not filled by one tenant alone, nor with what was written to since', () => {
     const cache = new AnswerCache(revisions, 200_000)
     revisions.noteKnown(clock())

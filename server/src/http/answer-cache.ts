@@ -23,6 +23,8 @@ export type KnownAnswer = {
   plain: Form
   forms: Map<Encoding, Form>
   bytes: number
+  /** Since something had to go. */
+  isUsed: boolean
 }
 
 export const formOf = ({ headers, body }: Pick<Form, 'headers' | 'body'>): Form => ({
@@ -76,16 +78,37 @@ const alone = (form: Form): Form => {
   return { ...form, body }
 }
 
+/**
+ * The first that was not used since it was last passed over here; who was goes behind all others. To note a use costs
+ * nothing then, and something goes seldom.
+ */
+const leastUsed = <T extends { isUsed: boolean }>(kept: Map<string, T>): T | null => {
+  for (const [name, one] of kept) {
+    if (!one.isUsed) return one
+    one.isUsed = false
+    kept.delete(name)
+    kept.set(name, one)
+  }
+  return null
+}
+
 /** So that what nobody stamped, changes by hand among them, is seen at last. */
 const longestMilliseconds = 60_000
 
 /** What is kept of a tenant, all of one revision. */
-type Shelf = { tenantId: string; revision: number; answers: Map<string, KnownAnswer>; bytes: number }
+type Shelf = {
+  tenantId: string
+  revision: number
+  answers: Map<string, KnownAnswer>
+  bytes: number
+  /** Since something had to go. */
+  isUsed: boolean
+}
 
 /**
- * Answers to reads, by tenant and address, as long as nothing of the tenant was written. Bounded in bytes. What was asked
- * for longest ago goes first, of a tenant that has more than its share or else of the one that was away longest: nobody's
- * many push out somebody else's few.
+ * Answers to reads, by tenant and address, as long as nothing of the tenant was written. Bounded in bytes. What was not asked
+ * for of late goes first, of a tenant that has more than its share or else of one that was away: nobody's many push out
+ * somebody else's few.
  */
 export class AnswerCache {
   readonly #revisions: Revisions
@@ -124,11 +147,8 @@ export class AnswerCache {
       this.#forget(shelf, known)
       return null
     }
-    // Behind all others again.
-    this.#shelves.delete(tenantId)
-    this.#shelves.set(tenantId, shelf)
-    shelf.answers.delete(url)
-    shelf.answers.set(url, known)
+    shelf.isUsed = true
+    known.isUsed = true
     return known
   }
 
@@ -150,15 +170,20 @@ export class AnswerCache {
   ): KnownAnswer {
     this.#given.database++
     const bytes = overheadBytes + url.length + weightOf(answer.plain)
-    const known = { tenantId, url, foundAt: Date.now(), ...answer, forms: new Map(), bytes }
+    const known = { tenantId, url, foundAt: Date.now(), ...answer, forms: new Map(), bytes, isUsed: true }
     if (revision !== this.#revisions.of(tenantId) || bytes > this.#mostBytes / 8) return known
     known.plain = alone(known.plain)
-    const shelf = this.#shelfOf(tenantId) ?? { tenantId, revision, answers: new Map(), bytes: 0 }
+    const shelf = this.#shelfOf(tenantId) ?? {
+      ...{ tenantId, revision, answers: new Map<string, KnownAnswer>(), bytes: 0, isUsed: true },
+    }
     this.#shelves.set(tenantId, shelf)
     const former = shelf.answers.get(url)
     if (former) this.#forget(shelf, former)
     shelf.answers.set(url, known)
+    shelf.isUsed = true
     this.#add(shelf, bytes)
+    // It counts as used until others have made room for it.
+    known.isUsed = false
     return known
   }
 
@@ -195,9 +220,8 @@ export class AnswerCache {
     shelf.bytes += bytes
     this.#bytes += bytes
     while (this.#bytes > this.#mostBytes) {
-      const [longestAway = shelf] = this.#shelves.values()
-      const from = shelf.bytes > this.#mostBytes / 4 ? shelf : longestAway
-      const [oldest] = from.answers.values()
+      const from = shelf.bytes > this.#mostBytes / 4 ? shelf : (leastUsed(this.#shelves) ?? shelf)
+      const oldest = leastUsed(from.answers)
       if (oldest) this.#forget(from, oldest)
       if (from.answers.size === 0) this.#shelves.delete(from.tenantId)
     }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Api } from '@masthead/contract'
 import type { Principal, Principals } from '../identity/principal.ts'
 import { Problem } from '../problem.ts'
@@ -10,14 +11,17 @@ export const tokenIn = (header: string | undefined): string | undefined =>
   header === undefined ? undefined : /^bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(header)?.[1]
 
 /** The caller, by the `Authorization` header alone. */
-export const authenticate = async (principals: Principals, header: string | undefined): Promise<Principal> => {
+export const authenticate = async (
+  principals: Principals,
+  { headers: { authorization: header }, socket }: IncomingMessage,
+): Promise<Principal> => {
   // RFC 6750 §3.1 counts an "unsupported authentication method" as no authentication information at all.
   if (header === undefined || !/^bearer( |$)/i.test(header)) {
     throw new Problem('missing_token', 'Send the header `Authorization: Bearer <ACCESS_TOKEN>`.')
   }
   const token = tokenIn(header)
   if (!token) throw new Problem('invalid_token', 'The header must be `Authorization: Bearer <ACCESS_TOKEN>`.')
-  return principals.recall(token) ?? principals.authenticate(token)
+  return principals.recall(token, socket) ?? principals.authenticate(token)
 }
 
 /** RFC 6750 §3, RFC 9728 §5.1: "If the request lacks any authentication information, … no error". */

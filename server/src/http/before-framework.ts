@@ -6,6 +6,7 @@ import { type AnswerCache, mayRemember } from './answer-cache.ts'
 import { callerLeft, type RequestWatcher } from './answered-requests.ts'
 import { tokenIn } from './authenticate.ts'
 import { chooseEncoding } from './compression.ts'
+import type { Begin } from './drain.ts'
 import { asProblem, problemAnswer } from './problems.ts'
 import type { Charge, RateLimiter } from './rate-limit.ts'
 import type { Read, ReadAnswer } from './reads.ts'
@@ -19,8 +20,7 @@ type Surroundings = {
   /** Null where nothing is limited. */
   limiter: RateLimiter | null
   watchers: readonly RequestWatcher[]
-  /** Says that an answer is under way; false when none may begin any more. */
-  begin: (response: ServerResponse) => boolean
+  begin: Begin
   baseUrl: string
   log: FastifyBaseLogger
 }
@@ -43,7 +43,7 @@ export const answerReads = (surroundings: Surroundings) => {
     if (method !== 'GET' || !url.startsWith(basePath) || url.length > largest.urlBytes) return null
     if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return null
     const token = tokenIn(headers.authorization)
-    const principal = token && principals.recall(token)
+    const principal = token && principals.recall(token, request.socket)
     if (!principal) return null
     const found = recall(principal, request, url) ?? plainRead(principal, request, url)
     return found && hasScope(principal, found.of.scope) ? found : null
@@ -66,29 +66,30 @@ export const answerReads = (surroundings: Surroundings) => {
     return null
   }
 
+  /** False when it is left to the framework. */
   const answer = (
     { principal, of, answer, read }: Found,
     charge: Charge | null,
     request: IncomingMessage,
     response: ServerResponse,
     began: number,
-  ) => {
+  ): boolean => {
     const id = requestId(request.headers['x-request-id'])
+    const whenOver = () => {
+      charge?.leave()
+      if (watchers.length === 0) return
+      const { operation, path } = of
+      const status = response.writableFinished ? response.statusCode : callerLeft
+      const milliseconds = performance.now() - began
+      const told = { requestId: id, operation, path, method: 'GET', status, milliseconds, principal, refusedBy: null }
+      for (const watcher of watchers) watcher.answered(told)
+    }
+    if (!begin(response, whenOver)) return false
     for (const watcher of watchers) watcher.arrived()
-    if (charge || watchers.length > 0)
-      response.once('close', () => {
-        charge?.leave()
-        if (watchers.length === 0) return
-        const { operation, path } = of
-        const status = response.writableFinished ? response.statusCode : callerLeft
-        const milliseconds = performance.now() - began
-        const told = { requestId: id, operation, path, method: 'GET', status, milliseconds, principal, refusedBy: null }
-        for (const watcher of watchers) watcher.answered(told)
-      })
     if (answer) {
       answers.noteGiven()
       sendForm(response, answer, id, charge)
-      return
+      return true
     }
     read()
       .then((found) => sendForm(response, found, id, charge))
@@ -96,6 +97,7 @@ export const answerReads = (surroundings: Surroundings) => {
         const problem = asProblem(error, { raw: request, id, log })
         sendRefusal(response, problemAnswer(problem, baseUrl, id), id, charge)
       })
+    return true
   }
 
   return (request: IncomingMessage, response: ServerResponse, leave: () => void): void => {
@@ -105,10 +107,10 @@ export const answerReads = (surroundings: Surroundings) => {
       // The caller may have hung up while Redis was asked.
       if (response.closed) charge?.leave()
       // Refusals are told by the framework, and counted by nobody.
-      else if (!found || charge?.refused || !begin(response)) {
+      else if (!found || charge?.refused || !answer(found, charge, request, response, began)) {
         charge?.leave()
         leave()
-      } else answer(found, charge, request, response, began)
+      }
     }
     const charge = found && limiter ? limiter.call(found.principal) : null
     if (charge instanceof Promise) charge.then(go, leave)

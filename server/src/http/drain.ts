@@ -3,21 +3,21 @@ import type { FastifyInstance } from 'fastify'
 import { Problem } from '../problem.ts'
 import type { AnswersUnderWay } from './answers-under-way.ts'
 
+/** Says that an answer begins, and what to do when it is over; false when none may begin any more. */
+export type Begin = (answer: ServerResponse, whenOver?: () => void) => boolean
+
 /** How long a stop waits for answers. Whoever stops a process kills it after ten seconds, and the database is closed after this. */
 const graceMilliseconds = 7_000
 
 /**
  * A stop answers what was taken and refuses what still comes. It waits neither for callers that keep their connection nor
  * for uploads that stall. Counted by answers, because Fastify opens a second server for the other address of `localhost`,
- * for whose connections it does not wait. Gives what says that an answer begins; false when none may any more.
+ * for whose connections it does not wait.
  */
-export const drainAtTheEnd = (
-  app: FastifyInstance,
-  answers: AnswersUnderWay,
-): ((answer: ServerResponse) => boolean) => {
+export const drainAtTheEnd = (app: FastifyInstance, answers: AnswersUnderWay): Begin => {
   let closing = false
-  const begin = (answer: ServerResponse): boolean => {
-    answers.add(answer)
+  const begin: Begin = (answer, whenOver) => {
+    answers.add(answer, closing ? undefined : whenOver)
     if (closing) answer.shouldKeepAlive = false
     return !closing
   }

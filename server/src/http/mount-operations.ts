@@ -58,7 +58,7 @@ export const mountOperations = async (app: FastifyInstance, surroundings: Surrou
     const { authorization } = request.headers
     const refused = refusedCallers.find(authorization)
     if (limiter && refused) await charge(limiter, refused, request, reply)
-    request.principal = await authenticate(principals, authorization)
+    request.principal = await authenticate(principals, request.raw)
     if (limiter && !refused) {
       await charge(limiter, request.principal, request, reply).catch((error) => {
         refusedCallers.note(authorization, known(request.principal))

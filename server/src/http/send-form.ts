@@ -14,7 +14,7 @@ export const sendForm = (
 ): void => {
   if (isCurrent) charge?.refund()
   const { whole, bare } = linesOf(form)
-  const headers = (isCurrent ? bare : whole).concat('x-request-id', requestId)
+  const headers = [...(isCurrent ? bare : whole), 'x-request-id', requestId]
   if (charge) for (const [name, value] of Object.entries(charge.headers())) headers.push(name, value)
   response.writeHead(isCurrent ? 304 : 200, headers)
   if (isCurrent) response.end()

@@ -60,16 +60,18 @@ export class Principals {
   readonly #delegated: Authenticator | null
   readonly #remembered = new Map<string, Holder & { revision: number; foundAt: number }>()
   readonly #notedUses = new Map<string, number>()
+  /** What came last over a connection, as long as that is open: nearly all send the same each time. */
+  readonly #last = new WeakMap<object, { token: string; name: string }>()
 
   constructor(database: Database, delegated: Authenticator | null) {
     this.#database = database
     this.#delegated = delegated
   }
 
-  /** Who holds the token, when that is known without asking. */
-  recall(token: string): Principal | null {
+  /** Who holds the token that came over a connection, when that is known without asking. */
+  recall(token: string, connection: object): Principal | null {
     const { revisions } = this.#database
-    const known = this.#remembered.get(nameOf(token))
+    const known = this.#remembered.get(this.#nameOf(token, connection))
     if (!known || !revisions.areKnown || known.revision !== revisions.of(identity)) return null
     const now = Date.now()
     if (known.expiresAt <= now || known.foundAt + minute <= now) return null
@@ -84,6 +86,14 @@ export class Principals {
     if (this.#remembered.size >= mostRemembered) this.#remembered.clear()
     this.#remembered.set(nameOf(token), { ...holder, revision, foundAt })
     return holder.principal
+  }
+
+  #nameOf(token: string, connection: object): string {
+    const last = this.#last.get(connection)
+    if (last?.token === token) return last.name
+    const name = nameOf(token)
+    this.#last.set(connection, { token, name })
+    return name
   }
 
   async #find(token: string): Promise<Holder> {
@@ -114,7 +124,7 @@ export class Principals {
   }
 }
 
-/** What is remembered of a token does not give it away. */
+/** What is remembered of a token for longer than its connection does not give it away. */
 const nameOf = (token: string): string => hash('sha256', token, 'base64url')
 
 const principalOf = (row: TokenRow): Principal => ({
