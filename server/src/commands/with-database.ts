@@ -31,10 +31,8 @@ export const openConfigured = async (
   try {
     const bringUp = () => migrate(connectionString, embedded ? { servicePassword: embedded.password } : {})
     const migrated = embedded || !stopping ? await bringUp() : await onceItAnswers(bringUp, stopping)
-    const connection =
-      embedded && migrated.role
-        ? { connectionString: embedded.connectionStringAs(migrated.role), role: null }
-        : { connectionString, role: migrated.role }
+    const { role } = migrated
+    const connection = { connectionString: (role && embedded?.connectionStringAs(role)) ?? connectionString, role }
     const database = openDatabase(connection.connectionString, connection.role)
     return {
       database,

@@ -16,12 +16,14 @@ import {
   prepareBulkSession,
   type Query,
   queryOn,
+  type Row,
   SharedConnections,
   type Statement,
   short,
 } from './connection.ts'
 import { FairLanes } from './fair-lanes.ts'
 import { GroupedWrites, type GroupWork } from './grouped-writes.ts'
+import { type JoinedWrite, JoinedWrites } from './joined-writes.ts'
 import { KeyedReads, type KeyedStatement } from './keyed-reads.ts'
 import { Outage } from './outage.ts'
 import { perTenant } from './per-tenant.ts'
@@ -50,8 +52,8 @@ export type TenantDatabase = {
   bodyOf: (named: KeyedStatement) => Promise<Buffer | null>
   /** One statement that may take long, on a connection that the quick ones do not share. */
   readSlowly: Query
-  /** One statement in a transaction of its own, in one round trip. */
-  write: Query
+  /** Together with those of other tenants that are asked for at the same moment; null when it was not done. */
+  writeJoined: (write: JoinedWrite) => Promise<string | null>
   transaction: Transaction
   /** For many small writes of one resource: those that wait for each other share a transaction of the work's. */
   inGroups: <I, O>(resource: string, item: I, work: GroupWork<I, O>) => Promise<O>
@@ -110,6 +112,9 @@ const searchesOfOne = (size: number): number => Math.max(1, Math.min(shareOf(siz
 const pipelined = 4
 const mostReads = 2_000
 
+/** Groups of writes of all tenants: while one is stored another is made up. More were not faster. */
+const joinedAtOnce = 2
+
 export const openDatabase = (
   connectionString: string,
   role: string | null,
@@ -141,6 +146,28 @@ export const openDatabase = (
   const lent = <T>(owner: string, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     const asked = performance.now()
     return writes.run(owner, () => outage.bridge(async () => work(await lend()), asked))
+  }
+  const joined = new Map<string, JoinedWrites>()
+  const joinedBy = (text: string): JoinedWrites => {
+    const known = joined.get(text)
+    if (known) return known
+    const ask = (tenantIds: string[], items: string): Promise<Row[]> => {
+      const [tenantId = '', ...others] = tenantIds
+      const owner = others.length === 0 ? tenantId : ''
+      return lent(owner, (client) =>
+        runStatement(client, () => writeAs<Row>(client, patience, owner, { text, values: [items] })),
+      ).finally(() => {
+        for (const id of tenantIds) revisions.move(id)
+      })
+    }
+    // Who owns what the statement calls passes by row-level security only where a role of its own serves.
+    const acrossTenants = role !== null
+    const writes = new JoinedWrites(ask, {
+      acrossTenants,
+      mostUnderWay: acrossTenants ? joinedAtOnce : connections.writing,
+    })
+    joined.set(text, writes)
+    return writes
   }
   let key: Promise<KeyObject> | undefined
   const cursorKey = (): Promise<KeyObject> => {
@@ -175,10 +202,7 @@ export const openDatabase = (
           searches.run(tenantId, () =>
             outage.bridge(() => searching.use((client) => readAs(client, long, tenantId, statement))),
           ),
-        write: <R>(statement: Statement) =>
-          lent(tenantId, (client) =>
-            runStatement(client, () => writeAs<R>(client, patience, tenantId, statement)),
-          ).finally(() => revisions.move(tenantId)),
+        writeJoined: (write) => joinedBy(write.text).write(tenantId, write),
         transaction: (work) =>
           lent(tenantId, (client) => runTransaction(client, patience, `begin; ${setTenant(tenantId)}`, work)).finally(
             () => revisions.move(tenantId),
@@ -194,7 +218,9 @@ export const openDatabase = (
         most: connections.writing,
         open: writing.totalCount,
         running: writing.totalCount - writing.idleCount,
-        waiting: writing.waitingCount + writes.waiting() + groups.waiting(),
+        waiting:
+          writing.waitingCount +
+          [writes, groups, ...joined.values()].reduce((sum, waiting) => sum + waiting.waiting(), 0),
       },
     }),
     ping: async () => {

@@ -27,7 +27,7 @@ export const observedDatabase = (database: Database, observe: Observe): Database
         read: observed(tenant.read),
         bodyOf: (named) => observe(named.text, () => tenant.bodyOf(named)),
         readSlowly: observed(tenant.readSlowly),
-        write: observed(tenant.write),
+        writeJoined: (write) => observe(write.text, () => tenant.writeJoined(write)),
         transaction: observedTransaction(tenant.transaction),
       }
     }),

@@ -82,7 +82,8 @@ const inside = (tenant: TenantDatabase, query: Query): TenantDatabase => ({
   ...tenant,
   read: query,
   readSlowly: query,
-  write: query,
+  writeJoined: async ({ text, item }) =>
+    (await query<{ body: string }>({ text, values: [`[${item}]`] }))[0]?.body ?? null,
   transaction: (work) => work(query, query),
   inGroups: (_resource, item, work) => doAlone(item, work),
 })

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import type { ResourceName } from '@masthead/contract'
 import pg from 'pg'
 import { sampleAccount, sampleContact, samplePublication, sampleSubscription } from '../../test/sample-records.ts'
 import { startService, type TestTenant } from '../../test/service.ts'
+import { operator } from '../audit/author.ts'
 import { serviceRole } from '../database/connection.ts'
 import type { Filters } from './filters.ts'
 import { bodyStatement } from './identifiers.ts'
 import { type Place, pageStatement } from './page-statement.ts'
 import { tables } from './tables.ts'
-import type { Fields } from './write.ts'
+import { type Fields, joinedCreation } from './write.ts'
 
 const service = await startService()
 const size = 20_000
@@ -231,5 +233,37 @@ test('a search costs no scan of the tenant for each of its matches, however new 
       .filter((node) => node['Relation Name'] === 'contacts')
       .reduce((sum, node) => sum + rowsRead(node), 0)
     assert.ok(read <= 100, `${read} rows read: ${JSON.stringify(nodes)}`)
+  }
+})
+
+test('contacts that are created together are found places for without a scan, by a plan that is kept', async () => {
+  const owner = new pg.Client(service.connectionString)
+  await owner.connect()
+  const plans: Plan[] = []
+  owner.on('notice', ({ message = '' }) => {
+    const [, plan] = /plan:\n(\{.*)$/s.exec(message) ?? []
+    const told: { 'Query Text': string; Plan: Plan } | null = plan ? JSON.parse(plan) : null
+    if (told?.['Query Text'].includes('with given as')) plans.push(told.Plan)
+  })
+  try {
+    await owner.query(`load 'auto_explain'; set auto_explain.log_min_duration = 0; set auto_explain.log_analyze = on;
+      set auto_explain.log_nested_statements = on; set auto_explain.log_format = json; set client_min_messages = log;
+      set plan_cache_mode = force_generic_plan; begin`)
+    for (const tenants of [[small], [large, fresh, small], [large]]) {
+      const items = tenants.map(({ id }) => {
+        const contact = { id: randomUUID(), ...sampleContact('A-7') }
+        return joinedCreation(id, { author: operator, actingUser: null }, contact)
+      })
+      const { rows } = await owner.query('select id from create_contacts($1)', [`[${items.join(',')}]`])
+      assert.equal(rows.length, tenants.length)
+    }
+  } finally {
+    await owner.end()
+  }
+  assert.equal(plans.length, 3)
+  for (const plan of plans) {
+    const scans = nodesOf(plan).filter((node) => node['Relation Name'] && /Scan$/.test(node['Node Type']))
+    const good = scans.filter((node) => node['Node Type'] !== 'Seq Scan' && rowsRead(node) <= 12)
+    assert.ok(scans.length > 0 && good.length === scans.length, JSON.stringify(scans, null, 1))
   }
 })

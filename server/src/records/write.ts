@@ -34,34 +34,22 @@ const stamp = `
 /** Adds a record at the end of the list and notes who did, in one statement; answers its body. */
 export const createRecord = async (
   query: Query,
-  writer: Writer,
-  resource: ResourceName,
-  record: Fields & { id: string },
-): Promise<string> => {
-  const body = await createRecordWhere(query, writer, resource, record, () => 'true')
-  if (body === null) throw new Error(`${resource} ${record.id} was not stored`)
-  return body
-}
-
-/** The same where a condition on the record's own values holds; otherwise nothing happens, and there is no body. */
-export const createRecordWhere = async (
-  query: Query,
   { author }: Writer,
   resource: ResourceName,
   record: Fields & { id: string },
-  condition: (given: (column: string) => string) => string,
-): Promise<string | null> => {
+): Promise<string> => {
   const row = columnsOf(record)
   const after = JSON.stringify(record)
   const [added] = await query<{ body: string }>({
-    text: creation(tables[resource], Object.keys(row), condition),
+    text: creation(tables[resource], Object.keys(row)),
     values: [
       ...auditValues(author, [{ action: 'created', resource, recordId: record.id, after }]),
       searchText(resource, record),
       ...Object.values(row),
     ],
   })
-  return added?.body ?? null
+  if (!added) throw new Error(`${resource} ${record.id} was not stored`)
+  return added.body
 }
 
 /** The same for several that several have given, all with the same fields; `last` ends the transaction. */
@@ -83,18 +71,14 @@ export const createRecords = async (
 }
 
 /** What `insertion` does for many, for one: values that need not be unpacked and are counted once are worth a text of their own. */
-const creation = (
-  table: Table,
-  columns: readonly string[],
-  condition: (given: (column: string) => string) => string,
-): string => `
+const creation = (table: Table, columns: readonly string[]): string => `
   with head as (
-    insert into heads (resource, last) select '${table.name}', 1 where ${condition((column) => parameterOf(columns, column))}
+    insert into heads (resource, last) values ('${table.name}', 1)
     on conflict (tenant_id, resource) do update set last = heads.last + 1
     returning resource, last
   ), stamped as (${stamp}), changed as (
     insert into ${table.name} (position, ${columns.join(', ')})
-    select last, ${columns.map((column) => parameterOf(columns, column)).join(', ')} from head
+    select last, ${columns.map((_column, index) => `$${index + 4}`).join(', ')} from head
     returning position, class, ${table.facets} as facets, body
   ), texts as (
     insert into search_texts (resource, position, class, text)
@@ -107,8 +91,12 @@ const creation = (
   )
   select body, append_to_audit(current_tenant(), $1, $2) from changed`
 
-/** After those of the audit log and the search text. */
-const parameterOf = (columns: readonly string[], column: string): string => `$${columns.indexOf(column) + 4}`
+/** What `create_contacts` of the migrations takes of one, in JSON. */
+export const joinedCreation = (tenantId: string, { author }: Writer, record: Fields): string =>
+  JSON.stringify({
+    ...{ tenant_id: tenantId, ...columnsOf(record), search_text: searchText('contacts', record) },
+    ...{ author, after: record },
+  })
 
 /** Adds records, all with the same fields, at the end of the list; answers their bodies in the same order. */
 export const insertRecords = async (

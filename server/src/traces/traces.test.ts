@@ -98,10 +98,11 @@ describe('traces', { timeout: 60_000 }, () => {
     assert.equal(create.parentSpanId, undefined)
     const caller = ['select access_tokens']
     assert.deepEqual(treeOf(spans, get), ['GetContactById', caller, ['select contacts']])
+    const added = 'insert heads, insert stamps, insert contacts, insert search_texts, insert tallies'
     assert.deepEqual(treeOf(spans, create), [
-      ...['CreateContactRecord', caller],
-      // Its name is cut off, where it would hold all that the statement does.
-      ['insert heads, select legacy_systems, select accounts, insert stamps, insert contacts, insert search_'],
+      ...['CreateContactRecord', caller, ['select create_contacts']],
+      // The first contact of a tenant begins its list.
+      ['transaction', ['select legacy_systems'], ['select accounts'], [added]],
     ])
     const statement = spans.find(({ parentSpanId, name }) => parentSpanId === get.spanId && name === 'select contacts')
     assert.equal(statement?.kind, client)

@@ -152,7 +152,8 @@ const summary = (query: string): string => {
   const steps = [...query.matchAll(/\b(insert into|update|delete from|from) (?!set\b)(\w+)\b(?!\()/g)]
     .filter(([, , table]) => !given.has(table))
     .map(([, verb = '', table]) => `${verb === 'from' ? 'select' : verb.split(' ')[0]} ${table}`)
-  const [first = 'statement'] = /^\w+( \w+)?/.exec(query) ?? []
+  const [, called] = /\bfrom (\w+)\(/.exec(query) ?? []
+  const [first = 'statement'] = called ? [`select ${called}`] : (/^\w+( \w+)?/.exec(query) ?? [])
   return [...new Set(steps)].join(', ').slice(0, longestName) || first
 }
 

@@ -7,8 +7,8 @@ import { getRecord, isUuid, requireReference } from '../../records/identifiers.t
 import {
   actionOf,
   createRecords,
-  createRecordWhere,
   type Fields,
+  joinedCreation,
   lockHead,
   updateRecord,
   type Writer,
@@ -17,28 +17,26 @@ import type { Contact } from './rules.ts'
 
 type NewContact = { writer: Writer; contact: Fields & { id: string; accountId: string } }
 
-export const insertContact = (
+export const insertContact = async (
   tenant: TenantDatabase,
   writer: Writer,
   contact: NewContact['contact'],
 ): Promise<string> =>
-  tenant.inGroups('contacts', { writer, contact }, (given: NewContact[]) => insertContacts(tenant, given))
-
-const insertContacts = async (tenant: TenantDatabase, given: NewContact[]): Promise<PromiseSettledResult<string>[]> => {
-  const [first, ...others] = given
-  const body = first && others.length === 0 ? await insertAtOnce(tenant, first) : null
-  return body === null ? insertTogether(tenant, given) : [{ status: 'fulfilled', value: body }]
-}
+  (await insertAtOnce(tenant, writer, contact)) ??
+  tenant.inGroups('contacts', { writer, contact }, (given: NewContact[]) => insertTogether(tenant, given))
 
 /**
  * The usual one, without a question before it: its account is named as records name it and exists, and there is no legacy
  * system to hand it over to. Otherwise null, and nothing happened.
  */
-const insertAtOnce = async (tenant: TenantDatabase, { writer, contact }: NewContact): Promise<string | null> => {
+const insertAtOnce = async (
+  tenant: TenantDatabase,
+  writer: Writer,
+  contact: NewContact['contact'],
+): Promise<string | null> => {
   if (isUuid(contact.accountId)) return null
-  const condition = (given: (column: string) => string) => `not exists (select from legacy_systems)
-      and exists (select from accounts where account_id = ${given('account_id')})`
-  return createRecordWhere(tenant.write, writer, 'contacts', contact, condition)
+  const item = joinedCreation(tenant.tenantId, writer, contact)
+  return tenant.writeJoined({ text: 'select id, body from create_contacts($1)', id: contact.id, item })
 }
 
 /** Those whose accounts exist are stored, all or none; the others are refused, each for itself. */

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import pg from 'pg'
+import { until } from '../../test/masthead-process.ts'
+import { sampleAccount } from '../../test/sample-records.ts'
+import { startService, walk } from '../../test/service.ts'
+import { assertTenantTallies } from '../../test/tallies.ts'
+import { entriesAfter } from '../audit/queries.ts'
+
+const service = await startService()
+
+type Tenant = { id: string; token: string }
+
+const newTenant = async (): Promise<Tenant> => {
+  const tenant = await service.newTenant()
+  const token = await tenant.serviceToken()
+  await tenant.add('accounts', [sampleAccount('C-1'), sampleAccount('C-2')])
+  // So that it has a head.
+  assert.equal((await create({ id: tenant.id, token }, 'First')).status, 201)
+  return { id: tenant.id, token }
+}
+
+const newTenants = (count: number): Promise<Tenant[]> => Promise.all(Array.from({ length: count }, newTenant))
+
+const create = ({ token }: Tenant, name: string, accountId = 'C-1') =>
+  service.call('POST', '/contacts', { token, body: { accountId, name }, headers: { 'x-request-id': `of-${name}` } })
+
+const namesOf = async ({ token }: Tenant): Promise<unknown[]> =>
+  (await walk(service, token, '/contacts')).map(({ name }) => name)
+
+/** Who created whom, as the audit log tells. */
+const noted = async ({ id }: Tenant): Promise<unknown[]> => {
+  const entries = await service.database.forTenant(id).transaction((query) => entriesAfter(query, 0, 1_000))
+  return entries
+    .filter(({ resource }) => resource === 'contacts')
+    .map(({ author, values }) => ['requestId' in author && author.requestId, JSON.parse(values ?? 'null').after.name])
+}
+
+/** Somebody else who holds rows until the end of a transaction. */
+const holding = async (text: string, values: unknown[]) => {
+  const client = new pg.Client(service.connectionString)
+  await client.connect()
+  await client.query('begin')
+  await client.query(text, values)
+  return async () => {
+    await client.query('commit')
+    await client.end()
+  }
+}
+
+const waitingForLocks = async (): Promise<number> => {
+  const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  return (await service.owner.query(text)).rows.length
+}
+
+describe('creates of several tenants at one moment', () => {
+  test('share transactions, and each has its own answer, place, total, text for search and entry in the audit log', async () => {
+    const tenants = await newTenants(8)
+    const sent = tenants.flatMap((tenant, index) =>
+      Array.from({ length: 10 }, (_, number) => ({ tenant, name: `Contact-${index}-${number}` })),
+    )
+    const answers = await Promise.all(sent.map(({ tenant, name }) => create(tenant, name)))
+    assert.deepEqual(
+      answers.map(({ status, body }) => [status, body.name]),
+      sent.map(({ name }) => [201, name]),
+    )
+    for (const [index, tenant] of tenants.entries()) {
+      const own = sent.filter((one) => one.tenant === tenant).map(({ name }) => name)
+      const [, ...listed] = await namesOf(tenant)
+      assert.deepEqual([...listed].sort(), own)
+      const [, ...entries] = await noted(tenant)
+      assert.deepEqual(
+        entries,
+        listed.map((name) => [`of-${name}`, name]),
+      )
+      const found = await service.call('GET', `/contacts?search=contact-${index}-7`, { token: tenant.token })
+      assert.deepEqual([found.body.total, found.body.items[0].name], [1, `Contact-${index}-7`])
+      await assertTenantTallies(service.owner, tenant.id)
+    }
+    const { rows } = await service.owner.query<{ tenants: number }>(
+      `select max(tenants)::integer as tenants from (
+        select count(distinct tenant_id) as tenants from contacts where tenant_id = any ($1) group by xmin::text) as counted`,
+      [tenants.map(({ id }) => id)],
+    )
+    assert.ok((rows[0]?.tenants ?? 0) > 1, 'no transaction held contacts of two tenants')
+  })
+
+  test('are stored with every field, as one that goes alone', async () => {
+    const [one, other] = [await newTenant(), await newTenant()]
+    const body = {
+      ...{ accountId: 'C-2', firstName: 'Ada "A."', lastName: 'Lövelace', phone: '1', phone2: '2', extension: '3' },
+      ...{ hideContact: true, subsOnly: true, doNotEmail: false, email: 'ada@example.com', title: '\\', notes: '😀\n' },
+    }
+    const send = ({ token }: Tenant, accountId: string) =>
+      service.call('POST', '/contacts', { token, body: { ...body, accountId } })
+    const account = await service.call('GET', '/accounts/C-2', { token: one.token })
+    // Whoever names an account by its `id` goes alone.
+    const answers = await Promise.all([send(one, 'C-2'), send(other, 'C-2'), send(one, account.body.id)])
+    for (const { status, text } of answers) assert.equal(status, 201, text)
+    const [joined, , alone] = answers.map(
+      ({ body: { id: _id, createdAt: _created, updatedAt: _updated, ...rest } }) => rest,
+    )
+    assert.deepEqual(joined, alone)
+    assert.deepEqual({ ...joined, ...body }, joined)
+    const read = await service.call('GET', `/contacts/${answers[0].body.id}`, { token: one.token })
+    assert.equal(read.text, answers[0].text)
+    for (const { id } of [one, other]) await assertTenantTallies(service.owner, id)
+  })
+
+  test('are refused each for itself', async () => {
+    const [one, two, three] = await newTenants(3)
+    assert.ok(one && two && three)
+    await service.owner.query(
+      `insert into legacy_systems (tenant_id, url, sealed_secret) values ($1, 'http://127.0.0.1:9', '')`,
+      [three.id],
+    )
+    const answers = await Promise.all([
+      ...[create(one, 'a'), create(two, 'b', 'nobody'), create(two, 'c'), create(three, 'd'), create(one, 'e', 'C-3')],
+    ])
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [201, 422, 201, 201, 422],
+    )
+    assert.deepEqual(
+      [await namesOf(one), await namesOf(two)],
+      [
+        ['First', 'a'],
+        ['First', 'c'],
+      ],
+    )
+    const handedOver = await service.owner.query('delete from legacy_deliveries where tenant_id = $1', [three.id])
+    assert.equal(handedOver.rowCount, 1)
+    await service.owner.query('delete from legacy_systems where tenant_id = $1', [three.id])
+    for (const { id } of [one, two, three]) await assertTenantTallies(service.owner, id)
+  })
+
+  test('do not wait for a neighbour whose list or account somebody holds', async () => {
+    const [held, free] = await newTenants(2)
+    assert.ok(held && free)
+    const holders = [
+      `select from heads where tenant_id = $1 and resource = 'contacts' for update`,
+      `select from accounts where tenant_id = $1 and account_id = 'C-1' for update`,
+    ]
+    for (const [index, text] of holders.entries()) {
+      const release = await holding(text, [held.id])
+      const waiting = create(held, `held-${index}`)
+      const answer = await create(free, `free-${index}`)
+      assert.equal(answer.status, 201, answer.text)
+      await until('the neighbour waits alone', async () => (await waitingForLocks()) === 1)
+      const again = await create(free, `again-${index}`)
+      assert.equal(again.status, 201, again.text)
+      await release()
+      assert.equal((await waiting).status, 201)
+    }
+    assert.deepEqual(await namesOf(held), ['First', 'held-0', 'held-1'])
+    for (const { id } of [held, free]) await assertTenantTallies(service.owner, id)
+  })
+})
+
+describe('writes that join each other', () => {
+  const sizes = `select value->>'id' as id, json_array_length($1)::text as body from json_array_elements($1)`
+  const write = (tenantId: string, id: string, text = sizes) =>
+    service.database.forTenant(tenantId).writeJoined({ text, id, item: JSON.stringify({ id }) })
+
+  test('are not kept out by the many of another tenant', async () => {
+    const many = Array.from({ length: 90 }, (_, number) => write('many', `many-${number}`))
+    const one = write('one', 'one')
+    // 25 of the one tenant and the only one of the other, then 50 and the rest.
+    assert.equal(await one, '26')
+    const groups = new Map<string | null, number>()
+    for (const size of await Promise.all(many)) groups.set(size, (groups.get(size) ?? 0) + 1)
+    assert.deepEqual([...groups].sort(), [
+      ['15', 15],
+      ['26', 25],
+      ['50', 50],
+    ])
+  })
+
+  test('all hear that the outcome is not known when their connection is lost', async () => {
+    const text = `select pg_sleep(30)::text as body, 'x' as id, $1::json`
+    const lost = [write('one', '1', text), write('two', '2', text)].map((write) =>
+      assert.rejects(write, { code: '08007' }),
+    )
+    await until('it is under way', async () => {
+      const { rows } = await service.owner.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`,
+      )
+      return rows.length === 1
+    })
+    await Promise.all(lost)
+  })
+})
