@@ -75,6 +75,26 @@ test('every package is under the licence of the house', () => {
     assert.equal(JSON.parse(readFileSync(join(root, name, 'package.json'), 'utf8')).license, 'Apache-2.0', name)
 })
 
+test('what is installed for one processor is in the lock file for all', () => {
+  // npm leaves out what the registry lacks at the moment, and says nothing.
+  type Package = { optionalDependencies?: Record<string, string> }
+  const { packages }: { packages: Record<string, Package> } = JSON.parse(
+    readFileSync(join(root, 'package-lock.json'), 'utf8'),
+  )
+  const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies).filter(
+      (name) => ![path, ...parentsOf(path)].some((place) => join(place, 'node_modules', name) in packages),
+    ),
+  )
+  assert.deepEqual(missing, [])
+})
+
+/** The packages, the outermost last, among whose dependencies one is looked for. */
+const parentsOf = (path: string): string[] => {
+  const at = path.lastIndexOf('/node_modules/')
+  return at < 0 ? [''] : [path.slice(0, at), ...parentsOf(path.slice(0, at))]
+}
+
 test('http names no resource', () => {
   const names = Object.values<Resource>(resources).flatMap(({ name, singular }) => [name, singular])
   const named = new RegExp(`(?<![a-z])(${names.join('|')})(?![a-z])`, 'gi')

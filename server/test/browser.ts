@@ -10,13 +10,19 @@ import { type Browser, chromium, type LaunchOptions } from 'playwright-core'
 const here = fileURLToPath(new URL('.', import.meta.url))
 const cache = fileURLToPath(new URL('../../node_modules/.cache/masthead-test', import.meta.url))
 
-/** A Chromium, ends with the test file. The one from npm runs on Linux; elsewhere it is the Chrome that is installed. */
+/** A Chromium, ends with the test file. The one from npm is made for Linux on x64; elsewhere it is the one installed. */
 export const startBrowser = async (): Promise<Browser> => {
   const isPacked = process.platform === 'linux' && process.arch === 'x64'
-  const browser = await chromium.launch(isPacked ? unpackedIn(await unpackChromium()) : { channel: 'chrome' })
+  const browser = await chromium.launch(isPacked ? unpackedIn(await unpackChromium()) : installed())
   after(() => browser.close())
   return browser
 }
+
+/** Linux distributions for other processors have Chromium, where Google has no Chrome. */
+const installed = (): LaunchOptions =>
+  existsSync(debianChromium) ? { executablePath: debianChromium, chromiumSandbox: false } : { channel: 'chrome' }
+
+const debianChromium = '/usr/bin/chromium-headless-shell'
 
 /** Nothing of the machine but its C library: neither its libraries nor its fonts. The pages are ours, so no sandbox. */
 const unpackedIn = (folder: string): LaunchOptions => ({
