@@ -15,8 +15,8 @@ const mostInGroup = 50
  */
 export class KeyedReads {
   readonly #read: Query
-  /** By their texts. */
-  readonly #gathering = new Map<string, Group>()
+  /** By their texts, which are few and stay: see AnswersUnderWay for what a table costs that is renewed. */
+  readonly #gathering = new Map<string, Group | null>()
 
   constructor(read: Query) {
     this.#read = read
@@ -36,7 +36,7 @@ export class KeyedReads {
     const keys: string[] = []
     const bodies = new Promise<Map<string, Buffer>>((resolve) => {
       setImmediate(() => {
-        if (this.#gathering.get(text)?.keys === keys) this.#gathering.delete(text)
+        if (this.#gathering.get(text)?.keys === keys) this.#gathering.set(text, null)
         resolve(this.#bodies(text, keys))
       })
     })

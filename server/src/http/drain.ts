@@ -17,7 +17,7 @@ const graceMilliseconds = 7_000
 export const drainAtTheEnd = (app: FastifyInstance, answers: AnswersUnderWay): Begin => {
   let closing = false
   const begin: Begin = (answer, whenOver) => {
-    answers.add(answer, closing ? undefined : whenOver)
+    answers.begin(answer, closing ? undefined : whenOver)
     if (closing) answer.shouldKeepAlive = false
     return !closing
   }
