@@ -1,27 +1,36 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Api } from '@masthead/contract'
-import type { Principal, Principals } from '../identity/principal.ts'
+import { type PresentedToken, type Principal, type Principals, presented } from '../identity/principal.ts'
 import { Problem } from '../problem.ts'
 
 /** RFC 9728 §3.1 */
 export const resourceMetadataPath = ({ basePath }: Api): string => `/.well-known/oauth-protected-resource${basePath}`
 
 /** RFC 6750 §2.1 */
-export const tokenIn = (header: string | undefined): string | undefined =>
-  header === undefined ? undefined : /^bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(header)?.[1]
+export const tokenIn = ({ headers: { authorization: header }, socket }: IncomingMessage): PresentedToken | null => {
+  if (header === undefined) return null
+  const last = lastOver.get(socket)
+  if (last?.header === header) return last.token
+  const [, text] = /^bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(header) ?? []
+  const token = text === undefined ? null : presented(text)
+  lastOver.set(socket, { header, token })
+  return token
+}
+
+/** What came last over a connection, as long as that is open: nearly all send the same each time. */
+const lastOver = new WeakMap<Socket, { header: string; token: PresentedToken | null }>()
 
 /** The caller, by the `Authorization` header alone. */
-export const authenticate = async (
-  principals: Principals,
-  { headers: { authorization: header }, socket }: IncomingMessage,
-): Promise<Principal> => {
+export const authenticate = async (principals: Principals, request: IncomingMessage): Promise<Principal> => {
+  const { authorization: header } = request.headers
   // RFC 6750 §3.1 counts an "unsupported authentication method" as no authentication information at all.
   if (header === undefined || !/^bearer( |$)/i.test(header)) {
     throw new Problem('missing_token', 'Send the header `Authorization: Bearer <ACCESS_TOKEN>`.')
   }
-  const token = tokenIn(header)
+  const token = tokenIn(request)
   if (!token) throw new Problem('invalid_token', 'The header must be `Authorization: Bearer <ACCESS_TOKEN>`.')
-  return principals.recall(token, socket) ?? principals.authenticate(token)
+  return principals.recall(token) ?? principals.authenticate(token)
 }
 
 /** RFC 6750 §3, RFC 9728 §5.1: "If the request lacks any authentication information, … no error". */

@@ -42,8 +42,8 @@ export const answerReads = (surroundings: Surroundings) => {
     const { method, url = '', headers } = request
     if (method !== 'GET' || !url.startsWith(basePath) || url.length > largest.urlBytes) return null
     if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return null
-    const token = tokenIn(headers.authorization)
-    const principal = token && principals.recall(token, request.socket)
+    const token = tokenIn(request)
+    const principal = token && principals.recall(token)
     if (!principal) return null
     const found = recall(principal, request, url) ?? plainRead(principal, request, url)
     return found && hasScope(principal, found.of.scope) ? found : null

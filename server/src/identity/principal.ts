@@ -50,6 +50,11 @@ type TokenRow = {
 const minute = 60_000
 const mostRemembered = 10_000
 
+/** A token that somebody sent. Under its name, which does not give it away, its holder is remembered. */
+export type PresentedToken = { readonly text: string; readonly name: string }
+
+export const presented = (text: string): PresentedToken => ({ text, name: hash('sha256', text, 'base64url') })
+
 /**
  * Finds out who holds a token. Unknown, expired and revoked ones are refused; the last use is kept to the minute. Known
  * ones are remembered as long as nobody changed who may do what, and for a minute at most: who changes it by hand in the
@@ -60,18 +65,16 @@ export class Principals {
   readonly #delegated: Authenticator | null
   readonly #remembered = new Map<string, Holder & { revision: number; foundAt: number }>()
   readonly #notedUses = new Map<string, number>()
-  /** What came last over a connection, as long as that is open: nearly all send the same each time. */
-  readonly #last = new WeakMap<object, { token: string; name: string }>()
 
   constructor(database: Database, delegated: Authenticator | null) {
     this.#database = database
     this.#delegated = delegated
   }
 
-  /** Who holds the token that came over a connection, when that is known without asking. */
-  recall(token: string, connection: object): Principal | null {
+  /** Who holds the token, when that is known without asking. */
+  recall({ name }: PresentedToken): Principal | null {
     const { revisions } = this.#database
-    const known = this.#remembered.get(this.#nameOf(token, connection))
+    const known = this.#remembered.get(name)
     if (!known || !revisions.areKnown || known.revision !== revisions.of(identity)) return null
     const now = Date.now()
     if (known.expiresAt <= now || known.foundAt + minute <= now) return null
@@ -79,21 +82,13 @@ export class Principals {
     return known.principal
   }
 
-  async authenticate(token: string): Promise<Principal> {
+  async authenticate({ text, name }: PresentedToken): Promise<Principal> {
     const { revisions } = this.#database
     const [revision, foundAt] = [revisions.of(identity), Date.now()]
-    const holder = await this.#find(token)
+    const holder = await this.#find(text)
     if (this.#remembered.size >= mostRemembered) this.#remembered.clear()
-    this.#remembered.set(nameOf(token), { ...holder, revision, foundAt })
+    this.#remembered.set(name, { ...holder, revision, foundAt })
     return holder.principal
-  }
-
-  #nameOf(token: string, connection: object): string {
-    const last = this.#last.get(connection)
-    if (last?.token === token) return last.name
-    const name = nameOf(token)
-    this.#last.set(connection, { token, name })
-    return name
   }
 
   async #find(token: string): Promise<Holder> {
@@ -123,9 +118,6 @@ export class Principals {
       .catch(() => this.#notedUses.delete(tokenId))
   }
 }
-
-/** What is remembered of a token for longer than its connection does not give it away. */
-const nameOf = (token: string): string => hash('sha256', token, 'base64url')
 
 const principalOf = (row: TokenRow): Principal => ({
   kind: row.kind,
