@@ -114,6 +114,8 @@ const mostReads = 2_000
 
 /** Groups of writes of all tenants: while one is stored another is made up. More were not faster. */
 const joinedAtOnce = 2
+/** Who owns their connections, so that they do not wait behind what belongs to no tenant. */
+const severalTenants = 'several'
 
 export const openDatabase = (
   connectionString: string,
@@ -152,10 +154,10 @@ export const openDatabase = (
     const known = joined.get(text)
     if (known) return known
     const ask = (tenantIds: string[], items: string): Promise<Row[]> => {
-      const [tenantId = '', ...others] = tenantIds
-      const owner = others.length === 0 ? tenantId : ''
-      return lent(owner, (client) =>
-        runStatement(client, () => writeAs<Row>(client, patience, owner, { text, values: [items] })),
+      const [first = '', ...others] = tenantIds
+      const tenantId = others.length === 0 ? first : ''
+      return lent(tenantId || severalTenants, (client) =>
+        runStatement(client, () => writeAs<Row>(client, patience, tenantId, { text, values: [items] })),
       ).finally(() => {
         for (const id of tenantIds) revisions.move(id)
       })
@@ -165,6 +167,7 @@ export const openDatabase = (
     const writes = new JoinedWrites(ask, {
       acrossTenants,
       mostUnderWay: acrossTenants ? joinedAtOnce : connections.writing,
+      longestWaitMilliseconds: patience.silenceMilliseconds,
     })
     joined.set(text, writes)
     return writes

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { until } from '../../test/masthead-process.ts'
 import { sampleAccount } from '../../test/sample-records.ts'
 import { startService, walk } from '../../test/service.ts'
 import { assertTenantTallies } from '../../test/tallies.ts'
 import { entriesAfter } from '../audit/queries.ts'
+import type { Row } from './connection.ts'
+import { JoinedWrites } from './joined-writes.ts'
 
 const service = await startService()
 
@@ -22,8 +25,10 @@ const newTenant = async (): Promise<Tenant> => {
 
 const newTenants = (count: number): Promise<Tenant[]> => Promise.all(Array.from({ length: count }, newTenant))
 
-const create = ({ token }: Tenant, name: string, accountId = 'C-1') =>
-  service.call('POST', '/contacts', { token, body: { accountId, name }, headers: { 'x-request-id': `of-${name}` } })
+const create = ({ token }: Tenant, name: string, accountId = 'C-1', more: Record<string, string> = {}) =>
+  service.call('POST', '/contacts', {
+    ...{ token, body: { accountId, name }, headers: { 'x-request-id': `of-${name}`, ...more } },
+  })
 
 const namesOf = async ({ token }: Tenant): Promise<unknown[]> =>
   (await walk(service, token, '/contacts')).map(({ name }) => name)
@@ -56,9 +61,10 @@ const waitingForLocks = async (): Promise<number> => {
 describe('creates of several tenants at one moment', () => {
   test('share transactions, and each has its own answer, place, total, text for search and entry in the audit log', async () => {
     const tenants = await newTenants(8)
-    const sent = tenants.flatMap((tenant, index) =>
-      Array.from({ length: 10 }, (_, number) => ({ tenant, name: `Contact-${index}-${number}` })),
-    )
+    // One tenant after the other, so that what waits is never of one alone.
+    const sent = Array.from({ length: 10 }, (_, number) =>
+      tenants.map((tenant, index) => ({ tenant, name: `Contact-${index}-${number}` })),
+    ).flat()
     const answers = await Promise.all(sent.map(({ tenant, name }) => create(tenant, name)))
     assert.deepEqual(
       answers.map(({ status, body }) => [status, body.name]),
@@ -157,7 +163,55 @@ describe('creates of several tenants at one moment', () => {
   })
 })
 
+test('creates of several tenants do not wait behind what belongs to no tenant', async () => {
+  const [one, two] = await newTenants(2)
+  assert.ok(one && two)
+  const release = await holding('select stamp_identity()', [])
+  const work = () => service.database.transaction((query) => query({ text: 'select stamp_identity()' }))
+  const waiting = Array.from({ length: 12 }, work)
+  await until('as many wait as may', async () => (await waitingForLocks()) === 6)
+  const answers = await Promise.all([create(one, 'a'), create(two, 'b')])
+  await release()
+  await Promise.all(waiting)
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [201, 201],
+  )
+})
+
+test('a create with an Idempotency-Key waits for who holds its account, longer than groups do', async () => {
+  const tenant = await newTenant()
+  const release = await holding(`select from accounts where tenant_id = $1 and account_id = 'C-1' for update`, [
+    tenant.id,
+  ])
+  const waiting = create(tenant, 'a', 'C-1', { 'idempotency-key': 'key' })
+  await until('it waits', async () => (await waitingForLocks()) === 1)
+  await delay(150)
+  await release()
+  assert.equal((await waiting).status, 201)
+})
+
 describe('writes that join each other', () => {
+  test('are refused when they have waited too long for those before them', async () => {
+    const first = Promise.withResolvers<Row[]>()
+    const asked: string[][] = []
+    const ask = (tenantIds: string[]) => {
+      asked.push(tenantIds)
+      return first.promise
+    }
+    const writes = new JoinedWrites(ask, { acrossTenants: true, mostUnderWay: 1, longestWaitMilliseconds: 20 })
+    const done = writes.write('one', { text: '', id: '1', item: '{}' })
+    await until('it is asked for', () => asked.length === 1)
+    const late = assert.rejects(writes.write('two', { text: '', id: '2', item: '{}' }), { code: '53300' })
+    await delay(30)
+    const inTime = writes.write('three', { text: '', id: '3', item: '{}' })
+    first.resolve([{ id: '1', body: 'done' }])
+    assert.equal(await done, 'done')
+    await late
+    assert.equal(await inTime, null)
+    assert.deepEqual([asked, writes.waiting()], [[['one'], ['three']], 0])
+  })
+
   const sizes = `select value->>'id' as id, json_array_length($1)::text as body from json_array_elements($1)`
   const write = (tenantId: string, id: string, text = sizes) =>
     service.database.forTenant(tenantId).writeJoined({ text, id, item: JSON.stringify({ id }) })

@@ -1,4 +1,5 @@
 import type { Row } from './connection.ts'
+import { Busy } from './fair-lanes.ts'
 import { isConnectionLost } from './unavailable.ts'
 
 /** A statement that many join: `$1` is an array of their items in JSON. It answers the `body` of what it did by its `id`. */
@@ -7,7 +8,9 @@ export type JoinedWrite = { text: string; id: string; item: string }
 /** What a group asks for, and on whose behalf. */
 type Ask = (tenantIds: string[], items: string) => Promise<Row[]>
 
-type Waiting = { id: string; item: string; settle: PromiseWithResolvers<string | null> }
+type Waiting = { id: string; item: string; since: number; settle: PromiseWithResolvers<string | null> }
+
+type Limits = { acrossTenants: boolean; mostUnderWay: number; longestWaitMilliseconds: number }
 
 const mostInGroup = 50
 /** Of one tenant. Whoever finds so many goes another way, where those who cannot be served are refused. */
@@ -19,6 +22,7 @@ const mostWaiting = 100
  */
 export class JoinedWrites {
   readonly #ask: Ask
+  readonly #longestWaitMilliseconds: number
   readonly #mostTenants: number
   readonly #mostUnderWay: number
   /** By tenants. */
@@ -27,8 +31,9 @@ export class JoinedWrites {
   #underWay = 0
   #isStarting = false
 
-  constructor(ask: Ask, { acrossTenants, mostUnderWay }: { acrossTenants: boolean; mostUnderWay: number }) {
+  constructor(ask: Ask, { acrossTenants, mostUnderWay, longestWaitMilliseconds }: Limits) {
     this.#ask = ask
+    this.#longestWaitMilliseconds = longestWaitMilliseconds
     this.#mostTenants = acrossTenants ? mostInGroup : 1
     this.#mostUnderWay = mostUnderWay
   }
@@ -38,7 +43,7 @@ export class JoinedWrites {
     const line = this.#lines.get(tenantId) ?? []
     if (line.length >= mostWaiting) return null
     const settle = Promise.withResolvers<string | null>()
-    line.push({ id, item, settle })
+    line.push({ id, item, since: performance.now(), settle })
     this.#lines.set(tenantId, line)
     this.#startSoon()
     return settle.promise
@@ -54,12 +59,24 @@ export class JoinedWrites {
     this.#isStarting = true
     setImmediate(() => {
       this.#isStarting = false
+      this.#refuseLate()
       while (this.#underWay < this.#mostUnderWay) {
         const tenantIds = [...this.#lines.keys()].filter((id) => !this.#busy.has(id)).slice(0, this.#mostTenants)
         if (tenantIds.length === 0) return
         this.#send(tenantIds, this.#take(tenantIds))
       }
     })
+  }
+
+  /** When the group before them was slow, or the server is away: no timer ends a wait, because groups end by themselves. */
+  #refuseLate(): void {
+    const latest = performance.now() - this.#longestWaitMilliseconds
+    for (const [tenantId, line] of this.#lines) {
+      const late = line.findIndex(({ since }) => since > latest)
+      for (const { settle } of line.splice(0, late < 0 ? line.length : late))
+        settle.reject(new Busy('too many calls are under way'))
+      if (line.length === 0) this.#lines.delete(tenantId)
+    }
   }
 
   /** From each the same number at most, so that nobody's many keep out somebody else's one. */

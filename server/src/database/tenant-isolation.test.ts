@@ -24,7 +24,7 @@ import { attach } from '../legacy/administration.ts'
 import { LegacyWorker } from '../legacy/legacy-worker.ts'
 import { probeTables } from '../probe/queries.ts'
 import { newId } from '../records/identifiers.ts'
-import { insertRecords } from '../records/write.ts'
+import { insertRecords, joinedCreation } from '../records/write.ts'
 import { beginImport, noteChanges, noteCreations } from '../transfer/import/journal.ts'
 import { addPart, createRun } from '../transfer/import/runs.ts'
 import { serviceRole } from './connection.ts'
@@ -398,13 +398,37 @@ describe('served by the plain owner of the database', () => {
   })
 })
 
+describe('an administrator who runs one command', () => {
+  for (const rights of ['', 'bypassrls in role masthead_service'])
+    test(`takes nothing from the owner who serves (${rights || 'plain'})`, async (context) => {
+      const { url, dispose } = await ownedDatabase(rights)
+      context.after(dispose)
+      await migrate(url)
+      await migrate(
+        Object.assign(new URL(process.env.TEST_DATABASE_SERVER ?? ''), { pathname: new URL(url).pathname }).href,
+      )
+      const { role } = await migrate(url)
+      await using database = { ...openDatabase(url, role), [Symbol.asyncDispose]: () => database.close() }
+      const create = async (slug: string) => {
+        const { id } = await createTenant(database.query, { slug, name: slug })
+        const tenant = database.forTenant(id)
+        await tenant.transaction((query) => insertRecords(query, 'accounts', [sampleAccount('SAME')]))
+        await tenant.transaction((query) => insertRecords(query, 'contacts', [sampleContact('SAME')]))
+        const contact = { id: randomUUID(), ...sampleContact('SAME') }
+        const item = joinedCreation(id, { author: operator, actingUser: null }, contact)
+        return tenant.writeJoined({ text: 'select id, body from create_contacts($1)', id: contact.id, item })
+      }
+      for (const body of await Promise.all(['red', 'blue'].map(create))) assert.ok(body)
+    })
+})
+
 /** A database that belongs to a role without any privilege beyond it, as managed servers hand them out. */
-const ownedDatabase = async (): Promise<{ url: string; dispose: () => Promise<void> }> => {
+const ownedDatabase = async (rights = ''): Promise<{ url: string; dispose: () => Promise<void> }> => {
   const server = process.env.TEST_DATABASE_SERVER ?? ''
   const name = `owned_${randomUUID().replaceAll('-', '')}`
   const administrator = new pg.Client(server)
   await administrator.connect()
-  await administrator.query(`create role ${name} login password 'owned'`)
+  await administrator.query(`create role ${name} login password 'owned' ${rights}`)
   await administrator.query(`create database ${name} owner ${name}`)
   const url = new URL(server)
   url.username = name

@@ -94,7 +94,7 @@ const creation = (table: Table, columns: readonly string[]): string => `
 /** What `create_contacts` of the migrations takes of one, in JSON. */
 export const joinedCreation = (tenantId: string, { author }: Writer, record: Fields): string =>
   JSON.stringify({
-    ...{ tenant_id: tenantId, ...columnsOf(record), search_text: searchText('contacts', record) },
+    ...{ ...columnsOf(record), tenant_id: tenantId, search_text: searchText('contacts', record) },
     ...{ author, after: record },
   })
 
