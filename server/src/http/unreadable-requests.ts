@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -9,6 +8,7 @@ import { Problem } from '../problem.ts'
 import type { RequestWatcher } from './answered-requests.ts'
 import type { AnswersUnderWay } from './answers-under-way.ts'
 import { problemBody, urlTooLong } from './problems.ts'
+import { newRequestId } from './request-id.ts'
 
 /** What could not even be parsed never becomes a request, but is answered all the same. */
 export class UnreadableRequests {
@@ -37,7 +37,7 @@ export class UnreadableRequests {
   }
 
   #answer(socket: Socket, problem: Problem): void {
-    const requestId = randomUUID()
+    const requestId = newRequestId()
     socket.end(answer(problem, this.#baseUrl, requestId))
     const { status } = problem
     for (const watcher of this.#watchers) {
