@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { managementApi, managementScopes } from '@masthead/contract'
+import pg from 'pg'
 import { ConsoleBrowser, manage } from '../../test/console-session.ts'
 import { assertAnswers } from '../../test/contract-answers.ts'
 import { until } from '../../test/masthead-process.ts'
@@ -530,6 +531,30 @@ ${Array.from({ length: 40 }, (_, index) => `IMP${index},Company ${index}`).join(
       body.items.map(({ action, author }: { action: string; author: { name: string } }) => [action, author.name]),
       ['undone', 'ended', 'created', 'begun'].map((action) => [action, admin.person.email]),
     )
+  })
+
+  test('is undone when the call that asked for it takes long to commit', async (context) => {
+    const path = await announce('accounts.csv', 'accounts', 'accountId,company\nLATE,Latecomer\n')
+    await admin.call('POST', `${path}/start`)
+    const { importId } = await ended(path)
+    const holder = new pg.Client(service.connectionString)
+    await holder.connect()
+    context.after(() => holder.end())
+    await holder.query('begin')
+    // The answer cannot be kept under its key, without which nothing is committed.
+    await holder.query('lock table kept_answers in share mode')
+    const headers = { 'idempotency-key': 'late' }
+    const asked = admin.call('POST', `/imports/${importId}/undo`, { headers })
+    await until('the call and what it began wait', async () => {
+      const { rows } = await service.owner.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      return rows.length === 2
+    })
+    await holder.query('commit')
+    const { body } = await asked
+    const undone = await ended(`/import-runs/${body.id}`)
+    assert.deepEqual([undone.state, undone.removed], ['done', 1])
   })
 
   test('tells what is wrong with the file, by its own name', async () => {

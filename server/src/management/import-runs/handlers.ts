@@ -2,7 +2,7 @@ import { importPart, type ManagementResources } from '@masthead/contract'
 import type { Call, Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
 import { formatOfName } from '../../transfer/files/file-names.ts'
-import { giveBackPlace, importInBackground, takePlace } from '../../transfer/import/runner.ts'
+import { importInBackground, takePlace } from '../../transfer/import/runner.ts'
 import {
   addPart,
   createRun,
@@ -66,7 +66,8 @@ const begin = async (
   const { kind, bytes } = found(await findRun(tenant.read, runId))
   if (kind === 'undo') throw notFound('import run')
   if (bytes === 0) throw new Problem('conflict', 'Nothing of the file has arrived yet.')
-  if (!takePlace(tenant.tenantId))
+  const leave = takePlace(tenant.tenantId)
+  if (!leave)
     throw new Problem(
       'conflict',
       'An import or undo runs already, of yours or of too many others: try again in a minute.',
@@ -74,10 +75,10 @@ const begin = async (
   try {
     const run = await tenant.transaction((query) => takeRun(query, runId))
     if (!run) throw new Problem('conflict', 'This file is being imported already, or has been.')
-    importInBackground(tenant, run, { author: writer.author, isTrial, onError })
+    importInBackground(tenant, run, { author: writer.author, isTrial, onError, leave })
     return json(run)
   } catch (error) {
-    giveBackPlace(tenant.tenantId)
+    leave()
     throw error
   }
 }

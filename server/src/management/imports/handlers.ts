@@ -2,7 +2,7 @@ import type { ManagementResources } from '@masthead/contract'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
 import { listPastImports } from '../../transfer/import/past-imports.ts'
-import { giveBackPlace, takePlace, undoInBackground } from '../../transfer/import/runner.ts'
+import { takePlace, undoInBackground } from '../../transfer/import/runner.ts'
 import { createRun, takeRun } from '../../transfer/import/runs.ts'
 import { json, notFound } from '../json-answer.ts'
 
@@ -13,17 +13,18 @@ export const handlers: Handlers<ManagementResources['imports']> = {
     const past = (await listPastImports(tenant)).find(({ id }) => id === importId)
     if (!past) throw notFound('import')
     if (past.state === 'undone') throw new Problem('conflict', 'This import was undone already.')
-    if (!takePlace(tenant.tenantId)) throw busy()
+    const leave = takePlace(tenant.tenantId)
+    if (!leave) throw busy()
     try {
       const run = await tenant.transaction(async (query) => {
         const { id } = await createRun(query, { kind: 'undo', fileName: '', resource: '', importId })
         return takeRun(query, id)
       })
       if (!run) throw new Error('the run was not stored')
-      undoInBackground(tenant, run, { author: writer.author, importId, onError })
+      undoInBackground(tenant, run, { author: writer.author, importId, onError, leave })
       return json(run)
     } catch (error) {
-      giveBackPlace(tenant.tenantId)
+      leave()
       throw error
     }
   },

@@ -23,7 +23,7 @@ import { undoImport } from './undo.ts'
 
 /** How many a process does at once; each holds two connections to the database. */
 const mostAtOnce = 4
-const busyTenants = new Set<string>()
+const busyTenants = new Map<string, () => void>()
 
 /** A small file may hold very much. */
 const mostSent = { rows: 5_000_000, characters: 2_000_000_000 }
@@ -31,24 +31,27 @@ const mostSent = { rows: 5_000_000, characters: 2_000_000_000 }
 const noteMilliseconds = 1_000
 const mostRejectedBytes = 8 * 1_024 * 1_024
 
-/** Takes one of the few places, one for a tenant; whoever gets one gives it back, or begins. */
-export const takePlace = (tenantId: string): boolean => {
-  if (busyTenants.size >= mostAtOnce || busyTenants.has(tenantId)) return false
-  busyTenants.add(tenantId)
-  return true
+/** One of the few places, one for a tenant, by what gives it back; null when none is free. */
+export const takePlace = (tenantId: string): (() => void) | null => {
+  if (busyTenants.size >= mostAtOnce || busyTenants.has(tenantId)) return null
+  const leave = () => {
+    if (busyTenants.get(tenantId) === leave) busyTenants.delete(tenantId)
+  }
+  busyTenants.set(tenantId, leave)
+  return leave
 }
-export const giveBackPlace = (tenantId: string): void => void busyTenants.delete(tenantId)
 
-type OnError = (error: unknown) => void
+/** What it does when it fails, and to leave its place. */
+type Ending = { onError: (error: unknown) => void; leave: () => void }
 type Doing = { signal: AbortSignal; onProgress: (progress: RunProgress) => void }
 
 /** Goes on after the call that began it. Whoever asks for the run sees how far it is, in whatever process. */
 export const importInBackground = (
   tenant: TenantDatabase,
   run: ImportRun,
-  { author, isTrial, onError }: { author: Caller; isTrial: boolean; onError: OnError },
+  { author, isTrial, ...ending }: Ending & { author: Caller; isTrial: boolean },
 ): void =>
-  inBackground(tenant, run, onError, (query, doing) =>
+  inBackground(tenant, run, ending, (query, doing) =>
     withFile(query, run, async (path) => {
       const { id, files, refusals, rejected } = await importFiles(tenant, [path], {
         ...{ dryRun: isTrial, author, signal: doing.signal, shownName: run.fileName, most: mostSent },
@@ -66,9 +69,9 @@ export const importInBackground = (
 export const undoInBackground = (
   tenant: TenantDatabase,
   run: ImportRun,
-  { author, importId, onError }: { author: Caller; importId: string; onError: OnError },
+  { author, importId, ...ending }: Ending & { author: Caller; importId: string },
 ): void =>
-  inBackground(tenant, run, onError, async (_query, { signal, onProgress }) => {
+  inBackground(tenant, run, ending, async (_query, { signal, onProgress }) => {
     const { removed, restored, keptCount } = await undoImport(tenant, importId, {
       ...{ author, signal },
       onProgress: (rows) => onProgress({ step: 'undoing', done: rows, of: 0, rows }),
@@ -79,7 +82,7 @@ export const undoInBackground = (
 const inBackground = (
   tenant: TenantDatabase,
   run: ImportRun,
-  onError: OnError,
+  { onError, leave }: Ending,
   work: (query: Query, doing: Doing) => Promise<RunResult>,
 ): void => {
   void tenant
@@ -93,11 +96,15 @@ const inBackground = (
         const onProgress = (next: RunProgress) => {
           progress = next
         }
-        await endRun(query, run.id, await work(query, { signal: tenant.closing, onProgress }))
+        const result = await work(query, { signal: tenant.closing, onProgress })
+        // Whoever sees the end may begin the next.
+        leave()
+        await endRun(query, run.id, result)
       } catch (error) {
         // One that the end of the process interrupts is found abandoned by others.
         if (tenant.closing.aborted) return
         if (!(error instanceof Refusal)) onError(error)
+        leave()
         await failRun(query, run.id, reasonOf(error, run))
       } finally {
         clearInterval(noting)
@@ -105,9 +112,7 @@ const inBackground = (
     })
     // Others find the run abandoned.
     .catch(onError)
-    .finally(() => {
-      giveBackPlace(tenant.tenantId)
-    })
+    .finally(leave)
 }
 
 /** The file lies in a folder of its own, under the name that says what it holds. */
