@@ -48,7 +48,7 @@ const example = {
   status: problems.invalid_parameter.status,
   detail: 'There is no parameter `pagesize`. Did you mean `pageSize`?',
   code: 'invalid_parameter',
-  requestId: '0f9f1b7e-6c7c-4a57-9c6e-2f3f7f0f6a11',
+  requestId: '0f9f1b7e6c7c4a579c6e2f3f7f0f6a11',
   errors: [
     {
       parameter: 'pagesize',

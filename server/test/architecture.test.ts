@@ -83,7 +83,10 @@ test('what is installed for one processor is in the lock file for all', () => {
   )
   const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
     Object.keys(optionalDependencies).filter(
-      (name) => ![path, ...parentsOf(path)].some((place) => join(place, 'node_modules', name) in packages),
+      (name) =>
+        ![path, ...parentsOf(path)].some(
+          (place) => [place, 'node_modules', name].filter(Boolean).join('/') in packages,
+        ),
     ),
   )
   assert.deepEqual(missing, [])

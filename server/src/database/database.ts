@@ -55,6 +55,8 @@ export type TenantDatabase = {
   /** Together with those of other tenants that are asked for at the same moment; null when it was not done. */
   writeJoined: (write: JoinedWrite) => Promise<string | null>
   transaction: Transaction
+  /** For what goes on after a call: told at once, or when the transaction that the call is part of was stored or was not. */
+  whenStored: (act: (isStored: boolean) => void) => void
   /** For many small writes of one resource: those that wait for each other share a transaction of the work's. */
   inGroups: <I, O>(resource: string, item: I, work: GroupWork<I, O>) => Promise<O>
   /** A connection of its own, for what reads or writes in bulk: nothing there ends it for taking long. */
@@ -114,7 +116,7 @@ const mostReads = 2_000
 
 /** Groups of writes of all tenants: while one is stored another is made up. More were not faster. */
 const joinedAtOnce = 2
-/** Who owns their connections, so that they do not wait behind what belongs to no tenant. */
+/** Whose share of the connections they take, so that no tenant's own writes keep them out, nor what belongs to none. */
 const severalTenants = 'several'
 
 export const openDatabase = (
@@ -153,17 +155,17 @@ export const openDatabase = (
   const joinedBy = (text: string): JoinedWrites => {
     const known = joined.get(text)
     if (known) return known
+    // Who owns what the statement calls passes by row-level security only where a role of its own serves.
+    const acrossTenants = role !== null
     const ask = (tenantIds: string[], items: string): Promise<Row[]> => {
       const [first = '', ...others] = tenantIds
       const tenantId = others.length === 0 ? first : ''
-      return lent(tenantId || severalTenants, (client) =>
+      return lent(acrossTenants ? severalTenants : tenantId, (client) =>
         runStatement(client, () => writeAs<Row>(client, patience, tenantId, { text, values: [items] })),
       ).finally(() => {
         for (const id of tenantIds) revisions.move(id)
       })
     }
-    // Who owns what the statement calls passes by row-level security only where a role of its own serves.
-    const acrossTenants = role !== null
     const writes = new JoinedWrites(ask, {
       acrossTenants,
       mostUnderWay: acrossTenants ? joinedAtOnce : connections.writing,
@@ -210,6 +212,7 @@ export const openDatabase = (
           lent(tenantId, (client) => runTransaction(client, patience, `begin; ${setTenant(tenantId)}`, work)).finally(
             () => revisions.move(tenantId),
           ),
+        whenStored: (act) => act(true),
         inGroups: (resource, item, work) => groups.run(`${tenantId} ${resource}`, item, work),
         inBulk: (work) => inBulk(options, role, tenantId, work).finally(() => revisions.move(tenantId)),
       }

@@ -163,20 +163,18 @@ describe('creates of several tenants at one moment', () => {
   })
 })
 
-test('creates of several tenants do not wait behind what belongs to no tenant', async () => {
+test('creates wait neither behind other writes of one of their tenants nor behind what belongs to none', async () => {
   const [one, two] = await newTenants(2)
   assert.ok(one && two)
-  const release = await holding('select stamp_identity()', [])
-  const work = () => service.database.transaction((query) => query({ text: 'select stamp_identity()' }))
-  const waiting = Array.from({ length: 12 }, work)
-  await until('as many wait as may', async () => (await waitingForLocks()) === 6)
-  const answers = await Promise.all([create(one, 'a'), create(two, 'b')])
-  await release()
-  await Promise.all(waiting)
-  assert.deepEqual(
-    answers.map(({ status }) => status),
-    [201, 201],
-  )
+  for (const { transaction } of [service.database, service.database.forTenant(one.id)]) {
+    const release = await holding('select stamp_identity()', [])
+    const waiting = Array.from({ length: 12 }, () => transaction((query) => query({ text: 'select stamp_identity()' })))
+    await until('as many wait as may', async () => (await waitingForLocks()) === 6)
+    assert.equal((await create(one, 'alone')).status, 201)
+    for (const { status } of await Promise.all([create(one, 'a'), create(two, 'b')])) assert.equal(status, 201)
+    await release()
+    await Promise.all(waiting)
+  }
 })
 
 test('a create with an Idempotency-Key waits for who holds its account, longer than groups do', async () => {

@@ -7,8 +7,8 @@ type UnderWay = { readonly response: ServerResponse; whenOver: (() => void) | un
 /** From when a request was read until its answer is sent, or nobody is left to hear it. */
 export class AnswersUnderWay {
   /**
-   * In no order. Not a Set: that makes itself a new table every few answers, and the old tables keep their answers alive
-   * through the garbage collections of the young, which then copy them all, at seven times the cost.
+   * In no order. Neither a Set nor a Map: those make themselves a new table every few answers, and the old tables keep
+   * their answers alive through the garbage collections of the young, which then copy them all, at seven times the cost.
    */
   readonly #all: UnderWay[] = []
   readonly #waiting: (() => void)[] = []

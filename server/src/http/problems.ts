@@ -47,7 +47,7 @@ export const asProblem = (error: unknown, request: Pick<FastifyRequest, 'raw' | 
   if (error instanceof Refusal) return new Problem('conflict', `${error.message}.`)
   // Nothing is wrong here, and whoever sends too much must not fill the log.
   if (error instanceof Busy)
-    return new Problem('unavailable', 'Too many of your calls wait already.', { headers: { 'retry-after': '1' } })
+    return new Problem('unavailable', 'Too many calls wait already.', { headers: { 'retry-after': '1' } })
   if (isUnavailable(error)) {
     request.log.warn({ reqId: request.id, err: error }, 'the database did not answer')
     return new Problem('unavailable', 'The service cannot reach its data right now.', {

@@ -113,7 +113,7 @@ test('calls of a tenant that would wait behind too many others are refused at on
   const { status, headers, body } = await Promise.race(waiting)
   assert.deepEqual(
     [status, body.code, body.detail, headers.get('retry-after')],
-    [503, 'unavailable', 'Too many of your calls wait already.', '1'],
+    [503, 'unavailable', 'Too many calls wait already.', '1'],
   )
   await service.owner.query('commit')
   const created = (await Promise.all(waiting)).filter((answer) => answer.status === 201)
