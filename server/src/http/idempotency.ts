@@ -22,14 +22,20 @@ export const fingerprint = (method: string, url: string, body: Buffer | undefine
  * Does the work once, and answers the same to whoever sends the same again. The work runs inside one transaction, with
  * what is kept of its answer. A refusal is an answer too, and leaves nothing else behind.
  */
-export const answerOnce = (
+export const answerOnce = async (
   tenant: TenantDatabase,
   request: RetriableRequest,
   work: (tenant: TenantDatabase) => Promise<SentAnswer>,
   asAnswer: (problem: Problem) => SentAnswer,
   showsSecret = false,
-): Promise<SentAnswer> =>
-  tenant.transaction(async (query) => {
+): Promise<SentAnswer> => {
+  const waiting: ((isStored: boolean) => void)[] = []
+  const tell = (isStored: boolean) => {
+    for (const act of waiting.splice(0)) act(isStored)
+  }
+  const once = async (query: Query): Promise<SentAnswer> => {
+    // What a former attempt has begun was not stored.
+    tell(false)
     if (!(await takeTurn(query, request))) {
       throw new Problem('request_in_progress', 'A request with this `Idempotency-Key` is still running.', {
         headers: { 'retry-after': '1' },
@@ -37,10 +43,25 @@ export const answerOnce = (
     }
     const kept = await findAnswer(query, request)
     if (kept) return replay(kept, request)
-    const answer = await attempt(query, () => work(inside(tenant, query)), asAnswer)
+    const answer = await attempt(
+      query,
+      () => work({ ...inside(tenant, query), whenStored: (act) => waiting.push(act) }),
+      (problem) => {
+        tell(false)
+        return asAnswer(problem)
+      },
+    )
     await keepAnswer(query, request, showsSecret && answer.status < 300 ? asAnswer(shownAlready()) : answer)
     return answer
-  })
+  }
+  try {
+    const answer = await tenant.transaction(once)
+    tell(true)
+    return answer
+  } finally {
+    tell(false)
+  }
+}
 
 const shownAlready = (): Problem =>
   new Problem(

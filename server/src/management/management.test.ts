@@ -533,7 +533,7 @@ ${Array.from({ length: 40 }, (_, index) => `IMP${index},Company ${index}`).join(
     )
   })
 
-  test('is undone when the call that asked for it takes long to commit', async (context) => {
+  test('is undone when the call that asked for it is stored, however late, and not before', async (context) => {
     const path = await announce('accounts.csv', 'accounts', 'accountId,company\nLATE,Latecomer\n')
     await admin.call('POST', `${path}/start`)
     const { importId } = await ended(path)
@@ -543,16 +543,20 @@ ${Array.from({ length: 40 }, (_, index) => `IMP${index},Company ${index}`).join(
     await holder.query('begin')
     // The answer cannot be kept under its key, without which nothing is committed.
     await holder.query('lock table kept_answers in share mode')
-    const headers = { 'idempotency-key': 'late' }
-    const asked = admin.call('POST', `/imports/${importId}/undo`, { headers })
-    await until('the call and what it began wait', async () => {
+    const undo = (key: string) =>
+      admin.call('POST', `/imports/${importId}/undo`, { headers: { 'idempotency-key': key } })
+    assert.equal((await undo('too late')).status, 503)
+    assert.equal(await accountsWith('Latecomer'), 1)
+    const asked = undo('late')
+    await until('it waits', async () => {
       const { rows } = await service.owner.query(
         `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       )
-      return rows.length === 2
+      return rows.length === 1
     })
     await holder.query('commit')
-    const { body } = await asked
+    const { status, body } = await asked
+    assert.equal(status, 201, JSON.stringify(body))
     const undone = await ended(`/import-runs/${body.id}`)
     assert.deepEqual([undone.state, undone.removed], ['done', 1])
   })

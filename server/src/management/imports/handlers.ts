@@ -21,7 +21,10 @@ export const handlers: Handlers<ManagementResources['imports']> = {
         return takeRun(query, id)
       })
       if (!run) throw new Error('the run was not stored')
-      undoInBackground(tenant, run, { author: writer.author, importId, onError, leave })
+      tenant.whenStored((isStored) => {
+        if (isStored) undoInBackground(tenant, run, { author: writer.author, importId, onError, leave })
+        else leave()
+      })
       return json(run)
     } catch (error) {
       leave()

@@ -9,16 +9,7 @@ import { type Query, unpreparedOn } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { Refusal } from '../../refusal.ts'
 import { importFiles } from './import.ts'
-import {
-  confirmRun,
-  endRun,
-  failRun,
-  type ImportRun,
-  noteProgress,
-  partsOf,
-  type RunProgress,
-  type RunResult,
-} from './runs.ts'
+import { endRun, failRun, type ImportRun, noteProgress, partsOf, type RunProgress, type RunResult } from './runs.ts'
 import { undoImport } from './undo.ts'
 
 /** How many a process does at once; each holds two connections to the database. */
@@ -88,8 +79,6 @@ const inBackground = (
   void tenant
     .inBulk(async (client) => {
       const query = unpreparedOn(client)
-      // Waits for the call that began it: what was rolled back is not begun.
-      if (!(await confirmRun(query, run.id))) return
       let progress: RunProgress | null = null
       const noting = setInterval(() => void noteProgress(query, run.id, progress).catch(() => {}), noteMilliseconds)
       try {

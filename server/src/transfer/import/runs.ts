@@ -70,29 +70,14 @@ export const addPart = async (query: Query, runId: string, number: number, conte
   return added.length > 0
 }
 
-/** Until the end of the transaction. */
-const lockRun = (query: Query, id: string) =>
-  query({ text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))', values: [`masthead import run ${id}`] })
-
 /** At most one process takes it; again when it was only checked, failed, or the process that had it is gone. */
 export const takeRun = async (query: Query, id: string): Promise<ImportRun | null> => {
-  await lockRun(query, id)
   const [run] = await query<ImportRun>({
     text: `update import_runs set state = 'running', seen_at = now(), progress = null, problem = null
       where id = $1 and (state in ('receiving', 'checked', 'failed') or ${isAbandoned}) returning ${columns}`,
     values: [id],
   })
   return run ?? null
-}
-
-/** Whether it was taken indeed, once that is sure. Nobody sees the row before, so that it could be waited for. */
-export const confirmRun = async (query: Query, id: string): Promise<boolean> => {
-  await lockRun(query, id)
-  const confirmed = await query({
-    text: `update import_runs set seen_at = now() where id = $1 and state = 'running' returning id`,
-    values: [id],
-  })
-  return confirmed.length > 0
 }
 
 const mostWaiting = 20
