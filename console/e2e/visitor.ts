@@ -31,6 +31,7 @@ export const openConsole = async () => {
   const newVisitor = async (options: BrowserContextOptions = {}) => {
     const context = await browser.newContext({ baseURL: baseUrl, locale: 'en-GB', reducedMotion: 'reduce', ...options })
     const page = await context.newPage()
+    page.setDefaultTimeout(10_000)
     const goto = page.goto.bind(page)
     // The console leaves its first page at once to ask who is signed in, which must not count as a failure to open it.
     page.goto = (url, options) => goto(url, url.startsWith('/docs') ? options : { waitUntil: 'commit', ...options })
@@ -113,7 +114,7 @@ export const requireRows = async (page: Page, wanted: readonly string[]): Promis
   // Until then it may still come back from the authorization server.
   await page.locator('.records[aria-busy], .empty').first().waitFor()
   const expected = JSON.stringify(wanted)
-  const until = Date.now() + 30_000
+  const until = Date.now() + 10_000
   while (JSON.stringify(await rows(page)) !== expected && Date.now() < until) await setTimeout(20)
   assert.deepEqual(await rows(page), wanted)
 }
