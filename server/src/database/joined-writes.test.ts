@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import pg from 'pg'
 import { until } from '../../test/masthead-process.ts'
 import { sampleAccount } from '../../test/sample-records.ts'
@@ -53,9 +53,10 @@ const holding = async (text: string, values: unknown[]) => {
   }
 }
 
-const waitingForLocks = async (): Promise<number> => {
-  const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-  return (await service.owner.query(text)).rows.length
+const waitingForLocks = async (milliseconds = 0): Promise<number> => {
+  const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+    and clock_timestamp() - query_start > $1 * interval '1 millisecond'`
+  return (await service.owner.query(text, [milliseconds])).rows.length
 }
 
 describe('creates of several tenants at one moment', () => {
@@ -183,25 +184,26 @@ test('a create with an Idempotency-Key waits for who holds its account, longer t
     tenant.id,
   ])
   const waiting = create(tenant, 'a', 'C-1', { 'idempotency-key': 'key' })
-  await until('it waits', async () => (await waitingForLocks()) === 1)
-  await delay(150)
+  await until('it has waited for longer', async () => (await waitingForLocks(150)) === 1)
   await release()
   assert.equal((await waiting).status, 201)
 })
 
 describe('writes that join each other', () => {
-  test('are refused when they have waited too long for those before them', async () => {
+  test('are refused when they have waited too long for those before them', async (context) => {
+    let now = 0
+    context.mock.method(performance, 'now', () => now)
     const first = Promise.withResolvers<Row[]>()
     const asked: string[][] = []
     const ask = (tenantIds: string[]) => {
       asked.push(tenantIds)
       return first.promise
     }
-    const writes = new JoinedWrites(ask, { acrossTenants: true, mostUnderWay: 1, longestWaitMilliseconds: 20 })
+    const writes = new JoinedWrites(ask, { acrossTenants: true, mostUnderWay: 1, longestWaitMilliseconds: 5_000 })
     const done = writes.write('one', { text: '', id: '1', item: '{}' })
-    await until('it is asked for', () => asked.length === 1)
+    await nextTurn()
     const late = assert.rejects(writes.write('two', { text: '', id: '2', item: '{}' }), { code: '53300' })
-    await delay(30)
+    now = 5_001
     const inTime = writes.write('three', { text: '', id: '3', item: '{}' })
     first.resolve([{ id: '1', body: 'done' }])
     assert.equal(await done, 'done')
