@@ -75,10 +75,7 @@ const begin = async (
   try {
     const run = await tenant.transaction((query) => takeRun(query, runId))
     if (!run) throw new Problem('conflict', 'This file is being imported already, or has been.')
-    tenant.whenStored((isStored) => {
-      if (isStored) importInBackground(tenant, run, { author: writer.author, isTrial, onError, leave })
-      else leave()
-    })
+    importInBackground(tenant, run, { author: writer.author, isTrial, onError, leave })
     return json(run)
   } catch (error) {
     leave()

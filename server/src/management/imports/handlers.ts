@@ -21,10 +21,7 @@ export const handlers: Handlers<ManagementResources['imports']> = {
         return takeRun(query, id)
       })
       if (!run) throw new Error('the run was not stored')
-      tenant.whenStored((isStored) => {
-        if (isStored) undoInBackground(tenant, run, { author: writer.author, importId, onError, leave })
-        else leave()
-      })
+      undoInBackground(tenant, run, { author: writer.author, importId, onError, leave })
       return json(run)
     } catch (error) {
       leave()

@@ -35,6 +35,7 @@ export const takePlace = (tenantId: string): (() => void) | null => {
 /** What it does when it fails, and to leave its place. */
 type Ending = { onError: (error: unknown) => void; leave: () => void }
 type Doing = { signal: AbortSignal; onProgress: (progress: RunProgress) => void }
+type Work = (query: Query, doing: Doing) => Promise<RunResult>
 
 /** Goes on after the call that began it. Whoever asks for the run sees how far it is, in whatever process. */
 export const importInBackground = (
@@ -70,13 +71,15 @@ export const undoInBackground = (
     return { state: 'done', removed, restored, kept: keptCount }
   })
 
-const inBackground = (
-  tenant: TenantDatabase,
-  run: ImportRun,
-  { onError, leave }: Ending,
-  work: (query: Query, doing: Doing) => Promise<RunResult>,
-): void => {
-  void tenant
+/** Once the call that asks for it is stored. */
+const inBackground = (tenant: TenantDatabase, run: ImportRun, ending: Ending, work: Work): void =>
+  tenant.whenStored((isStored) => {
+    if (isStored) void doNow(tenant, run, ending, work)
+    else ending.leave()
+  })
+
+const doNow = (tenant: TenantDatabase, run: ImportRun, { onError, leave }: Ending, work: Work): Promise<void> =>
+  tenant
     .inBulk(async (client) => {
       const query = unpreparedOn(client)
       let progress: RunProgress | null = null
@@ -102,7 +105,6 @@ const inBackground = (
     // Others find the run abandoned.
     .catch(onError)
     .finally(leave)
-}
 
 /** The file lies in a folder of its own, under the name that says what it holds. */
 const withFile = async <T>(query: Query, run: ImportRun, work: (path: string) => Promise<T>): Promise<T> => {
