@@ -158,6 +158,22 @@ test('a database that falls silent under load is told within seconds, and costs 
   await assertTallies(service.owner)
 })
 
+test('a database that falls silent during searches is told to all who search, soon', async (context) => {
+  context.after(network.mend)
+  const search = (words: string) => service.call('GET', `/contacts?search=${words}`, { token })
+  // Who calls is known, and every connection for searches is open.
+  const others = await Promise.all(Array.from({ length: 3 }, async () => (await service.newTenant()).serviceToken()))
+  const searches = [token, ...others].map((token) => service.call('GET', '/contacts?search=any', { token }))
+  for (const { status } of await Promise.all(searches)) assert.equal(status, 200)
+  network.swallow()
+  const fell = performance.now()
+  const answers = await Promise.all(Array.from({ length: 6 }, (_, number) => search(`words-${number}`)))
+  for (const answer of answers) assertProblem(answer, 'unavailable')
+  assert.ok(performance.now() - fell < 10_000, `it took ${performance.now() - fell} ms`)
+  network.mend()
+  await until('searches are answered again', async () => (await search('again')).status === 200)
+})
+
 describe('a write', async () => {
   after(network.mend)
   const [account] = await tenant.add('accounts', [sampleAccount(randomUUID().slice(0, 8))])

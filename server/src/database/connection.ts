@@ -148,13 +148,14 @@ export const openPool = (
 }
 
 /** From a pool, but none that was open when another broke: it may lead nowhere too, and say so only by silence. */
-export const lendFrom = (pool: pg.Pool): (() => Promise<pg.PoolClient>) => {
+export const lendFrom = (pool: pg.Pool, outage: Outage): (() => Promise<pg.PoolClient>) => {
   const openedAt = new WeakMap<pg.ClientBase, number>()
   let brokenAt = Number.NEGATIVE_INFINITY
   pool.on('connect', (client) => {
     openedAt.set(client, performance.now())
-    client.on('error', () => {
+    client.on('error', (error) => {
       brokenAt = performance.now()
+      outage.ended(error)
     })
   })
   return async () => {
@@ -288,9 +289,17 @@ export class SharedConnections {
       if (this.#lanes[index] === lane) this.#lanes[index] = undefined
     }
     client.then((opened) => {
-      lane.opened = opened.once('end', forget).once('error', forget)
+      lane.opened = opened.once('end', forget).once('error', (error) => {
+        forget()
+        this.#outage.ended(error)
+      })
     }, forget)
     return lane
+  }
+
+  /** All that is asked over them fails with this error, and whoever asks anew gets new ones. */
+  breakOff(reason: Error): void {
+    for (const lane of this.#lanes) if (lane?.opened) breakOff(lane.opened, reason)
   }
 
   async close(): Promise<void> {

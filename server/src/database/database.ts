@@ -114,6 +114,9 @@ const searchesOfOne = (size: number): number => Math.max(1, Math.min(shareOf(siz
 const pipelined = 4
 const mostReads = 2_000
 
+/** A search that takes longer than most. */
+const doubtMilliseconds = 1_000
+
 /** Groups of writes of all tenants: while one is stored another is made up. More were not faster. */
 const joinedAtOnce = 2
 /** Whose share of the connections they take, so that no tenant's own writes keep them out, nor what belongs to none. */
@@ -136,7 +139,7 @@ export const openDatabase = (
   const polling = new SharedConnections(1, () => openReading(patience), outage)
   const searching = new SharedConnections(connections.searching, () => openReading(long), outage)
   const writing = openPool(connectionString, role, connections.writing, patience, {}, prepareWrites)
-  const lend = lendFrom(writing)
+  const lend = lendFrom(writing, outage)
   const reads = new FairLanes(
     pipelined * connections.reading,
     shareOf(pipelined * connections.reading),
@@ -147,6 +150,16 @@ export const openDatabase = (
   const writes = new FairLanes(connections.writing, shareOf(connections.writing), patience.silenceMilliseconds)
   const groups = new GroupedWrites()
   const ask: Query = (statement) => reading.use((client) => queryOn(client, patience)(statement))
+  outage.onSilence((reason) => {
+    searching.breakOff(reason)
+    searches.refuseWaiting(reason)
+  })
+  const searched = <R>(tenantId: string, statement: Statement): Promise<R[]> =>
+    searching.use(async (client) => {
+      // What is asked may take long. Whether somebody is there to answer is asked beside it.
+      const doubt = setTimeout(() => ask({ text: 'select 1' }).catch(() => {}), doubtMilliseconds)
+      return readAs<R>(client, long, tenantId, statement).finally(() => clearTimeout(doubt))
+    })
   const lent = <T>(owner: string, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     const asked = performance.now()
     return writes.run(owner, () => outage.bridge(async () => work(await lend()), asked))
@@ -203,10 +216,7 @@ export const openDatabase = (
         closing: closing.signal,
         read,
         bodyOf: (named) => keyed.bodyOf(named),
-        readSlowly: (statement) =>
-          searches.run(tenantId, () =>
-            outage.bridge(() => searching.use((client) => readAs(client, long, tenantId, statement))),
-          ),
+        readSlowly: (statement) => searches.run(tenantId, () => outage.bridge(() => searched(tenantId, statement))),
         writeJoined: (write) => joinedBy(write.text).write(tenantId, write),
         transaction: (work) =>
           lent(tenantId, (client) => runTransaction(client, patience, `begin; ${setTenant(tenantId)}`, work)).finally(

@@ -8,7 +8,8 @@ export class Busy extends Unavailable {
   }
 }
 
-type Owner = { running: number; waiting: (() => void)[] }
+type Waiting = { go: () => void; refuse: (reason: Error) => void }
+type Owner = { running: number; waiting: Waiting[] }
 
 /**
  * At most `size` at once and `share` for one owner, who wait in turns: nobody's many keep out somebody else's one. Nobody
@@ -50,6 +51,11 @@ export class FairLanes {
     return this.#owners.values().reduce((sum, { waiting }) => sum + waiting.length, 0)
   }
 
+  /** Nobody who waits now gets a turn. */
+  refuseWaiting(reason: Error): void {
+    for (const { refuse } of [...this.#owners.values()].flatMap(({ waiting }) => waiting)) refuse(reason)
+  }
+
   #start(owner: Owner): void {
     this.#running++
     owner.running++
@@ -58,16 +64,19 @@ export class FairLanes {
   #wait(name: string, owner: Owner): Promise<void> {
     if (owner.waiting.length >= this.#mostWaiting) throw new Busy('too many calls of this tenant wait already')
     const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const refuse = (reason: Error) => {
+      clearTimeout(tooLong)
+      owner.waiting.splice(owner.waiting.indexOf(waiting), 1)
+      if (owner.running === 0 && owner.waiting.length === 0) this.#owners.delete(name)
+      reject(reason)
+    }
     const go = () => {
       clearTimeout(tooLong)
       resolve()
     }
-    const tooLong = setTimeout(() => {
-      owner.waiting.splice(owner.waiting.indexOf(go), 1)
-      if (owner.running === 0 && owner.waiting.length === 0) this.#owners.delete(name)
-      reject(new Busy('too many calls are under way'))
-    }, this.#longestWaitMilliseconds)
-    owner.waiting.push(go)
+    const waiting = { go, refuse }
+    const tooLong = setTimeout(() => refuse(new Busy('too many calls are under way')), this.#longestWaitMilliseconds)
+    owner.waiting.push(waiting)
     return promise
   }
 
@@ -75,10 +84,10 @@ export class FairLanes {
     for (const owner of this.#owners.values()) {
       if (this.#running >= this.#size) return
       if (owner.running >= this.#share) continue
-      const go = owner.waiting.shift()
-      if (!go) continue
+      const next = owner.waiting.shift()
+      if (!next) continue
       this.#start(owner)
-      go()
+      next.go()
     }
   }
 }

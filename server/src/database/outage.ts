@@ -13,6 +13,17 @@ const longestPauseMilliseconds = 400
 export class Outage {
   #began: number | null = null
   #heard = performance.now()
+  readonly #onSilence: ((reason: Error) => void)[] = []
+
+  /** Told when nothing was heard for too long over one of the connections: those that were open then may lead nowhere too. */
+  onSilence(act: (reason: Error) => void): void {
+    this.#onSilence.push(act)
+  }
+
+  /** Told by the connections, of what ended one. */
+  ended(reason: Error): void {
+    if (isSilence(reason)) for (const act of this.#onSilence) act(reason)
+  }
 
   /** Opens a connection, and keeps in mind since when that fails. */
   async note<T>(opening: Promise<T>): Promise<T> {
