@@ -212,28 +212,50 @@ describe('writes that join each other', () => {
     assert.deepEqual([asked, writes.waiting()], [[['one'], ['three']], 0])
   })
 
-  const sizes = `select value->>'id' as id, json_array_length($1)::text as body from json_array_elements($1)`
-  const write = (tenantId: string, id: string, text = sizes) =>
-    service.database.forTenant(tenantId).writeJoined({ text, id, item: JSON.stringify({ id }) })
+  /** Those of which groups are asked for, by tenants and size, each of which ends with the next turn. */
+  const asking = () => {
+    const asked: [string[], number][] = []
+    const ask = async (tenantIds: string[], items: string): Promise<Row[]> => {
+      asked.push([tenantIds, JSON.parse(items).length])
+      await nextTurn()
+      return []
+    }
+    const writes = new JoinedWrites(ask, { acrossTenants: true, mostUnderWay: 1, longestWaitMilliseconds: 5_000 })
+    const write = (tenantId: string, count: number) =>
+      Array.from({ length: count }, (_, number) => writes.write(tenantId, { text: '', id: `${number}`, item: '{}' }))
+    return { asked, write }
+  }
 
   test('are not kept out by the many of another tenant', async () => {
-    const many = Array.from({ length: 90 }, (_, number) => write('many', `many-${number}`))
-    const one = write('one', 'one')
-    // 25 of the one tenant and the only one of the other, then 50 and the rest.
-    assert.equal(await one, '26')
-    const groups = new Map<string | null, number>()
-    for (const size of await Promise.all(many)) groups.set(size, (groups.get(size) ?? 0) + 1)
-    assert.deepEqual([...groups].sort(), [
-      ['15', 15],
-      ['26', 25],
-      ['50', 50],
+    const { asked, write } = asking()
+    const first = write('first', 1)
+    await nextTurn()
+    await Promise.all([...first, ...write('many', 90), ...write('one', 1)])
+    assert.deepEqual(asked, [
+      [['first'], 1],
+      // Of each the same share.
+      [['many', 'one'], 26],
+      [['many'], 50],
+      [['many'], 15],
     ])
+  })
+
+  test('go with all that one turn brings, and at once when they are eight', async () => {
+    const { asked, write } = asking()
+    const seven = write('one', 7)
+    assert.deepEqual(asked, [])
+    const two = write('two', 2)
+    assert.deepEqual(asked, [[['one', 'two'], 8]])
+    await Promise.all([...seven, ...two])
+    assert.deepEqual(asked.slice(1), [[['two'], 1]])
   })
 
   test('all hear that the outcome is not known when their connection is lost', async () => {
     const text = `select pg_sleep(30)::text as body, 'x' as id, $1::json`
-    const lost = [write('one', '1', text), write('two', '2', text)].map((write) =>
-      assert.rejects(write, { code: '08007' }),
+    const lost = ['one', 'two'].map((tenantId) =>
+      assert.rejects(service.database.forTenant(tenantId).writeJoined({ text, id: tenantId, item: '{}' }), {
+        code: '08007',
+      }),
     )
     await until('it is under way', async () => {
       const { rows } = await service.owner.query(

@@ -13,6 +13,8 @@ type Waiting = { id: string; item: string; since: number; settle: PromiseWithRes
 type Limits = { acrossTenants: boolean; mostUnderWay: number; longestWaitMilliseconds: number }
 
 const mostInGroup = 50
+/** So many go at once, and not at the end of the turn that brings them: the server works while more are still read. */
+const worthGoing = 8
 /** Of one tenant. Whoever finds so many goes another way, where those who cannot be served are refused. */
 const mostWaiting = 100
 
@@ -29,6 +31,7 @@ export class JoinedWrites {
   readonly #lines = new Map<string, Waiting[]>()
   readonly #busy = new Set<string>()
   #underWay = 0
+  #waiting = 0
   #isStarting = false
 
   constructor(ask: Ask, { acrossTenants, mostUnderWay, longestWaitMilliseconds }: Limits) {
@@ -45,12 +48,14 @@ export class JoinedWrites {
     const settle = Promise.withResolvers<string | null>()
     line.push({ id, item, since: performance.now(), settle })
     this.#lines.set(tenantId, line)
-    this.#startSoon()
+    this.#waiting++
+    if (this.#waiting >= worthGoing) this.#start()
+    else this.#startSoon()
     return settle.promise
   }
 
   waiting(): number {
-    return this.#lines.values().reduce((sum, line) => sum + line.length, 0)
+    return this.#waiting
   }
 
   /** At the end of this turn of the event loop, with all that it brings. */
@@ -59,13 +64,17 @@ export class JoinedWrites {
     this.#isStarting = true
     setImmediate(() => {
       this.#isStarting = false
-      this.#refuseLate()
-      while (this.#underWay < this.#mostUnderWay) {
-        const tenantIds = [...this.#lines.keys()].filter((id) => !this.#busy.has(id)).slice(0, this.#mostTenants)
-        if (tenantIds.length === 0) return
-        this.#send(tenantIds, this.#take(tenantIds))
-      }
+      this.#start()
     })
+  }
+
+  #start(): void {
+    if (this.#underWay < this.#mostUnderWay) this.#refuseLate()
+    while (this.#underWay < this.#mostUnderWay) {
+      const tenantIds = [...this.#lines.keys()].filter((id) => !this.#busy.has(id)).slice(0, this.#mostTenants)
+      if (tenantIds.length === 0) return
+      this.#send(tenantIds, this.#take(tenantIds))
+    }
   }
 
   /** When the group before them was slow, or the server is away: no timer ends a wait, because groups end by themselves. */
@@ -73,8 +82,10 @@ export class JoinedWrites {
     const latest = performance.now() - this.#longestWaitMilliseconds
     for (const [tenantId, line] of this.#lines) {
       const late = line.findIndex(({ since }) => since > latest)
-      for (const { settle } of line.splice(0, late < 0 ? line.length : late))
+      for (const { settle } of line.splice(0, late < 0 ? line.length : late)) {
+        this.#waiting--
         settle.reject(new Busy('too many calls are under way'))
+      }
       if (line.length === 0) this.#lines.delete(tenantId)
     }
   }
@@ -85,6 +96,7 @@ export class JoinedWrites {
     return tenantIds.flatMap((tenantId) => {
       const line = this.#lines.get(tenantId) ?? []
       const taken = line.splice(0, share)
+      this.#waiting -= taken.length
       this.#lines.delete(tenantId)
       // To the end of the round.
       if (line.length > 0) this.#lines.set(tenantId, line)

@@ -117,7 +117,6 @@ const beginningWith =
   (begin: { name: string }): AsTenant =>
   <R>(client: pg.ClientBase, tenantId: string, statement: Statement): Promise<R[]> =>
     new Promise((resolve, reject) => {
-      gather(client)
       client.query(
         new TenantStatement(beginningOf(begin.name, tenantId), prepared(statement), (error, rows) => {
           if (error) reject(error)
@@ -127,5 +126,11 @@ const beginningWith =
       )
     })
 
-export const readAsTenant = beginningWith(beginRead)
+const read = beginningWith(beginRead)
+
+export const readAsTenant: AsTenant = (client, tenantId, statement) => {
+  gather(client)
+  return read(client, tenantId, statement)
+}
+/** At once: nobody else's statement goes over the same connection. */
 export const writeAsTenant = beginningWith(beginWrite)

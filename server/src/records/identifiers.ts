@@ -1,9 +1,9 @@
-import { randomFillSync } from 'node:crypto'
 import { type Resource, type ResourceName, resources } from '@masthead/contract'
 import type { Query } from '../database/connection.ts'
 import type { TenantDatabase } from '../database/database.ts'
 import type { KeyedStatement } from '../database/keyed-reads.ts'
 import { invalidProperty, Problem } from '../problem.ts'
+import { randomHex } from '../random-hex.ts'
 import { columnOf } from './tables.ts'
 
 const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -91,7 +91,6 @@ const describe = (resource: ResourceName, given: string): string =>
   `${resources[resource].singular} "${given.slice(0, 100)}"`
 
 const state = { milliseconds: 0, counter: 0 }
-const random = Buffer.alloc(8)
 
 /** UUIDv7 (RFC 9562): ids made by one process ascend, by a 12-bit counter within the millisecond. */
 export const newId = (): string => {
@@ -102,9 +101,8 @@ export const newId = (): string => {
 }
 
 const uuidv7 = (milliseconds: number, counter: number): string => {
-  randomFillSync(random)
   const time = milliseconds.toString(16).padStart(12, '0')
   const middle = (0x7000 | counter).toString(16)
-  const variant = ((random.readUInt16BE(0) & 0x3fff) | 0x8000).toString(16)
-  return `${time.slice(0, 8)}-${time.slice(8)}-${middle}-${variant}-${random.toString('hex', 2)}`
+  const variant = ((Number.parseInt(randomHex(4), 16) & 0x3fff) | 0x8000).toString(16)
+  return `${time.slice(0, 8)}-${time.slice(8)}-${middle}-${variant}-${randomHex(12)}`
 }

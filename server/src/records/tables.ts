@@ -12,10 +12,17 @@ export type Table = {
   classCount: number
 }
 
+/** By the names of fields, which are those of the contract. */
+const columns = new Map<string, string>()
+
 /** Names of columns stand in statements as they are, so nothing but a name may become one. */
 export const columnOf = (field: string): string => {
+  const known = columns.get(field)
+  if (known !== undefined) return known
   if (!/^[a-z][A-Za-z0-9]*$/.test(field)) throw new Error('this cannot be the name of a field')
-  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  const column = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  columns.set(field, column)
+  return column
 }
 
 /** Statuses are compared by their folded form, which the program keeps beside them. */

@@ -267,7 +267,8 @@ const count = (table: Table, changes: string): string => `
     on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count`
 
 const columnsOf = (fields: Fields): Record<string, unknown> => {
-  const row = Object.fromEntries(Object.entries(fields).map(([field, value]) => [columnOf(field), value]))
+  const row: Record<string, unknown> = {}
+  for (const [field, value] of Object.entries(fields)) row[columnOf(field)] = value
   if (typeof fields.status === 'string') row.status_key = foldedStatus(fields.status)
   else if ('status' in fields) row.status_key = null
   return row

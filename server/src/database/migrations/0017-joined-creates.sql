@@ -14,8 +14,11 @@ begin
   with given as materialized (
     select *, gen_random_bytes(32) as key
     from rows from (
-      json_populate_recordset(null::contacts, records),
-      json_to_recordset(records) as (search_text text, author json, after json)
+      json_to_recordset(records) as (
+        tenant_id uuid, id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text,
+        extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text,
+        deleted_at timestamptz, created_at timestamptz, updated_at timestamptz,
+        search_text text, author json, after json)
     ) with ordinality
   ), possible as materialized (
     select given.*, row_number() over (partition by tenant_id order by ordinality) as nth
