@@ -148,14 +148,13 @@ export const openPool = (
 }
 
 /** From a pool, but none that was open when another broke: it may lead nowhere too, and say so only by silence. */
-export const lendFrom = (pool: pg.Pool, outage: Outage): (() => Promise<pg.PoolClient>) => {
+export const lendFrom = (pool: pg.Pool): (() => Promise<pg.PoolClient>) => {
   const openedAt = new WeakMap<pg.ClientBase, number>()
   let brokenAt = Number.NEGATIVE_INFINITY
   pool.on('connect', (client) => {
     openedAt.set(client, performance.now())
-    client.on('error', (error) => {
+    client.on('error', () => {
       brokenAt = performance.now()
-      outage.ended(error)
     })
   })
   return async () => {

@@ -139,7 +139,7 @@ export const openDatabase = (
   const polling = new SharedConnections(1, () => openReading(patience), outage)
   const searching = new SharedConnections(connections.searching, () => openReading(long), outage)
   const writing = openPool(connectionString, role, connections.writing, patience, {}, prepareWrites)
-  const lend = lendFrom(writing, outage)
+  const lend = lendFrom(writing)
   const reads = new FairLanes(
     pipelined * connections.reading,
     shareOf(pipelined * connections.reading),
@@ -150,9 +150,10 @@ export const openDatabase = (
   const writes = new FairLanes(connections.writing, shareOf(connections.writing), patience.silenceMilliseconds)
   const groups = new GroupedWrites()
   const ask: Query = (statement) => reading.use((client) => queryOn(client, patience)(statement))
-  outage.onSilence((reason) => {
+  // Not told by those that write: a commit that waits for a standby is silent, too, and then reads go on.
+  outage.onSilence((reason, isEverywhere) => {
     searching.breakOff(reason)
-    searches.refuseWaiting(reason)
+    if (isEverywhere) searches.refuseWaiting(reason)
   })
   const searched = <R>(tenantId: string, statement: Statement): Promise<R[]> =>
     searching.use(async (client) => {

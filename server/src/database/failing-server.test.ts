@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { basePath } from '@masthead/contract'
 import pg from 'pg'
 import { postmasterOf, temporaryDataDirectory, until } from '../../test/masthead-process.ts'
@@ -90,6 +91,7 @@ describe('a standby', () => {
 
 describe('a commit that waits for a standby', async () => {
   const tokens = await Promise.all(Array.from({ length: 20 }, () => tenant.serviceToken()))
+  const newcomer = await tenant.serviceToken()
   const configure = async (standbys: string) => {
     await ask(`alter system set synchronous_standby_names = '${standbys}'`)
     await ask('select pg_reload_conf()')
@@ -128,12 +130,27 @@ describe('a commit that waits for a standby', async () => {
     assertProblem(await sendAndCancel(), 'unavailable')
   })
 
-  test('keeps nobody from reading', async () => {
+  test('keeps nobody from searching, also when it is given up', async () => {
+    const search = (words: number) => service.call('GET', `/contacts?search=${words}`, { token })
+    const running = () => service.database.load().writing.running
+    assert.equal((await service.call('GET', '/contacts', { token: newcomer })).status, 200)
+    await until('its note waits', () => running() === 1)
+    // It is given up after five seconds, and who waits for a lock after three.
+    await delay(4_000)
+    const holder = new pg.Client(server.connectionString)
+    await holder.connect()
+    await holder.query('begin; lock table search_texts')
+    const searches = Promise.all([1, 2, 3, 4].map(search))
+    await until('it is given up', () => running() === 0)
+    await holder.end()
+    for (const { status } of await searches) assert.equal(status, 200)
+  })
+
+  test('nor from reading', async () => {
     const began = performance.now()
-    for (let newcomer = 0; newcomer < 20; newcomer++) {
+    for (const token of tokens) {
       // Whoever comes for the first time has this noted, which waits too.
-      const answer = await service.call('GET', '/contacts', { token: tokens[newcomer] ?? '' })
-      assert.equal(answer.status, 200)
+      assert.equal((await service.call('GET', '/contacts', { token })).status, 200)
     }
     assert.ok(performance.now() - began < 4_000)
   })

@@ -213,14 +213,14 @@ describe('writes that join each other', () => {
   })
 
   /** Those of which groups are asked for, by tenants and size, each of which ends with the next turn. */
-  const asking = () => {
+  const asking = (mostUnderWay = 1) => {
     const asked: [string[], number][] = []
     const ask = async (tenantIds: string[], items: string): Promise<Row[]> => {
       asked.push([tenantIds, JSON.parse(items).length])
       await nextTurn()
       return []
     }
-    const writes = new JoinedWrites(ask, { acrossTenants: true, mostUnderWay: 1, longestWaitMilliseconds: 5_000 })
+    const writes = new JoinedWrites(ask, { acrossTenants: true, mostUnderWay, longestWaitMilliseconds: 5_000 })
     const write = (tenantId: string, count: number) =>
       Array.from({ length: count }, (_, number) => writes.write(tenantId, { text: '', id: `${number}`, item: '{}' }))
     return { asked, write }
@@ -248,6 +248,18 @@ describe('writes that join each other', () => {
     assert.deepEqual(asked, [[['one', 'two'], 8]])
     await Promise.all([...seven, ...two])
     assert.deepEqual(asked.slice(1), [[['two'], 1]])
+  })
+
+  test('do not go one by one while many of a tenant wait for its own', async () => {
+    const { asked, write } = asking(2)
+    const many = write('many', 8 + 10)
+    const others = ['one', 'two', 'three'].flatMap((tenantId) => write(tenantId, 1))
+    await Promise.all([...many, ...others])
+    assert.deepEqual(asked, [
+      [['many'], 8],
+      [['one', 'two', 'three'], 3],
+      [['many'], 10],
+    ])
   })
 
   test('all hear that the outcome is not known when their connection is lost', async () => {

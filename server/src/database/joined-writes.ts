@@ -49,13 +49,19 @@ export class JoinedWrites {
     line.push({ id, item, since: performance.now(), settle })
     this.#lines.set(tenantId, line)
     this.#waiting++
-    if (this.#waiting >= worthGoing) this.#start()
+    if (this.#waiting >= worthGoing && this.#free() >= worthGoing) this.#start()
     else this.#startSoon()
     return settle.promise
   }
 
   waiting(): number {
     return this.#waiting
+  }
+
+  /** Those that could go now. */
+  #free(): number {
+    if (this.#underWay === this.#mostUnderWay) return 0
+    return this.#busy.values().reduce((free, id) => free - (this.#lines.get(id)?.length ?? 0), this.#waiting)
   }
 
   /** At the end of this turn of the event loop, with all that it brings. */
@@ -69,7 +75,7 @@ export class JoinedWrites {
   }
 
   #start(): void {
-    if (this.#underWay < this.#mostUnderWay) this.#refuseLate()
+    this.#refuseLate()
     while (this.#underWay < this.#mostUnderWay) {
       const tenantIds = [...this.#lines.keys()].filter((id) => !this.#busy.has(id)).slice(0, this.#mostTenants)
       if (tenantIds.length === 0) return

@@ -5,6 +5,10 @@ import { isSilence, isWorthRepeating } from './unavailable.ts'
 const bridgedMilliseconds = 3_000
 const shortestPauseMilliseconds = 25
 const longestPauseMilliseconds = 400
+/** Of a server that is there something is heard more often, while anybody asks. */
+const quietMilliseconds = 2_000
+
+type OnSilence = (reason: Error, isEverywhere: boolean) => void
 
 /**
  * The time in which the server cannot be reached. Callers wait for its end only while it is young; once it lasts, they
@@ -13,16 +17,18 @@ const longestPauseMilliseconds = 400
 export class Outage {
   #began: number | null = null
   #heard = performance.now()
-  readonly #onSilence: ((reason: Error) => void)[] = []
+  readonly #onSilence: OnSilence[] = []
 
-  /** Told when nothing was heard for too long over one of the connections: those that were open then may lead nowhere too. */
-  onSilence(act: (reason: Error) => void): void {
+  /** Told when nothing was heard for too long over a shared connection, and whether over no other either: all may lead nowhere. */
+  onSilence(act: OnSilence): void {
     this.#onSilence.push(act)
   }
 
-  /** Told by the connections, of what ended one. */
+  /** Told by shared connections, of what ended one. */
   ended(reason: Error): void {
-    if (isSilence(reason)) for (const act of this.#onSilence) act(reason)
+    if (!isSilence(reason)) return
+    const isEverywhere = performance.now() - this.#heard > quietMilliseconds
+    for (const act of this.#onSilence) act(reason, isEverywhere)
   }
 
   /** Opens a connection, and keeps in mind since when that fails. */
