@@ -2,13 +2,15 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { ManagementScope, Scope } from '@masthead/contract'
 import type { Revisions } from '../database/revisions.ts'
 import { compress, type Encoding, leastCompressedBytes } from './compression.ts'
+import type { Head } from './kept-head.ts'
 
 /** An answer in one encoding. */
 export type Form = {
   headers: Record<string, string>
   body: Buffer
-  /** Names and values by turns, with and without what tells of a body; made when they are first sent so. */
-  lines?: { whole: string[]; bare: string[] }
+  /** With and without what tells of a body, since they were first sent so. */
+  head?: Head | undefined
+  bareHead?: Head | undefined
 }
 
 /** An answer in memory, in the encodings in which it was asked for so far; always also as it is. */
@@ -67,8 +69,8 @@ export type Remembered = {
 /** What an entry weighs beside its forms, by estimate. */
 const overheadBytes = 1_024
 
-/** Its headers stand there twice, for each of two kinds of answer as names and values by turns. */
-const weightOf = ({ headers, body }: Form): number => body.length + 512 + 2 * Object.values(headers).join().length
+/** Its headers stand there three times: by themselves, and in the heads of two kinds of answer. */
+const weightOf = ({ headers, body }: Form): number => body.length + 1_024 + 3 * Object.values(headers).join().length
 
 /** Small buffers are parts of large ones, which would be kept with them. */
 const alone = (form: Form): Form => {

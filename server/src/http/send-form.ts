@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import type { SentAnswer } from '../database/kept-answers.ts'
-import { type Form, withoutContent } from './answer-cache.ts'
+import { withoutContent } from './answer-cache.ts'
 import { openToAllOrigins } from './cross-origin.ts'
+import { type Head, headOf, isUsual, writeKept } from './kept-head.ts'
 import type { Charge } from './rate-limit.ts'
 import type { ReadAnswer } from './reads.ts'
 
@@ -13,14 +14,31 @@ export const sendForm = (
   charge: Charge | null,
 ): void => {
   if (isCurrent) charge?.refund()
-  const { whole, bare } = linesOf(form)
-  const headers = [...(isCurrent ? bare : whole), 'x-request-id', requestId]
-  if (charge) for (const [name, value] of Object.entries(charge.headers())) headers.push(name, value)
-  response.writeHead(isCurrent ? 304 : 200, headers)
-  if (isCurrent) response.end()
+  const more = charge?.headers() ?? {}
+  if (isCurrent) {
+    form.bareHead = writeHead(response, 304, form.bareHead, () => withoutContent(form), requestId, more)
+    response.end()
+    return
+  }
+  form.head = writeHead(response, 200, form.head, () => form.headers, requestId, more)
   // As a text it goes out in one piece with the head, each byte a character.
-  else if (form.body.length < mostInOnePiece) response.end(form.body.toString('latin1'), 'latin1')
+  if (form.body.length < mostInOnePiece) response.end(form.body.toString('latin1'), 'latin1')
   else response.end(form.body)
+}
+
+/** Answers what to keep for the next time. */
+const writeHead = (
+  response: ServerResponse,
+  status: 200 | 304,
+  kept: Head | undefined,
+  headers: () => Record<string, string>,
+  requestId: string,
+  more: Record<string, string>,
+): Head | undefined => {
+  if (!isUsual(response)) response.writeHead(status, { ...headers(), 'x-request-id': requestId, ...more })
+  else if (kept) writeKept(response, status, kept, requestId, more)
+  else return headOf(response.writeHead(status, { ...headers(), 'x-request-id': requestId, ...more }), requestId)
+  return kept
 }
 
 const mostInOnePiece = 8_192
@@ -39,13 +57,4 @@ export const sendRefusal = (
   }
   const own = { 'x-request-id': requestId, 'content-length': Buffer.byteLength(body) }
   response.writeHead(status, { ...openToAllOrigins, ...charge?.headers(), ...headers, ...own }).end(body)
-}
-
-/** Names and values by turns. */
-const linesOf = (form: Form): NonNullable<Form['lines']> => {
-  form.lines ??= {
-    whole: Object.entries(form.headers).flat(),
-    bare: Object.entries(withoutContent(form)).flat(),
-  }
-  return form.lines
 }

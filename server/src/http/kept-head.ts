@@ -1,0 +1,55 @@
+import type { ServerResponse } from 'node:http'
+
+/** What is the same each time: up to the request id, and what follows the date. */
+export type Head = { start: string; end: string }
+
+/** Node keeps the head there from when it is made until it is sent. */
+type Written = ServerResponse & { _header?: string | null }
+const written = (response: ServerResponse): Written => response // one property more than its declaration has
+
+/** Whether Node would write the head of this answer like that of any other: for who keeps the connection. */
+export const isUsual = (response: ServerResponse): boolean =>
+  response.shouldKeepAlive &&
+  response.sendDate &&
+  response.req.method === 'GET' &&
+  response.req.httpVersionMinor === 1 &&
+  response.getHeaderNames().length === 0
+
+/** Of the head that Node has just made, whose last own lines were the request id and what is different each time. */
+export const headOf = (response: ServerResponse, requestId: string): Head | undefined => {
+  const text = written(response)._header ?? ''
+  const id = text.indexOf(idLine)
+  const date = text.indexOf('\r\nDate: ', id)
+  const end = text.indexOf('\r\n', date + 2)
+  if (id < 0 || date < 0 || end < 0 || !text.startsWith(`${requestId}\r\n`, id + idLine.length)) return undefined
+  return { start: text.slice(0, id + idLine.length), end: text.slice(end) }
+}
+
+/** In the place of `writeHead`, which would check and write each line anew. */
+export const writeKept = (
+  response: ServerResponse,
+  status: number,
+  { start, end }: Head,
+  requestId: string,
+  more: Record<string, string>,
+): void => {
+  let lines = ''
+  for (const name in more) lines += `${name}: ${more[name]}\r\n`
+  response.statusCode = status
+  written(response)._header = `${start}${requestId}\r\n${lines}Date: ${date()}${end}`
+}
+
+const idLine = '\r\nx-request-id: '
+
+let second = 0
+let text = ''
+
+/** It is read for every answer, and written once a second. */
+const date = (): string => {
+  const now = Math.floor(Date.now() / 1_000)
+  if (now !== second) {
+    second = now
+    text = new Date().toUTCString()
+  }
+  return text
+}
