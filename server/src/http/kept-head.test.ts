@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { basePath } from '@masthead/contract'
+import { until } from '../../test/masthead-process.ts'
 import { populatedTenant } from '../../test/populated-tenant.ts'
 import { startService } from '../../test/service.ts'
 
@@ -68,6 +70,15 @@ describe('an answer that is sent once more', () => {
       }
     })
   }
+
+  test('is not written by Node again', async (context) => {
+    const { mock } = context.mock.method(ServerResponse.prototype, 'writeHead')
+    await until('Node writes only that for who leaves', async () => {
+      const before = mock.callCount()
+      await answersTo({}, {}, closing)
+      return mock.callCount() === before + 1
+    })
+  })
 
   test('has no body, nor a word of one, for who has it', async () => {
     const [whole] = await answersTo({}, closing)

@@ -9,6 +9,7 @@ const written = (response: ServerResponse): Written => response // one property 
 
 /** Whether Node would write the head of this answer like that of any other: for who keeps the connection. */
 export const isUsual = (response: ServerResponse): boolean =>
+  !response.headersSent &&
   response.shouldKeepAlive &&
   response.sendDate &&
   response.req.method === 'GET' &&
@@ -21,7 +22,8 @@ export const headOf = (response: ServerResponse, requestId: string): Head | unde
   const id = text.indexOf(idLine)
   const date = text.indexOf('\r\nDate: ', id)
   const end = text.indexOf('\r\n', date + 2)
-  if (id < 0 || date < 0 || end < 0 || !text.startsWith(`${requestId}\r\n`, id + idLine.length)) return undefined
+  const isKept = text.startsWith('\r\nConnection: keep-alive\r\n', end)
+  if (id < 0 || date < 0 || !isKept || !text.startsWith(`${requestId}\r\n`, id + idLine.length)) return undefined
   return { start: text.slice(0, id + idLine.length), end: text.slice(end) }
 }
 
