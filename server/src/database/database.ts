@@ -128,7 +128,11 @@ export const openDatabase = (
   { connections = connectionsAlone, patience = short, revisions = new Revisions() }: Opening = {},
 ): Database => {
   const options = clientOptions(connectionString)
-  const outage = new Outage()
+  // Not told by those that write: a commit that waits for a standby is silent, too, and then reads go on.
+  const outage = new Outage((reason, isEverywhere) => {
+    searching.breakOff(reason)
+    if (isEverywhere) searches.refuseWaiting(reason)
+  })
   const closing = new AbortController()
   const openReading = (patience: Patience): Promise<pg.Client> => {
     const client = newClient({ ...options, types: fromBytes })
@@ -150,11 +154,6 @@ export const openDatabase = (
   const writes = new FairLanes(connections.writing, shareOf(connections.writing), patience.silenceMilliseconds)
   const groups = new GroupedWrites()
   const ask: Query = (statement) => reading.use((client) => queryOn(client, patience)(statement))
-  // Not told by those that write: a commit that waits for a standby is silent, too, and then reads go on.
-  outage.onSilence((reason, isEverywhere) => {
-    searching.breakOff(reason)
-    if (isEverywhere) searches.refuseWaiting(reason)
-  })
   const searched = <R>(tenantId: string, statement: Statement): Promise<R[]> =>
     searching.use(async (client) => {
       // What is asked may take long. Whether somebody is there to answer is asked beside it.

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { basePath } from '@masthead/contract'
 import pg from 'pg'
 import { postmasterOf, temporaryDataDirectory, until } from '../../test/masthead-process.ts'
@@ -136,7 +135,8 @@ describe('a commit that waits for a standby', async () => {
     assert.equal((await service.call('GET', '/contacts', { token: newcomer })).status, 200)
     await until('its note waits', () => running() === 1)
     // It is given up after five seconds, and who waits for a lock after three.
-    await delay(4_000)
+    const forLong = `select ${waiting} and clock_timestamp() - query_start > interval '4 seconds'`
+    await until('it has waited for long', async () => (await ask(forLong)).length === 1)
     const holder = new pg.Client(server.connectionString)
     await holder.connect()
     await holder.query('begin; lock table search_texts')

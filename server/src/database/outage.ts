@@ -17,18 +17,17 @@ type OnSilence = (reason: Error, isEverywhere: boolean) => void
 export class Outage {
   #began: number | null = null
   #heard = performance.now()
-  readonly #onSilence: OnSilence[] = []
+  readonly #onSilence: OnSilence
 
   /** Told when nothing was heard for too long over a shared connection, and whether over no other either: all may lead nowhere. */
-  onSilence(act: OnSilence): void {
-    this.#onSilence.push(act)
+  constructor(onSilence: OnSilence) {
+    this.#onSilence = onSilence
   }
 
   /** Told by shared connections, of what ended one. */
   ended(reason: Error): void {
     if (!isSilence(reason)) return
-    const isEverywhere = performance.now() - this.#heard > quietMilliseconds
-    for (const act of this.#onSilence) act(reason, isEverywhere)
+    this.#onSilence(reason, performance.now() - this.#heard > quietMilliseconds)
   }
 
   /** Opens a connection, and keeps in mind since when that fails. */

@@ -7,8 +7,30 @@ export type Head = { start: string; end: string }
 type Written = ServerResponse & { _header?: string | null }
 const written = (response: ServerResponse): Written => response // one property more than its declaration has
 
+/**
+ * As `writeHead` of the response does, which checks and writes each line anew: so the head is kept when it was written once.
+ * Answers what to keep for the next time.
+ */
+export const writeHead = (
+  response: ServerResponse,
+  status: number,
+  kept: Head | undefined,
+  headers: () => Record<string, string>,
+  requestId: string,
+  more: Record<string, string>,
+): Head | undefined => {
+  const usual = isUsual(response)
+  if (usual && kept) {
+    response.statusCode = status
+    written(response)._header = textOf(kept, requestId, more)
+    return kept
+  }
+  response.writeHead(status, { ...headers(), 'x-request-id': requestId, ...more })
+  return usual ? headOf(response, requestId) : kept
+}
+
 /** Whether Node would write the head of this answer like that of any other: for who keeps the connection. */
-export const isUsual = (response: ServerResponse): boolean =>
+const isUsual = (response: ServerResponse): boolean =>
   !response.headersSent &&
   response.shouldKeepAlive &&
   response.sendDate &&
@@ -17,7 +39,7 @@ export const isUsual = (response: ServerResponse): boolean =>
   response.getHeaderNames().length === 0
 
 /** Of the head that Node has just made, whose last own lines were the request id and what is different each time. */
-export const headOf = (response: ServerResponse, requestId: string): Head | undefined => {
+const headOf = (response: ServerResponse, requestId: string): Head | undefined => {
   const text = written(response)._header ?? ''
   const id = text.indexOf(idLine)
   const date = text.indexOf('\r\nDate: ', id)
@@ -27,18 +49,10 @@ export const headOf = (response: ServerResponse, requestId: string): Head | unde
   return { start: text.slice(0, id + idLine.length), end: text.slice(end) }
 }
 
-/** In the place of `writeHead`, which would check and write each line anew. */
-export const writeKept = (
-  response: ServerResponse,
-  status: number,
-  { start, end }: Head,
-  requestId: string,
-  more: Record<string, string>,
-): void => {
+const textOf = ({ start, end }: Head, requestId: string, more: Record<string, string>): string => {
   let lines = ''
   for (const name in more) lines += `${name}: ${more[name]}\r\n`
-  response.statusCode = status
-  written(response)._header = `${start}${requestId}\r\n${lines}Date: ${date()}${end}`
+  return `${start}${requestId}\r\n${lines}Date: ${date()}${end}`
 }
 
 const idLine = '\r\nx-request-id: '

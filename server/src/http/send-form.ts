@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { SentAnswer } from '../database/kept-answers.ts'
 import { withoutContent } from './answer-cache.ts'
 import { openToAllOrigins } from './cross-origin.ts'
-import { type Head, headOf, isUsual, writeKept } from './kept-head.ts'
+import { writeHead } from './kept-head.ts'
 import type { Charge } from './rate-limit.ts'
 import type { ReadAnswer } from './reads.ts'
 
@@ -24,21 +24,6 @@ export const sendForm = (
   // As a text it goes out in one piece with the head, each byte a character.
   if (form.body.length < mostInOnePiece) response.end(form.body.toString('latin1'), 'latin1')
   else response.end(form.body)
-}
-
-/** Answers what to keep for the next time. */
-const writeHead = (
-  response: ServerResponse,
-  status: 200 | 304,
-  kept: Head | undefined,
-  headers: () => Record<string, string>,
-  requestId: string,
-  more: Record<string, string>,
-): Head | undefined => {
-  if (!isUsual(response)) response.writeHead(status, { ...headers(), 'x-request-id': requestId, ...more })
-  else if (kept) writeKept(response, status, kept, requestId, more)
-  else return headOf(response.writeHead(status, { ...headers(), 'x-request-id': requestId, ...more }), requestId)
-  return kept
 }
 
 const mostInOnePiece = 8_192

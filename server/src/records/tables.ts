@@ -12,7 +12,7 @@ export type Table = {
   classCount: number
 }
 
-/** By the names of fields, which are those of the contract. */
+/** By the names of fields, which the program knows all. */
 const columns = new Map<string, string>()
 
 /** Names of columns stand in statements as they are, so nothing but a name may become one. */
