@@ -28,6 +28,7 @@ import { DelegatedTokens } from './identity/delegated-tokens.ts'
 import type { OutsideIssuer } from './identity/outside-issuer.ts'
 import { type Authenticator, Principals } from './identity/principal.ts'
 import { type Log, openLog } from './log.ts'
+import { Mailer, type MailOptions } from './mail/mailer.ts'
 import type { Handler } from './operation-call.ts'
 import { Problem } from './problem.ts'
 
@@ -45,6 +46,8 @@ export type AppOptions = {
   counting?: { memory?: CounterMemory; thread?: number; redisUrl?: string | null }
   /** Where answers to reads are remembered. */
   answers?: AnswerCache
+  /** Null where nothing is mailed. */
+  mail?: MailOptions | null
   log?: Log
   /** Hooks of who traces requests, before all others. */
   instrument?: (app: FastifyInstance) => void
@@ -143,7 +146,11 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   ])
   const principals = new Principals(database, delegated.customer)
   const { answers = new AnswerCache(database.revisions) } = options
-  const common = { database, handlers, baseUrl, issuer: 'secret' in delegation ? delegation.issuer : null, limiter }
+  const mailer = options.mail
+    ? new Mailer(options.mail, (error) => app.log.error({ err: error }, 'a mail could not be sent'))
+    : null
+  const issuer = 'secret' in delegation ? delegation.issuer : null
+  const common = { database, handlers, baseUrl, issuer, mailer, limiter }
   const customer = { ...common, api: customerApi, isOpenToAllOrigins: true }
   const reads = openReads({ ...customer, answers })
   await app.register((scope) => mountOperations(scope, { ...customer, reads, principals }), {

@@ -69,6 +69,14 @@ export type Config = {
   /** `LEGACY_ALLOW_PRIVATE`: `true` lets legacy systems have private and loopback addresses, and plain `http`: see docs/operating.md#legacy-systems. Default: `false`. */
   legacyAllowPrivate: boolean
 
+  // Mail
+
+  /**
+   * `SMTP_URL`: the mail server for invitations, as `smtps://user:password@mail.example.com` or `smtp://mail.example.com:587?requireTLS=true`: see docs/operating.md#people. Default: nothing is mailed, and whoever invites passes the link on.
+   * `MAIL_FROM`: the sender of these mails, like `Masthead <masthead@example.com>`. Default: `masthead` at the host of `BASE_URL`.
+   */
+  mail: { smtpUrl: string; from: string | null } | null
+
   // Who signs users in
 
   /** `AUTH_URL`: the address of the embedded authorization server. Default: `BASE_URL`. */
@@ -112,6 +120,9 @@ export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config
   redisUrl: environment.REDIS_URL ? readRedisUrl(environment.REDIS_URL) : null,
   secret: environment.MASTHEAD_SECRET ? readSecret(environment.MASTHEAD_SECRET) : null,
   legacyAllowPrivate: readFlag(environment.LEGACY_ALLOW_PRIVATE || 'false', 'LEGACY_ALLOW_PRIVATE'),
+  mail: environment.SMTP_URL
+    ? { smtpUrl: readSmtpUrl(environment.SMTP_URL), from: environment.MAIL_FROM || null }
+    : null,
   authUrl: environment.AUTH_URL ? readOrigin(environment.AUTH_URL, 'AUTH_URL') : null,
   outsideIssuer: environment.AUTH_ISSUER ? readOutsideIssuer(environment.AUTH_ISSUER, environment) : null,
 })
@@ -246,6 +257,13 @@ const readRedisUrl = (text: string): string => {
   if (/^rediss?:$/.test(URL.parse(text)?.protocol ?? '')) return text
   // It is not repeated here, because it may hold a password.
   throw new Error('REDIS_URL must be an address like redis://host:6379 or rediss://user:password@host:6379')
+}
+
+const readSmtpUrl = (text: string): string => {
+  const url = URL.parse(text)
+  if (url && /^smtps?:$/.test(url.protocol) && url.hostname !== '') return text
+  // It is not repeated here, because it may hold a password.
+  throw new Error('SMTP_URL must be an address like smtps://user:password@mail.example.com')
 }
 
 const readAddress = (text: string, name: string): string => {

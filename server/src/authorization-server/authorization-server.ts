@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import type { JWTVerifyGetKey } from 'jose'
 import type Provider from 'oidc-provider'
-import { deleteOldFailures } from '../identity/sign-in.ts'
+import { deleteOldAttempts } from '../identity/attempts.ts'
 import { deleteSpentKeys, ensureSigningKey, loadSigningKeys, signingKeysRevision } from '../identity/signing-keys.ts'
 import { lazily } from '../lazily.ts'
 import { deleteExpiredState } from './adapter.ts'
@@ -32,7 +32,7 @@ export class AuthorizationServer {
   }
 
   static async start(options: Omit<ProviderOptions, 'keys'>): Promise<AuthorizationServer> {
-    await options.database.transaction((query) => ensureSigningKey(query, options.secret))
+    await ensureSigningKey(options.database, options.secret)
     return new AuthorizationServer(options, await run(options))
   }
 
@@ -90,10 +90,10 @@ export class AuthorizationServer {
     if (performance.now() - this.#houseKeptAt < houseKeepingMilliseconds) return
     this.#houseKeptAt = performance.now()
     const { database, secret } = this.#options
-    await database.transaction((query) => ensureSigningKey(query, secret))
+    await ensureSigningKey(database, secret)
     await deleteSpentKeys(database.query)
     await deleteExpiredState(database.query)
-    await deleteOldFailures(database.query)
+    await deleteOldAttempts(database.query)
   }
 }
 

@@ -4,6 +4,7 @@ import { callerOf } from '../audit/author.ts'
 import type { Database, TenantDatabase } from '../database/database.ts'
 import type { SentAnswer } from '../database/kept-answers.ts'
 import { type Principal, type Principals, requireScope } from '../identity/principal.ts'
+import type { Mailer } from '../mail/mailer.ts'
 import { type Answer, type Call, type Handler, handlerOf } from '../operation-call.ts'
 import { Problem } from '../problem.ts'
 import { encoded, formOf } from './answer-cache.ts'
@@ -28,6 +29,7 @@ type Surroundings = {
   handlers: ReadonlyMap<string, Handler>
   baseUrl: string
   issuer: string | null
+  mailer: Mailer | null
   /** The reads of the interface. */
   reads: ReadonlyMap<string, Read>
   /** Pages of any origin may call it. */
@@ -103,7 +105,7 @@ const answerRead = (read: Read) => async (request: FastifyRequest, reply: Fastif
 
 const answerWrite = (named: NamedOperation, surroundings: Surroundings) => {
   const { name, operation } = named
-  const { api, database, handlers, baseUrl, issuer, afterWrite } = surroundings
+  const { api, database, handlers, baseUrl, issuer, mailer, afterWrite } = surroundings
   const handler = handlerOf(handlers, name)
   const readBody = bodyReader(operation)
   const headersOf = answerHeaders(named, baseUrl + api.basePath)
@@ -121,6 +123,7 @@ const answerWrite = (named: NamedOperation, surroundings: Surroundings) => {
       writer: { author, actingUser: principal.legacyUserId },
       tenant: database.forTenant(principal.tenantId),
       issuer,
+      mailer,
       onError: (error) => request.log.error({ reqId: request.id, err: error }, 'what a request began has failed'),
       requireCurrent: (body) => requireMatch(ifMatch, body),
     }

@@ -1,9 +1,10 @@
-import { generateKeyPair } from 'node:crypto'
+import { generateKeyPair, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { JWK } from 'jose'
 import { type Author, operator } from '../audit/author.ts'
 import { auditIn, installation } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
+import type { Database } from '../database/database.ts'
 import { Refusal } from '../refusal.ts'
 import { deriveKey, seal, unseal } from './sealing.ts'
 
@@ -56,29 +57,48 @@ export const deleteSpentKeys = async (query: Query): Promise<void> => {
   })
 }
 
-/** In one transaction under a lock: the key in use, made when there is none or the last is too old. */
-export const ensureSigningKey = async (query: Query, secret: string): Promise<void> => {
-  await lockKeys(query)
+/** The key in use, made when there is none or the last is too old. */
+export const ensureSigningKey = async (database: Database, secret: string): Promise<void> => {
+  if (await hasCurrentKey(database.query)) return
+  const pair = await newPair()
+  await database.transaction(async (query) => {
+    await lockKeys(query)
+    if (!(await hasCurrentKey(query))) await addKey(query, { kind: 'masthead' }, secret, pair)
+  })
+}
+
+const hasCurrentKey = async (query: Query): Promise<boolean> => {
   const [current] = await query<{ created_at: Date }>({
     text: 'select created_at from signing_keys where retired_at is null order by created_at desc limit 1',
   })
-  if (current && Date.now() - current.created_at.getTime() < longestUseMilliseconds) return
-  await addKey(query, { kind: 'masthead' }, secret)
+  return current !== undefined && Date.now() - current.created_at.getTime() < longestUseMilliseconds
 }
 
 /** A new key signs from now on; the one before stays published while its tokens live. */
-export const rotateSigningKey = async (query: Query, secret: string): Promise<string> => {
-  await lockKeys(query)
-  return addKey(query, operator, secret)
+export const rotateSigningKey = async (database: Database, secret: string): Promise<string> => {
+  const pair = await newPair()
+  return database.transaction(async (query) => {
+    await lockKeys(query)
+    return addKey(query, operator, secret, pair)
+  })
 }
+
+type Pair = { privateKey: KeyObject; publicKey: KeyObject }
+
+/** Before a transaction begins: on a busy machine it takes longer than PostgreSQL lets a transaction be idle. */
+const newPair = (): Promise<Pair> => promisify(generateKeyPair)('rsa', { modulusLength: 2048 })
 
 const lockKeys = (query: Query) => query({ text: `select pg_advisory_xact_lock(hashtext('masthead signing keys'))` })
 
-const addKey = async (query: Query, author: Author, secret: string): Promise<string> => {
+const addKey = async (
+  query: Query,
+  author: Author,
+  secret: string,
+  { privateKey, publicKey }: Pair,
+): Promise<string> => {
   // Refuses another secret before anything changes: it would lock out everybody who has the right one.
   await loadSigningKeys(query, secret)
   const { calculateJwkThumbprint, exportJWK } = await import('jose')
-  const { privateKey, publicKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 })
   const publicJwk = await exportJWK(publicKey)
   const id = await calculateJwkThumbprint(publicJwk)
   const common = { kid: id, alg: 'RS256', use: 'sig' }
