@@ -126,6 +126,23 @@ export class StateAdapter implements Adapter {
   }
 }
 
+/** The application and the user that a code or refresh token was given for. */
+export type Holder = { clientId: string; userId: string }
+
+/** Null when nobody was given it, or its time is over. */
+export const holderOf = async (
+  query: Query,
+  model: 'AuthorizationCode' | 'RefreshToken',
+  secret: string,
+): Promise<Holder | null> => {
+  const [row] = await query<{ payload: string }>({
+    text: 'select payload from authorization_state where model = $1 and id_hash = $2 and expires_at > now()',
+    values: [model, hash(secret)],
+  })
+  const { clientId, accountId }: AdapterPayload = row ? JSON.parse(row.payload) : {}
+  return clientId !== undefined && accountId !== undefined ? { clientId, userId: accountId } : null
+}
+
 /** Nothing that was given under it works any longer. */
 export const endGrant = (database: Database, author: Author, grantId: string): Promise<void> =>
   database.transaction(async (query) => {

@@ -33,7 +33,7 @@ const methodsAt = (url: string): string[] => {
 const isPublished = (path: string): boolean => path === '/oauth2/jwks' || path.startsWith('/.well-known/')
 
 export const mountAuthorizationServer = async (app: FastifyInstance, surroundings: Surroundings): Promise<void> => {
-  const { server, issuer, limiter } = surroundings
+  const { server, database, issuer, limiter } = surroundings
   const { host, protocol } = new URL(issuer)
   const pass = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { handle } = await server.loaded()
@@ -82,7 +82,7 @@ export const mountAuthorizationServer = async (app: FastifyInstance, surrounding
         { parseAs: 'buffer' },
         (_request, body, done) => done(null, body),
       )
-      if (limiter) exchanging.addHook('preHandler', limitExchanges(limiter))
+      if (limiter) exchanging.addHook('preHandler', limitExchanges(limiter, database))
       exchanging.all(tokenPath, limited(refuseProgram), pass)
     })
   })

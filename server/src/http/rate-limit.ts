@@ -14,7 +14,7 @@ export type RateLimits = {
   address: number
   /** Passwords tried from one address. */
   signIn: number
-  /** Tokens that an application is given. */
+  /** Tokens that an application is given for one user. */
   application: number
 }
 
@@ -76,9 +76,12 @@ export class RateLimiter {
     return this.#chargeStranger('sign-in', 'Your address', networkOf(address), this.#limits.signIn)
   }
 
-  /** A request for a token, by whoever says to be this application. */
-  exchange(clientId: string): Charge | Promise<Charge> {
-    return this.#chargeStranger('application', 'This application', clientId, this.#limits.application)
+  /** A request for a token with a code or refresh token that this application was given for this user. */
+  exchange(clientId: string, userId: string): Charge | Promise<Charge> {
+    const quota = this.#limits.application
+    const key = `application ${clientId} ${userId}`
+    const limits = limitsOf({ name: 'application', whose: 'One user of this application', key, quota })
+    return this.#charge(limits, { from: 'callers', budgets: limits.list })
   }
 
   #chargeStranger(name: string, whose: string, who: string, quota: number): Charge | Promise<Charge> {
