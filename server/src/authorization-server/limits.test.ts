@@ -45,8 +45,11 @@ describe('an address that asks too much', async () => {
 
   test('is told before how much is left', () => {
     for (const [number, { statusCode, headers }] of answers.entries()) {
-      assert.deepEqual([statusCode, headers['ratelimit-policy']], [303, '"address";q=2;w=60'])
-      assert.match(String(headers.ratelimit), new RegExp(`^"address";r=${1 - number};t=(60|5\\d)$`))
+      assert.deepEqual(
+        [statusCode, headers['ratelimit-policy']],
+        [303, '"address";q=2;w=60, "authorization";q=1000000;w=60'],
+      )
+      assert.match(String(headers.ratelimit), new RegExp(`^"address";r=${1 - number};t=(60|5\\d), "authorization";`))
     }
   })
 
@@ -188,6 +191,16 @@ describe('the tokens that an application is given', () => {
       statuses.push((await post('/oauth2/token', '198.51.100.1', exchange, { 'content-type': type })).statusCode)
     }
     assert.equal(statuses.filter((status) => status === 200).length, 1, `${statuses}`)
+  })
+
+  test('are counted whatever the letters of the address', async () => {
+    const { post } = await strict({ application: 1 })
+    const statuses = []
+    for (const path of ['/oauth2/token', '/oauth2/TOKEN', '/oauth2/token/', '/oauth2/%74oken', '//oauth2/token']) {
+      const exchange = await obtainCode(service.origin, { application, person })
+      statuses.push((await post(path, '198.51.100.1', exchange)).statusCode)
+    }
+    assert.deepEqual(statuses, [200, 404, 404, 429, 404])
   })
 
   test('cannot be used up by a stranger who says to be it', async () => {

@@ -31,6 +31,31 @@ export const limitVisits =
   (limiter: RateLimiter, refuse: Refuse) => async (request: FastifyRequest, reply: FastifyReply) =>
     apply(reply, await limiter.visit(request.ip), refuse)
 
+/** More than any application needs, and little enough to be stored for whoever sends it. */
+const mostRequestBytes = 4_096
+
+/**
+ * An authorization request is stored when it leads to one of our pages, and does not count otherwise. Whoever hangs up
+ * before that is known has it counted: the provider may store it all the same.
+ */
+export const limitAuthorizations =
+  (limiter: RateLimiter | null) => async (request: FastifyRequest, reply: FastifyReply) => {
+    if (request.url.length > mostRequestBytes) return sendPage(reply, tooLongPage)
+    if (!limiter) return
+    const charge = await limiter.begin(request.ip)
+    reply.raw.once('close', () => {
+      const isStored = String(reply.raw.getHeader('location')).startsWith('/oauth2/interaction/')
+      if (reply.raw.headersSent && !isStored) charge.refund()
+    })
+    return apply(reply, charge, refusePerson)
+  }
+
+const tooLongPage = errorPage({
+  status: 414,
+  title: 'This did not work',
+  detail: `The request with which you were sent here is longer than ${mostRequestBytes / 1_024} KiB. Tell those who run the application.`,
+})
+
 export const limitSignIns = (limiter: RateLimiter) => async (request: FastifyRequest, reply: FastifyReply) =>
   apply(reply, await limiter.signIn(request.ip), refusePerson)
 
@@ -50,7 +75,7 @@ export const limitExchanges =
     if (!holder) return
     const charge = await limiter.exchange(holder.clientId, holder.userId)
     reply.raw.once('close', () => {
-      if (reply.raw.statusCode !== 200) charge.refund()
+      if (reply.raw.headersSent && reply.raw.statusCode !== 200) charge.refund()
     })
     return apply(reply, charge, refuseProgram)
   }

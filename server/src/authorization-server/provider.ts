@@ -42,6 +42,7 @@ export const buildProvider = (given: ProviderOptions): Provider => {
   provider.use(sayWhenToRetry(renderError))
   showUntrustedErrors(provider, options.database, renderError)
   provider.use(revokeAccessTokens(options))
+  provider.use(signOutNobody)
   provider.silent = true
   provider.on('server_error', (_ctx, error) => options.onError(error))
   provider.on('end_session.success', (ctx) => {
@@ -191,6 +192,14 @@ const show = (ctx: KoaContextWithOIDC, page: Page): void => {
   ctx.set('content-security-policy', page.contentSecurityPolicy)
   ctx.set('cache-control', 'no-store')
   ctx.body = page.html
+}
+
+/** Where nobody is signed in there is nothing to confirm. The provider would store a session to have it confirmed. */
+const signOutNobody = async (ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> => {
+  await next()
+  if (ctx.oidc?.route !== 'end_session' || ctx.status !== 200 || ctx.oidc.session?.accountId !== undefined) return
+  ctx.remove('set-cookie')
+  show(ctx, signedOutPage())
 }
 
 const renderError: NonNullable<Configuration['renderError']> = (ctx, out) =>

@@ -12,7 +12,7 @@ export type RateLimits = {
   atOnce: number
   /** Requests of one address to the authorization server. */
   address: number
-  /** Passwords tried from one address. */
+  /** Passwords tried from one address, and as many authorizations begun there. */
   signIn: number
   /** Tokens that an application is given for one user. */
   application: number
@@ -69,6 +69,11 @@ export class RateLimiter {
   /** A request to the authorization server. */
   visit(address: string): Charge | Promise<Charge> {
     return this.#chargeStranger('address', 'Your address', networkOf(address), this.#limits.address)
+  }
+
+  /** An authorization request, which is stored until somebody signs in or its time is over. */
+  begin(address: string): Charge | Promise<Charge> {
+    return this.#chargeStranger('authorization', 'Your address', networkOf(address), this.#limits.signIn)
   }
 
   /** A password that is tried. */

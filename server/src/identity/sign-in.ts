@@ -24,20 +24,20 @@ export const signIn = async (query: Query, from: CalledFrom, email: string, pass
   if (onAccount.tries > limits.accountFromAddress) {
     // One entry a window: whoever is refused must not fill the log.
     if (onAccount.tries === limits.accountFromAddress + 1) {
-      await note(query, from, await findUserByEmail(query, email), 'throttled')
+      await noteFailure(query, from, await findUserByEmail(query, email), 'throttled')
     }
     return throttled(onAccount)
   }
   const onAddress = await countTry(query, everyAccount)
   if (onAddress.tries > limits.address) {
     await takeBack(query, account)
-    if (onAddress.tries === limits.address + 1) await note(query, from, null, 'throttled')
+    if (onAddress.tries === limits.address + 1) await noteFailure(query, from, null, 'throttled')
     return throttled(onAddress)
   }
   const user = await findUserByEmail(query, email)
   const matches = await isPassword(password, user?.passwordHash ?? (await nobodysHash()))
   if (!user || !matches) {
-    await note(query, from, user, 'failed')
+    await noteFailure(query, from, user, 'failed')
     return { refused: 'wrong' }
   }
   await query({ text: 'delete from sign_in_failures where key_hash = $1', values: [account] })
@@ -46,10 +46,28 @@ export const signIn = async (query: Query, from: CalledFrom, email: string, pass
   return { user }
 }
 
+const notedOneByOne = 8
+
+/**
+ * The log keeps entries for ever, and failures are made by anybody. So in a window those of one account, from whatever
+ * addresses, are noted one by one while they are few, and then each time they have doubled; all unknown accounts are one.
+ */
+const noteFailure = async (query: Query, from: CalledFrom, user: User | null, action: string): Promise<void> => {
+  const { tries } = await countTry(query, hash(`noted ${user?.id ?? 'unknown'}`))
+  if (tries <= notedOneByOne) await note(query, from, user, action)
+  else if (Number.isInteger(Math.log2(tries))) await note(query, from, user, action, { failures: tries })
+}
+
 /** In the tenants of the user. Of somebody unknown nothing is kept that was typed: it may be a password. */
-const note = (query: Query, from: CalledFrom, user: User | null, action: string): Promise<void> => {
+const note = (
+  query: Query,
+  from: CalledFrom,
+  user: User | null,
+  action: string,
+  after?: { failures: number },
+): Promise<void> => {
   const author = { kind: 'visitor', ...from } as const
-  const happening = { action, resource: 'sign_ins' }
+  const happening = { action, resource: 'sign_ins', ...(after && { after: JSON.stringify(after) }) }
   if (user) return auditUser(query, user.id, author, happening)
   return auditIn(query, installation, author, [{ ...happening, recordId: 'unknown' }])
 }
@@ -101,9 +119,20 @@ const countTry = async (query: Query, key: Buffer): Promise<Tries> => {
 const takeBack = (query: Query, key: Buffer) =>
   query({ text: 'update sign_in_failures set failures = failures - 1 where key_hash = $1', values: [key] })
 
-/** Their window ended long ago. */
-export const deleteOldFailures = async (query: Query): Promise<void> => {
-  await query({ text: `delete from sign_in_failures where first_at < now() - interval '1 day'` })
+/** Their window is over. Answers whether there may be more of them. */
+export const deleteOldFailures = async (query: Query): Promise<boolean> => {
+  const [deleted] = await query<{ count: number }>({
+    text: `with deleted as (
+        delete from sign_in_failures where ctid in (
+          select ctid from sign_in_failures where first_at < now() - $1 * interval '1 second'
+          limit $2 for update skip locked)
+        returning 1
+      )
+      select count(*)::integer as count from deleted`,
+    values: [windowSeconds, deletedAtOnce],
+  })
+  return deleted?.count === deletedAtOnce
 }
+const deletedAtOnce = 20_000
 
 const hash = (text: string): Buffer => createHash('sha256').update(text).digest()
