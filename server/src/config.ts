@@ -41,8 +41,8 @@ export type Config = {
    * `RATE_LIMIT_AT_ONCE`: calls of a token that are under way. Default: `50`.
    * `RATE_LIMIT_TENANT`: calls a minute of all tokens of a tenant. Default: `6000`.
    * `RATE_LIMIT_ADDRESS`: requests a minute of one address to the sign-in pages and the OAuth endpoints. Default: `1200`.
-   * `RATE_LIMIT_SIGN_IN`: passwords a minute tried from one address, right or wrong. Default: `120`.
-   * `RATE_LIMIT_APPLICATION`: tokens a minute given to one application. Default: `6000`.
+   * `RATE_LIMIT_SIGN_IN`: passwords a minute tried from one address, right or wrong, and as many authorizations begun there. Default: `120`.
+   * `RATE_LIMIT_APPLICATION`: tokens a minute given to one application for one user. Default: `300`.
    */
   rateLimits: RateLimits | null
 
@@ -190,7 +190,7 @@ const readRateLimits = (environment: NodeJS.ProcessEnv): RateLimits | null => {
     atOnce: read('RATE_LIMIT_AT_ONCE', 50),
     address: read('RATE_LIMIT_ADDRESS', 1_200),
     signIn: read('RATE_LIMIT_SIGN_IN', 120),
-    application: read('RATE_LIMIT_APPLICATION', 6_000),
+    application: read('RATE_LIMIT_APPLICATION', 300),
   }
 }
 

@@ -12,9 +12,9 @@ export type RateLimits = {
   atOnce: number
   /** Requests of one address to the authorization server. */
   address: number
-  /** Passwords tried from one address. */
+  /** Passwords tried from one address, and as many authorizations begun there. */
   signIn: number
-  /** Tokens that an application is given. */
+  /** Tokens that an application is given for one user. */
   application: number
 }
 
@@ -71,14 +71,22 @@ export class RateLimiter {
     return this.#chargeStranger('address', 'Your address', networkOf(address), this.#limits.address)
   }
 
+  /** An authorization request, which is stored until somebody signs in or its time is over. */
+  begin(address: string): Charge | Promise<Charge> {
+    return this.#chargeStranger('authorization', 'Your address', networkOf(address), this.#limits.signIn)
+  }
+
   /** A password that is tried. */
   signIn(address: string): Charge | Promise<Charge> {
     return this.#chargeStranger('sign-in', 'Your address', networkOf(address), this.#limits.signIn)
   }
 
-  /** A request for a token, by whoever says to be this application. */
-  exchange(clientId: string): Charge | Promise<Charge> {
-    return this.#chargeStranger('application', 'This application', clientId, this.#limits.application)
+  /** A request for a token with a code or refresh token that this application was given for this user. */
+  exchange(clientId: string, userId: string): Charge | Promise<Charge> {
+    const quota = this.#limits.application
+    const key = `application ${clientId} ${userId}`
+    const limits = limitsOf({ name: 'application', whose: 'One user of this application', key, quota })
+    return this.#charge(limits, { from: 'callers', budgets: limits.list })
   }
 
   #chargeStranger(name: string, whose: string, who: string, quota: number): Charge | Promise<Charge> {

@@ -51,14 +51,22 @@ export const signIn = async (query: Query, from: CalledFrom, email: string, pass
   return { users: [first, ...others] }
 }
 
+const notedOneByOne = 8
+
 /**
  * In the log of the installation: which tenant was meant is not known, and no tenant may learn that its member has an
  * account elsewhere. Of somebody unknown nothing is stored that was typed: it may be a password.
+ *
+ * The log keeps entries for ever, and failures are made by anybody. So in a window those of one account, from whatever
+ * networks, are noted one by one while they are few, and then each time they have doubled; all unknown accounts are one.
  */
-const noteRefusal = (query: Query, from: CalledFrom, [account]: User[], action: string): Promise<void> =>
-  auditIn(query, installation, { kind: 'visitor', ...from }, [
-    { action, resource: 'sign_ins', recordId: account?.id ?? 'unknown' },
-  ])
+const noteRefusal = async (query: Query, from: CalledFrom, [account]: User[], action: string): Promise<void> => {
+  const recordId = account?.id ?? 'unknown'
+  const { attempts } = await countAttempt(query, `noted ${recordId}`, windowSeconds)
+  if (attempts > notedOneByOne && !Number.isInteger(Math.log2(attempts))) return
+  const after = attempts > notedOneByOne ? JSON.stringify({ failures: attempts }) : null
+  await auditIn(query, installation, { kind: 'visitor', ...from }, [{ action, resource: 'sign_ins', recordId, after }])
+}
 
 /** In the log of the tenant in which the user begins to work. */
 export const noteSignIn = (query: Query, from: Author, tenantId: string, userId: string): Promise<void> =>

@@ -32,3 +32,6 @@ insert into former_users (id, email, name) select id, email, name from removed;
 
 -- A link that was mailed proves the address of whoever follows it; one that was shown to the inviter proves nothing.
 alter table invitations add column is_mailed boolean not null default false;
+
+-- Mails are counted for a day, wrong passwords for a quarter of an hour.
+alter table sign_in_failures add column window_seconds integer not null default 900;
