@@ -24,7 +24,7 @@ export type Charge = {
   headers: () => Record<string, string>
   /** By which limit it may not go on, why, and how long it should wait. */
   refused: { limit: string; detail: string; seconds: number } | null
-  /** Gives the charge back: nothing had to be sent. */
+  /** Gives the charge back: nothing had to be read or sent. */
   refund: () => void
   /** The request is over. */
   leave: () => void
