@@ -57,6 +57,8 @@ export type ServiceOptions = {
   delegation?: Delegation
   /** What callers may ask for: so much that no test comes near it, unless said otherwise. */
   rateLimits?: RateLimits
+  /** Who may say from where a request came: nobody unless said otherwise. */
+  trustedProxies?: string[]
   /** The database of another service; one of its own unless said otherwise. */
   connectionString?: string
   /** Where they are counted: in its own memory unless said otherwise. */
@@ -83,10 +85,10 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const { delegation = { issuer: baseUrl, secret } } = options
   const { connectionString = await cloneTemplate() } = options
   const database = openDatabase(options.reachedBy ?? connectionString, serviceRole)
-  const { rateLimits = generous, counting = {}, patienceMilliseconds } = options
+  const { rateLimits = generous, counting = {}, trustedProxies = [], patienceMilliseconds } = options
   const patience = patienceMilliseconds === undefined ? {} : { patienceMilliseconds }
   const poller = new RevisionPoller(database)
-  const app = await buildApp({ database, baseUrl, delegation, rateLimits, counting, ...patience })
+  const app = await buildApp({ database, baseUrl, delegation, rateLimits, counting, trustedProxies, ...patience })
   await app.listen({ host: '127.0.0.1', port: Number(new URL(baseUrl).port) })
   const address = app.server.address()
   if (address === null || typeof address === 'string') throw new Error('the service does not listen on a port')

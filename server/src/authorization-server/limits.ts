@@ -25,10 +25,10 @@ export const refusePerson: Refuse = (reply, { detail }) =>
 
 export const limitVisits =
   (limiter: RateLimiter, refuse: Refuse) => async (request: FastifyRequest, reply: FastifyReply) =>
-    apply(reply, await limiter.visit(request.ip), refuse)
+    apply(reply, await limiter.visit(request.address), refuse)
 
 export const limitSignIns = (limiter: RateLimiter) => async (request: FastifyRequest, reply: FastifyReply) =>
-  apply(reply, await limiter.signIn(request.ip), refusePerson)
+  apply(reply, await limiter.signIn(request.address), refusePerson)
 
 /**
  * Anybody can say to be an application, which has no secret. So only the tokens that it is given count, or a stranger

@@ -111,7 +111,7 @@ const answerWrite = (named: NamedOperation, surroundings: Surroundings) => {
   const callOf = (request: FastifyRequest): Call<typeof operation> => {
     const principal = known(request.principal)
     const ifMatch = operation.conditional ? readTags('If-Match', request.headers['if-match']) : null
-    const author = callerOf(principal, { address: request.ip, requestId: request.id })
+    const author = callerOf(principal, { address: request.address, requestId: request.id })
     return {
       params: paramsOf(request),
       query: readQuery(request.url, operation.query),

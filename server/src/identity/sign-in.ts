@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { CalledFrom } from '../audit/author.ts'
 import { auditIn, auditUser, installation } from '../audit/queries.ts'
+import { networkOf } from '../caller-address.ts'
 import type { Query } from '../database/connection.ts'
 import { hashPassword, isPassword } from './passwords.ts'
 import { emailKey, findUserByEmail, type User } from './users.ts'
@@ -52,19 +53,6 @@ const note = (query: Query, from: CalledFrom, user: User | null, action: string)
   const happening = { action, resource: 'sign_ins' }
   if (user) return auditUser(query, user.id, author, happening)
   return auditIn(query, installation, author, [{ ...happening, recordId: 'unknown' }])
-}
-
-/** Who has one IPv6 address has its whole /64. */
-export const networkOf = (address: string): string => {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
-  if (!plain.includes(':')) return plain
-  const [head = '', tail = ''] = plain.split('::')
-  const [start, end] = [head, tail].map((part) => part.split(':').filter(Boolean)) as [string[], string[]] // of two parts
-  const zeros = plain.includes('::') ? Array(Math.max(0, 8 - start.length - end.length)).fill('0') : []
-  return [...start, ...zeros, ...end]
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')
 }
 
 let nobody: Promise<string> | undefined
