@@ -76,7 +76,7 @@ const defaults = { baseUrl }
 const million = 1_000_000
 export const generous: RateLimits = {
   ...{ token: million, tenant: million, atOnce: 10_000 },
-  ...{ address: million, signIn: million, application: million },
+  ...{ address: million, signIn: million, application: million, unknownTokens: million },
 }
 
 /** Made once a test file, at its top level; ends with it. */

@@ -20,6 +20,7 @@ import { RefusedCallers } from './refused-callers.ts'
 import { bodyReader } from './request-body.ts'
 import { readQuery } from './request-query.ts'
 import { sendForm } from './send-form.ts'
+import { TooManyUnknownTokens } from './unknown-tokens.ts'
 
 type Surroundings = {
   api: Api
@@ -58,7 +59,15 @@ export const mountOperations = async (app: FastifyInstance, surroundings: Surrou
     const { authorization } = request.headers
     const refused = refusedCallers.find(authorization)
     if (limiter && refused) await charge(limiter, refused, request, reply)
-    request.principal = await authenticate(principals, request.raw)
+    request.principal = await authenticate(
+      principals,
+      request.raw,
+      request.address,
+      limiter?.unknownTokens ?? null,
+    ).catch((error) => {
+      if (error instanceof TooManyUnknownTokens) request.refusedBy = 'unknown-tokens'
+      throw error
+    })
     if (limiter && !refused) {
       await charge(limiter, request.principal, request, reply).catch((error) => {
         refusedCallers.note(authorization, known(request.principal))
