@@ -3,6 +3,7 @@ import { type Api, customerApi, largest, managementApi } from '@masthead/contrac
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { AuthorizationServer } from './authorization-server/authorization-server.ts'
 import { mountAuthorizationServer } from './authorization-server/mount.ts'
+import { callerAddress, trustOf } from './caller-address.ts'
 import { mountConsole } from './console/console.ts'
 import { atOutsideIssuer, atOwnServer, type FindSignInPlace } from './console/sign-in-place.ts'
 import type { Counters } from './counters/counters.ts'
@@ -57,6 +58,13 @@ export type AppOptions = {
   patienceMilliseconds?: number
 }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of the caller, where proxies that are trusted say so behind them. */
+    address: string
+  }
+}
+
 const usualPatienceMilliseconds = 30_000
 
 /** The service as it runs in production and in tests. */
@@ -83,7 +91,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     routerOptions: { maxParamLength: largest.urlBytes },
     // What comes and goes is checked and written by the contract, so the framework's own ways are not even loaded.
     schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
-    trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
+    trustProxy: trustedProxies.length > 0 ? trustOf(trustedProxies) : false,
     requestIdHeader: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
     logController: new LogController({ disableRequestLogging: true }),
@@ -104,7 +112,9 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
       done()
     })
   }
+  app.decorateRequest('address', '')
   app.addHook('onRequest', async (request, reply) => {
+    request.address = callerAddress(request.ips ?? [request.ip])
     reply.header('x-request-id', request.id)
     if (request.url.length > largest.urlBytes) throw urlTooLong()
   })

@@ -43,6 +43,7 @@ export type Config = {
    * `RATE_LIMIT_ADDRESS`: requests a minute of one address to the sign-in pages and the OAuth endpoints. Default: `1200`.
    * `RATE_LIMIT_SIGN_IN`: passwords a minute tried from one address, right or wrong, and as many authorizations begun there. Default: `120`.
    * `RATE_LIMIT_APPLICATION`: tokens a minute given to one application for one user. Default: `300`.
+   * `RATE_LIMIT_UNKNOWN_TOKENS`: unknown access tokens a minute of one address, after which it is refused tokens that were not in use before. Default: `60`.
    */
   rateLimits: RateLimits | null
 
@@ -191,6 +192,7 @@ const readRateLimits = (environment: NodeJS.ProcessEnv): RateLimits | null => {
     address: read('RATE_LIMIT_ADDRESS', 1_200),
     signIn: read('RATE_LIMIT_SIGN_IN', 120),
     application: read('RATE_LIMIT_APPLICATION', 300),
+    unknownTokens: read('RATE_LIMIT_UNKNOWN_TOKENS', 60),
   }
 }
 

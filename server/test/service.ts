@@ -60,6 +60,8 @@ export type ServiceOptions = {
   rateLimits?: RateLimits
   /** The mail server; none unless said otherwise. */
   mail?: AppOptions['mail']
+  /** Who may say from where a request came: nobody unless said otherwise. */
+  trustedProxies?: string[]
   /** The database of another service; one of its own unless said otherwise. */
   connectionString?: string
   /** Where they are counted: in its own memory unless said otherwise. */
@@ -77,7 +79,7 @@ const defaults = { baseUrl }
 const million = 1_000_000
 export const generous: RateLimits = {
   ...{ token: million, tenant: million, atOnce: 10_000 },
-  ...{ address: million, signIn: million, application: million },
+  ...{ address: million, signIn: million, application: million, unknownTokens: million },
 }
 
 /** Made once a test file, at its top level; ends with it. */
@@ -86,10 +88,10 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const { delegation = { issuer: baseUrl, secret } } = options
   const { connectionString = await cloneTemplate() } = options
   const database = openDatabase(options.reachedBy ?? connectionString, serviceRole)
-  const { rateLimits = generous, counting = {}, patienceMilliseconds, mail = null } = options
+  const { rateLimits = generous, counting = {}, trustedProxies = [], patienceMilliseconds, mail = null } = options
   const patience = patienceMilliseconds === undefined ? {} : { patienceMilliseconds }
   const poller = new RevisionPoller(database)
-  const app = await buildApp({ database, baseUrl, delegation, rateLimits, counting, mail, ...patience })
+  const app = await buildApp({ database, baseUrl, delegation, rateLimits, counting, trustedProxies, mail, ...patience })
   await app.listen({ host: '127.0.0.1', port: Number(new URL(baseUrl).port) })
   const address = app.server.address()
   if (address === null || typeof address === 'string') throw new Error('the service does not listen on a port')

@@ -123,7 +123,7 @@ const refuseOtherSites = async ({ method, headers }: FastifyRequest): Promise<vo
   throw new errors.AccessDenied('another site sent this form')
 }
 
-export const calledFrom = ({ ip, id }: FastifyRequest): CalledFrom => ({ address: ip, requestId: id })
+export const calledFrom = ({ address, id }: FastifyRequest): CalledFrom => ({ address, requestId: id })
 
 export const formOf = (request: FastifyRequest): Form => (request.body ?? {}) as Form // parsed above, for every route here
 

@@ -115,6 +115,42 @@ describe('an address that asks too much', async () => {
   })
 })
 
+describe('an address that a trusted proxy names', async () => {
+  const { app } = await startService({
+    connectionString,
+    trustedProxies: ['192.0.2.0/24'],
+    rateLimits: { ...generous, address: 2 },
+  })
+  const statusesOf = async (forwarded: string[]): Promise<number[]> => {
+    const statuses = []
+    for (const one of forwarded) {
+      const headers = { 'x-forwarded-for': one, 'content-type': 'application/x-www-form-urlencoded' }
+      const payload = `${new URLSearchParams(unknown)}`
+      const asked = { method: 'POST', url: '/oauth2/token', remoteAddress: '192.0.2.1', headers, payload } as const
+      statuses.push((await app.inject(asked)).statusCode)
+    }
+    return statuses
+  }
+
+  test('is one whatever port and form it comes in', async () => {
+    const forms = [
+      '203.0.113.7:1',
+      '203.0.113.7:2',
+      '203.0.113.7:3',
+      '203.0.113.7',
+      '::ffff:cb00:7107',
+      '203.0.113.8:1',
+    ]
+    assert.deepEqual(await statusesOf(forms), [400, 400, 429, 429, 429, 400])
+    const ofNetwork = ['[2001:db8::1]:1', '[2001:db8:0:0:1::]:2', '2001:DB8::3', '[2001:db8:0:1::1]:1']
+    assert.deepEqual(await statusesOf(ofNetwork), [400, 400, 429, 400])
+  })
+
+  test('is the address of the proxy when it is none', async () => {
+    assert.deepEqual(await statusesOf(['one', 'two', 'three', '203.0.113.9:99999999']), [400, 400, 429, 429])
+  })
+})
+
 test('passwords tried from an address have a limit of their own', async () => {
   const { get, post } = await strict({ signIn: 2 })
   const address = '192.0.2.3'

@@ -29,7 +29,7 @@ export const refusePerson: Refuse = (reply, { detail }) =>
 
 export const limitVisits =
   (limiter: RateLimiter, refuse: Refuse) => async (request: FastifyRequest, reply: FastifyReply) =>
-    apply(reply, await limiter.visit(request.ip), refuse)
+    apply(reply, await limiter.visit(request.address), refuse)
 
 /** More than any application needs, and little enough to be stored for whoever sends it. */
 const mostRequestBytes = 4_096
@@ -57,7 +57,7 @@ const tooLongPage = errorPage({
 })
 
 export const limitSignIns = (limiter: RateLimiter) => async (request: FastifyRequest, reply: FastifyReply) =>
-  apply(reply, await limiter.signIn(request.ip), refusePerson)
+  apply(reply, await limiter.signIn(request.address), refusePerson)
 
 /**
  * Tokens are counted for the application and the user that the code or refresh token was given for, so that no user can use

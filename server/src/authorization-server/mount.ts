@@ -71,7 +71,7 @@ export const mountAuthorizationServer = async (app: FastifyInstance, surrounding
     for (const [name, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) reply.raw.setHeader(name, value)
     const passed = Buffer.isBuffer(request.body) ? unread(raw, request.body) : raw
-    rememberVisitor(passed, request.ip, request.id)
+    rememberVisitor(passed, request.address, request.id)
     reply.hijack()
     handle(passed, reply.raw)
   }

@@ -21,6 +21,7 @@ import { RefusedCallers } from './refused-callers.ts'
 import { bodyReader } from './request-body.ts'
 import { readQuery } from './request-query.ts'
 import { sendForm } from './send-form.ts'
+import { TooManyUnknownTokens } from './unknown-tokens.ts'
 
 type Surroundings = {
   api: Api
@@ -60,7 +61,15 @@ export const mountOperations = async (app: FastifyInstance, surroundings: Surrou
     const { authorization } = request.headers
     const refused = refusedCallers.find(authorization)
     if (limiter && refused) await charge(limiter, refused, request, reply)
-    request.principal = await authenticate(principals, request.raw)
+    request.principal = await authenticate(
+      principals,
+      request.raw,
+      request.address,
+      limiter?.unknownTokens ?? null,
+    ).catch((error) => {
+      if (error instanceof TooManyUnknownTokens) request.refusedBy = 'unknown-tokens'
+      throw error
+    })
     if (limiter && !refused) {
       await charge(limiter, request.principal, request, reply).catch((error) => {
         refusedCallers.note(authorization, known(request.principal))
@@ -113,7 +122,7 @@ const answerWrite = (named: NamedOperation, surroundings: Surroundings) => {
   const callOf = (request: FastifyRequest): Call<typeof operation> => {
     const principal = known(request.principal)
     const ifMatch = operation.conditional ? readTags('If-Match', request.headers['if-match']) : null
-    const author = callerOf(principal, { address: request.ip, requestId: request.id })
+    const author = callerOf(principal, { address: request.address, requestId: request.id })
     return {
       params: paramsOf(request),
       query: readQuery(request.url, operation.query),

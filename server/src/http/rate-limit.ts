@@ -1,6 +1,7 @@
+import { networkOf } from '../caller-address.ts'
 import { type Budget, type Counters, type Demand, type Taken, windowMilliseconds } from '../counters/counters.ts'
 import type { Principal } from '../identity/principal.ts'
-import { networkOf } from '../identity/sign-in.ts'
+import { UnknownTokens } from './unknown-tokens.ts'
 
 /** How much may be asked for; all but `atOnce` are requests a minute. */
 export type RateLimits = {
@@ -16,6 +17,8 @@ export type RateLimits = {
   signIn: number
   /** Tokens that an application is given for one user. */
   application: number
+  /** Tokens of one address that nobody holds. */
+  unknownTokens: number
 }
 
 /** What an arrived request was charged. */
@@ -24,7 +27,7 @@ export type Charge = {
   headers: () => Record<string, string>
   /** By which limit it may not go on, why, and how long it should wait. */
   refused: { limit: string; detail: string; seconds: number } | null
-  /** Gives the charge back: nothing had to be sent. */
+  /** Gives the charge back: nothing had to be read or sent. */
   refund: () => void
   /** The request is over. */
   leave: () => void
@@ -43,10 +46,12 @@ export class RateLimiter {
   readonly #limits: RateLimits
   readonly #counters: Counters
   readonly #ofCallers = new WeakMap<Principal, Limits>()
+  readonly unknownTokens: UnknownTokens
 
   constructor(limits: RateLimits, counters: Counters) {
     this.#limits = limits
     this.#counters = counters
+    this.unknownTokens = new UnknownTokens(limits.unknownTokens, counters)
   }
 
   /** A call of the API. */

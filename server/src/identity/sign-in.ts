@@ -1,5 +1,6 @@
 import type { Author, CalledFrom } from '../audit/author.ts'
 import { auditIn, installation } from '../audit/queries.ts'
+import { networkOf } from '../caller-address.ts'
 import type { Query } from '../database/connection.ts'
 import { type Attempts, countAttempt, forgetAttempts, takeBackAttempt } from './attempts.ts'
 import { arePassword } from './passwords.ts'
@@ -71,18 +72,5 @@ const noteRefusal = async (query: Query, from: CalledFrom, [account]: User[], ac
 /** In the log of the tenant in which the user begins to work. */
 export const noteSignIn = (query: Query, from: Author, tenantId: string, userId: string): Promise<void> =>
   auditIn(query, tenantId, from, [{ action: 'succeeded', resource: 'sign_ins', recordId: userId }])
-
-/** Who has one IPv6 address has its whole /64. */
-export const networkOf = (address: string): string => {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
-  if (!plain.includes(':')) return plain
-  const [head = '', tail = ''] = plain.split('::')
-  const [start, end] = [head, tail].map((part) => part.split(':').filter(Boolean)) as [string[], string[]] // of two parts
-  const zeros = plain.includes('::') ? Array(Math.max(0, 8 - start.length - end.length)).fill('0') : []
-  return [...start, ...zeros, ...end]
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')
-}
 
 const throttled = ({ seconds }: Attempts): SignIn => ({ refused: 'throttled', retryAfterSeconds: Math.max(seconds, 1) })
