@@ -115,20 +115,40 @@ describe('a row', () => {
     refused('a,"b\n1,2\n', 1)
   })
 
-  test('longer than 16 MiB is refused, quoted or not, and one just below it is read', () => {
-    const million = 'x'.repeat(1 << 20)
+  test('longer than 1 MiB is refused, quoted or not, and one just below it is read', () => {
+    const piece = 'x'.repeat(1 << 16)
     const read16 = (beginning: string, last: string) => {
       const reader = new CsvRows('t.csv')
       reader.push(`a,b\n1,2\n${beginning}`)
-      for (let count = 0; count < 15; count++) assert.deepEqual(reader.push(million), [])
+      for (let count = 0; count < 15; count++) assert.deepEqual(reader.push(piece), [])
       return [...reader.push(last), ...reader.end()]
     }
-    const tooLong = new Refusal('the row on line 3 of t.csv is longer than 16 MiB: is a quote left open?')
-    for (const end of [million, `${million}\n`, `${million},1\n`]) assert.throws(() => read16('y', end), tooLong)
-    for (const end of [million, `${million}"\n`, `\n${million}`]) assert.throws(() => read16('"', end), tooLong)
-    assert.equal(read16('', `${million}\n`)[0]?.cells[0]?.length, 16 << 20)
-    assert.equal(read16('"', `${million.slice(2)}"\n1,2`)[0]?.cells[0]?.length, (16 << 20) - 2)
+    const tooLong = new Refusal('the row on line 3 of t.csv is longer than 1 MiB: is a quote left open?')
+    for (const end of [piece, `${piece}\n`, `${piece},1\n`]) assert.throws(() => read16('y', end), tooLong)
+    for (const end of [piece, `${piece}"\n`, `\n${piece}`]) assert.throws(() => read16('"', end), tooLong)
+    assert.throws(() => read16('"', '"'.repeat(1 << 17)), tooLong)
+    assert.equal(read16('', `${piece}\n`)[0]?.cells[0]?.length, 1 << 20)
+    assert.equal(read16('"', `${piece.slice(2)}"\n1,2`)[0]?.cells[0]?.length, (1 << 20) - 2)
   })
+
+  test('of more than 10,000 cells is refused, quoted or not, and one of so many is read', () => {
+    const row = (count: number, cell: string) => `a,b\n${`${cell},`.repeat(count - 1)}${cell}\n`
+    for (const cell of ['', '1', '"1"']) {
+      assert.equal(cellsOf(row(10_000, cell))[1]?.length, 10_000)
+      assert.throws(
+        () => cellsOf(row(10_001, cell)),
+        new Refusal('the row on line 2 of t.csv has more than 10,000 cells: is it a table?'),
+      )
+    }
+  })
+})
+
+test('blank lines are counted as rows, and those above the header as lines', () => {
+  const reader = new CsvRows('t.csv')
+  assert.deepEqual(reader.push('\n\r\n'.repeat(1 << 20)), [])
+  assert.equal(reader.count, 2 << 20)
+  assert.deepEqual(reader.push('a,b\n\n\n1,2\n').at(-1), { line: (2 << 20) + 4, cells: ['1', '2'] })
+  assert.equal(reader.count, (2 << 20) + 4)
 })
 
 test('the delimiter is the one that the header has most of outside quotes', () => {

@@ -20,6 +20,11 @@ export class JsonLines {
     this.#name = name
   }
 
+  /** How many lines it has read, blank ones among them: they cost time, too. */
+  get count(): number {
+    return this.#line - 1
+  }
+
   push(text: string): JsonRow[] {
     const rows: JsonRow[] = []
     let at = 0
@@ -44,7 +49,7 @@ export class JsonLines {
     this.#pieces.push(piece)
     this.#length += piece.length
     if (this.#length <= longestRow) return
-    throw new Refusal(`line ${this.#line} of ${this.#name} is longer than 16 MiB: write one JSON object a line`)
+    throw new Refusal(`line ${this.#line} of ${this.#name} is longer than 1 MiB: write one JSON object a line`)
   }
 
   #takeLine(rows: JsonRow[]): void {

@@ -289,12 +289,12 @@ describe('a refusal', () => {
   test('says where a quote or a line is without end', async () => {
     assert.equal(await refusal('id,name\n1,"Ada\n'), 'the quote that FILE opens on line 2 is never closed')
     assert.equal(
-      await refusal(`id,name\n1,"Ada\n${'2,Bob\n'.repeat(3_000_000)}`),
-      'the row on line 2 of FILE is longer than 16 MiB: is a quote left open?',
+      await refusal(`id,name\n1,"Ada\n${'2,Bob\n'.repeat(200_000)}`),
+      'the row on line 2 of FILE is longer than 1 MiB: is a quote left open?',
     )
     assert.equal(
-      await refusal(`{"a":1}\n[${'{"a":2},'.repeat(2_200_000)}]`, 'a.ndjson'),
-      'line 2 of FILE is longer than 16 MiB: write one JSON object a line',
+      await refusal(`{"a":1}\n[${'{"a":2},'.repeat(140_000)}]`, 'a.ndjson'),
+      'line 2 of FILE is longer than 1 MiB: write one JSON object a line',
     )
   })
 
