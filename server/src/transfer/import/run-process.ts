@@ -35,7 +35,8 @@ export const runApart = async (
     execArgv: [`--max-old-space-size=${mostMebibytes}`],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
-  const stop = () => void child.kill('SIGKILL')
+  // It ends by itself then, and takes its files with it, also when this thread has no time left to do that.
+  const stop = () => child.connected && child.disconnect()
   signal.addEventListener('abort', stop, { once: true })
   try {
     return await outcomeOf(child, task, onProgress)

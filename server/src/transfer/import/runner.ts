@@ -102,6 +102,6 @@ const reasonOf = (error: unknown, { fileName }: ImportRun): string => {
     .replaceAll(/\S*masthead-import-\S+?\/[\w.]+/g, fileName)
     .split(/(?<=[.;?]) /)
     .filter((sentence) => !/--\w|`masthead/.test(sentence))
-  const reason = sentences.join(' ').replace(/[.;]?$/, '.')
+  const reason = sentences.join(' ').replace(/(?<!\?)[.;]?$/, '.')
   return reason.startsWith(fileName) ? reason : reason.charAt(0).toUpperCase() + reason.slice(1)
 }
