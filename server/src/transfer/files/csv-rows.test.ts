@@ -5,9 +5,9 @@ import fc from 'fast-check'
 import { Refusal } from '../../refusal.ts'
 import { type CsvRow, CsvRows, csvLine } from './csv-rows.ts'
 
-const read = (pieces: Iterable<string>): CsvRow[] => {
+const read = (millions: Iterable<string>): CsvRow[] => {
   const reader = new CsvRows('t.csv')
-  return [...[...pieces].flatMap((piece) => reader.push(piece)), ...reader.end()]
+  return [...[...millions].flatMap((million) => reader.push(million)), ...reader.end()]
 }
 const cellsOf = (text: string) => read([text]).map(({ cells }) => cells)
 
@@ -115,20 +115,20 @@ describe('a row', () => {
     refused('a,"b\n1,2\n', 1)
   })
 
-  test('longer than 1 MiB is refused, quoted or not, and one just below it is read', () => {
-    const piece = 'x'.repeat(1 << 16)
+  test('longer than 16 MiB is refused, quoted or not, and one just below it is read', () => {
+    const million = 'x'.repeat(1 << 20)
     const read16 = (beginning: string, last: string) => {
       const reader = new CsvRows('t.csv')
       reader.push(`a,b\n1,2\n${beginning}`)
-      for (let count = 0; count < 15; count++) assert.deepEqual(reader.push(piece), [])
+      for (let count = 0; count < 15; count++) assert.deepEqual(reader.push(million), [])
       return [...reader.push(last), ...reader.end()]
     }
-    const tooLong = new Refusal('the row on line 3 of t.csv is longer than 1 MiB: is a quote left open?')
-    for (const end of [piece, `${piece}\n`, `${piece},1\n`]) assert.throws(() => read16('y', end), tooLong)
-    for (const end of [piece, `${piece}"\n`, `\n${piece}`]) assert.throws(() => read16('"', end), tooLong)
-    assert.throws(() => read16('"', '"'.repeat(1 << 17)), tooLong)
-    assert.equal(read16('', `${piece}\n`)[0]?.cells[0]?.length, 1 << 20)
-    assert.equal(read16('"', `${piece.slice(2)}"\n1,2`)[0]?.cells[0]?.length, (1 << 20) - 2)
+    const tooLong = new Refusal('the row on line 3 of t.csv is longer than 16 MiB: is a quote left open?')
+    for (const end of [million, `${million}\n`, `${million},1\n`]) assert.throws(() => read16('y', end), tooLong)
+    for (const end of [million, `${million}"\n`, `\n${million}`]) assert.throws(() => read16('"', end), tooLong)
+    assert.throws(() => read16('"', '"'.repeat(1 << 21)), tooLong)
+    assert.equal(read16('', `${million}\n`)[0]?.cells[0]?.length, 16 << 20)
+    assert.equal(read16('"', `${million.slice(2)}"\n1,2`)[0]?.cells[0]?.length, (16 << 20) - 2)
   })
 
   test('of more than 10,000 cells is refused, quoted or not, and one of so many is read', () => {
@@ -235,9 +235,9 @@ describe('whatever the table', () => {
     fc.assert(property, { numRuns: 1_000 })
   })
 
-  test('the pieces in which any text comes change nothing', () => {
-    const pieces = fc.constantFrom('"', '"', '""', ',', ';', '\n', '\r\n', '\r', 'a', 'b,c', '"d"', '😀', ' ')
-    const property = fc.property(fc.array(pieces, { maxLength: 40 }), anyPlaces, (parts, places) => {
+  test('the millions in which any text comes change nothing', () => {
+    const millions = fc.constantFrom('"', '"', '""', ',', ';', '\n', '\r\n', '\r', 'a', 'b,c', '"d"', '😀', ' ')
+    const property = fc.property(fc.array(millions, { maxLength: 40 }), anyPlaces, (parts, places) => {
       const text = parts.join('')
       const outcome = (given: Iterable<string>): unknown => {
         try {

@@ -12,8 +12,8 @@ export type CsvRow = {
 /** What differs between files; noticed from the header. */
 type Dialect = { delimiter: string; lineEnd: '\n' | '\r' }
 
-/** In characters, many times what the longest fields of a record take together. A quote left open would else take in the whole file. */
-export const longestRow = 1024 * 1024
+/** In characters; a quote left open would else take in the whole file. */
+export const longestRow = 16 * 1024 * 1024
 
 /** Of a row: cells, or values of a JSON object. */
 export const mostCells = 10_000
@@ -104,7 +104,7 @@ export class CsvRows {
         if (cells.length > mostCells) throw this.#tooManyCells()
         rows.push({ line: this.#line, cells })
       }
-      this.#count++
+      if (lineEnd > at || lineEnd < text.length) this.#count++
       if (lineEnd === text.length) return lineEnd
       this.#line++
       at = lineEnd + 1
@@ -129,7 +129,7 @@ export class CsvRows {
   }
 
   #tooLong(): Refusal {
-    return new Refusal(`the row on line ${this.#line} of ${this.#name} is longer than 1 MiB: is a quote left open?`)
+    return new Refusal(`the row on line ${this.#line} of ${this.#name} is longer than 16 MiB: is a quote left open?`)
   }
 
   #tooManyCells(): Refusal {

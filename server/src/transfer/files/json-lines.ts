@@ -40,7 +40,7 @@ export class JsonLines {
   /** The row that is left when no more text comes. */
   end(): JsonRow[] {
     const rows: JsonRow[] = []
-    this.#takeLine(rows)
+    if (this.#length > 0) this.#takeLine(rows)
     return rows
   }
 
@@ -49,7 +49,7 @@ export class JsonLines {
     this.#pieces.push(piece)
     this.#length += piece.length
     if (this.#length <= longestRow) return
-    throw new Refusal(`line ${this.#line} of ${this.#name} is longer than 1 MiB: write one JSON object a line`)
+    throw new Refusal(`line ${this.#line} of ${this.#name} is longer than 16 MiB: write one JSON object a line`)
   }
 
   #takeLine(rows: JsonRow[]): void {

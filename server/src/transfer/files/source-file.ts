@@ -6,6 +6,8 @@ import { Refusal } from '../../refusal.ts'
 import { type CsvRow, CsvRows } from './csv-rows.ts'
 import { type FileFormat, formatOfName } from './file-names.ts'
 import { JsonLines, type JsonRow } from './json-lines.ts'
+import { isOfRejectedRows } from './rejected-rows.ts'
+import { cellOfSpreadsheet } from './spreadsheet-cells.ts'
 import { Utf8Text } from './utf8-text.ts'
 
 /** A file of records, read in batches of rows, so that its size does not matter. */
@@ -51,7 +53,9 @@ export const openSourceFile = async (path: string, bounds: Bounds = boundless): 
   const file = { path, size: opened.stats.size, bytes: () => bytes() }
   if (format === 'ndjson') return { ...file, format, rows: () => rows(() => new JsonLines(path)) }
   const csvRows = () => rows(() => new CsvRows(path))
-  return { ...file, format, header: await headerOf(path, csvRows()), rows: () => withoutHeader(csvRows()) }
+  const header = await headerOf(path, csvRows())
+  const isEscaped = isOfRejectedRows(header)
+  return { ...file, format, header, rows: () => withoutHeader(csvRows(), isEscaped) }
 }
 
 const formatOf = (path: string): FileFormat => {
@@ -70,11 +74,12 @@ const headerOf = async (path: string, batches: AsyncGenerator<CsvRow[]>): Promis
   throw new Refusal(`${path} is empty: its first line must name the columns`)
 }
 
-async function* withoutHeader(batches: AsyncGenerator<CsvRow[]>): AsyncGenerator<CsvRow[]> {
+async function* withoutHeader(batches: AsyncGenerator<CsvRow[]>, isEscaped: boolean): AsyncGenerator<CsvRow[]> {
   let isFirst = true
   for await (const rows of batches) {
     if (isFirst) rows.shift()
     isFirst = false
+    if (isEscaped) for (const row of rows) row.cells = row.cells.map(cellOfSpreadsheet)
     if (rows.length > 0) yield rows
   }
 }

@@ -4,10 +4,10 @@ import { Refusal } from '../../refusal.ts'
 import { transferColumns } from '../columns.ts'
 import { type CsvRow, mostCells } from '../files/csv-rows.ts'
 import type { JsonRow } from '../files/json-lines.ts'
+import { rejectionColumns, rowOfRejection } from '../files/rejected-rows.ts'
 import type { CsvFile, SourceFile } from '../files/source-file.ts'
 import { keysOf } from './keys.ts'
 import { asText, hint, type Mapping, textOfJson } from './mapping.ts'
-import { rejectionColumns, rowOfRejection } from './rejections.ts'
 
 /** A row of a file as the importer takes it. */
 export type GivenRow = {

@@ -6,13 +6,10 @@ import { pipeline } from 'node:stream/promises'
 import { Refusal } from '../../refusal.ts'
 import { type CsvRow, csvLine } from '../files/csv-rows.ts'
 import type { JsonRow } from '../files/json-lines.ts'
+import { rejectionColumns, rowOfRejection } from '../files/rejected-rows.ts'
 import type { SourceFile } from '../files/source-file.ts'
+import { spreadsheetCell } from '../files/spreadsheet-cells.ts'
 import { unreadable } from '../files/utf8-text.ts'
-
-/** Columns that a file of rejected rows has in front of its own; an import passes by them. */
-export const rejectionColumns = ['rejected_line', 'rejected_column', 'rejected_reason']
-/** Holds a line of NDJSON as it was. */
-export const rowOfRejection = 'rejected_row'
 
 export type Rejection = { line: number; field: string; reason: string }
 
@@ -86,7 +83,7 @@ async function* linesOf(file: SourceFile, rejections: AsyncIterable<Rejection>):
     for (const row of rows) {
       if (next.done || next.value.line !== row.line) continue
       const { line, field, reason } = next.value
-      lines += csvLine([String(line), field || null, reason, ...cellsOf(file, row)])
+      lines += csvLine([String(line), field || null, reason, ...cellsOf(file, row)].map(spreadsheetCell))
       next = await waiting.next()
     }
     if (lines !== '') yield lines
