@@ -32,7 +32,7 @@ export class AuthorizationServer {
   }
 
   static async start(options: Omit<ProviderOptions, 'keys'>): Promise<AuthorizationServer> {
-    await options.database.transaction((query) => ensureSigningKey(query, options.secret))
+    await ensureSigningKey(options.database, options.secret)
     return new AuthorizationServer(options, await run(options))
   }
 
@@ -90,7 +90,7 @@ export class AuthorizationServer {
     if (performance.now() - this.#houseKeptAt < houseKeepingMilliseconds) return
     this.#houseKeptAt = performance.now()
     const { database, secret } = this.#options
-    await database.transaction((query) => ensureSigningKey(query, secret))
+    await ensureSigningKey(database, secret)
     await deleteSpentKeys(database.query)
     await deleteExpiredState(database.query)
     await deleteOldFailures(database.query)

@@ -15,7 +15,7 @@ export const keys = (): Command => {
     .action(async (options: { json?: true }) => {
       const config = readConfig()
       const secret = config.secret ?? (await keptSecret(config.dataDirectory))
-      const id = await withDatabase((database) => database.transaction((query) => rotateSigningKey(query, secret)))
+      const id = await withDatabase((database) => rotateSigningKey(database, secret))
       if (options.json) showJson({ id })
       else showLines(`${strong(id)} signs from now on.`, faint('Running servers take it up within a second.'))
     })
