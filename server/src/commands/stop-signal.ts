@@ -1,3 +1,4 @@
+import { isRunByNpm } from '../config.ts'
 import { complain, messageOf } from './output.ts'
 
 /** Aborts when the process is asked to stop, which then ends in its own way; asked again, it ends at once. */
@@ -8,7 +9,20 @@ export const stopSignal = (): AbortSignal => {
     stopping.abort()
   }
   for (const signal of signals) process.on(signal, stop)
+  if (isRunByNpm()) whenParentEnds(() => stopping.abort())
   return stopping.signal
+}
+
+const parentPollMilliseconds = 200
+const parent = process.ppid
+
+/** npm runs commands in a shell and passes signals to that shell alone, which ends of them and passes nothing on. */
+const whenParentEnds = (act: () => void): void => {
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    act()
+  }, parentPollMilliseconds).unref()
 }
 
 const signals = ['SIGTERM', 'SIGINT'] as const
