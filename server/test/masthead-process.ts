@@ -162,10 +162,14 @@ export const until = async (what: string, condition: () => boolean | Promise<boo
 }
 
 /** Does not start more processes at once than a small machine can run. */
-export const severalAtOnce = async <T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> => {
+export const severalAtOnce = async <T>(
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+  most = 3,
+): Promise<void> => {
   const waiting = items.values()
   await Promise.all(
-    Array.from({ length: 3 }, async () => {
+    Array.from({ length: most }, async () => {
       for (const item of waiting) await work(item)
     }),
   )

@@ -29,15 +29,19 @@ const signals = ['SIGTERM', 'SIGINT'] as const
 
 /** Whoever stops a process kills it after ten seconds. */
 const longestStopMilliseconds = 9_000
+const longestFarewellMilliseconds = 500
 
 export const whenAborted = (signal: AbortSignal, stop: () => Promise<void>): void => {
   const stopOnce = () => {
     // Whatever still hangs then, a statement or a name server, has nobody left to answer.
     setTimeout(() => process.exit(), longestStopMilliseconds).unref()
-    stop().catch((error) => {
-      complain(`stopping failed: ${messageOf(error)}`)
-      process.exitCode = 1
-    })
+    stop()
+      .catch((error) => {
+        complain(`stopping failed: ${messageOf(error)}`)
+        process.exitCode = 1
+      })
+      // What was said and is not read yet would keep the process.
+      .then(() => setTimeout(() => process.exit(), longestFarewellMilliseconds).unref())
   }
   if (signal.aborted) stopOnce()
   else signal.addEventListener('abort', stopOnce, { once: true })
