@@ -42,7 +42,7 @@ const stalledPipe = async () => {
   return { pipe, reader }
 }
 
-describe('the log', { timeout: 60_000 }, () => {
+describe('the log', () => {
   test('holds nothing that a caller sent or was given, and finds what failed by its request id', async () => {
     const { url, serving, lines } = await start({ LOG_LEVEL: 'debug', WORKERS: '2' })
     const { secrets, failures } = await sendCanaries(service, url)

@@ -130,7 +130,7 @@ const through = (address: string): string => {
   return Object.assign(url, { hostname: '127.0.0.1', port: new URL(address).port }).href
 }
 
-describe('a stop', { timeout: 180_000 }, () => {
+describe('a stop', () => {
   const answersWhatWasTaken = async (context: TestContext, workers: string) => {
     const { api, url, accountId, stop } = await serve(context, { ...environment, WORKERS: workers })
     const [busy, late, idle] = [await keptConnection(url), await keptConnection(url), await keptConnection(url)]
@@ -179,7 +179,8 @@ describe('a stop', { timeout: 180_000 }, () => {
     const outcome = await stop()
     const took = Date.now() - begun
     assert.equal(outcome.code, 0, outcome.stderr)
-    assert.ok(took < 10_000, `it took ${took} ms`)
+    // Each of them alone would keep it for longer; a busy machine needs some time to end a process.
+    assert.ok(took < 20_000, `it took ${took} ms`)
     await Promise.all([upload.ended, head.ended, write.ended])
   })
 
@@ -194,11 +195,11 @@ describe('a stop', { timeout: 180_000 }, () => {
     const begun = Date.now()
     process.kill(pid, 'SIGINT')
     assert.equal((await ended).code, null)
-    assert.ok(Date.now() - begun < 2_000)
+    assert.ok(Date.now() - begun < 8_000)
   })
 })
 
-describe('a start', { timeout: 180_000 }, () => {
+describe('a start', () => {
   test('waits for a database that comes up later, and lets nobody in meanwhile', async () => {
     const [databaseAddress, url] = [await freeAddress(), await freeAddress('localhost')]
     const late = { ...environment, DATABASE_URL: through(databaseAddress) }
