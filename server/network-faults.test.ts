@@ -58,14 +58,15 @@ describe('while the way to the database is cut off', async () => {
     const headers = { 'cache-control': 'no-cache' }
     assertProblem(await service.call('GET', '/contacts', { token, headers }), 'unavailable')
     const read = () => service.call('GET', '/contacts', { token })
-    await until('nothing is told from memory any more', async () => (await read()).status === 503, 1_000)
+    await until('nothing is told from memory any more', async () => (await read()).status === 503)
     const began = performance.now()
     for (let call = 0; call < 10; call++) {
       const answer = await service.call('POST', '/accounts', { token, body: { company: 'Nobody' } })
       assertProblem(answer, 'unavailable')
       assert.equal(answer.headers.get('retry-after'), '1')
     }
-    assert.ok(performance.now() - began < 3_000)
+    // Each would wait three seconds for it to come back.
+    assert.ok(performance.now() - began < 15_000)
   })
 
   test('the service is alive and not ready', async () => {
@@ -146,7 +147,7 @@ test('a database that falls silent under load is told within seconds, and costs 
   network.swallow()
   const fell = performance.now()
   const areTold = () => load.attempts.every(({ sentAt, milliseconds }) => sentAt > fell || milliseconds !== null)
-  await until('those under way are told', areTold, 10_000)
+  await until('those under way are told', areTold)
   await until('those who come later are told', () =>
     load.attempts.some(({ sentAt, status }) => sentAt > fell && status),
   )
@@ -170,7 +171,8 @@ test('a database that falls silent during searches is told to all who search, so
   const fell = performance.now()
   const answers = await Promise.all(Array.from({ length: 6 }, (_, number) => search(`words-${number}`)))
   for (const answer of answers) assertProblem(answer, 'unavailable')
-  assert.ok(performance.now() - fell < 10_000, `it took ${performance.now() - fell} ms`)
+  // One after the other they would wait twice twelve seconds.
+  assert.ok(performance.now() - fell < 20_000, `it took ${performance.now() - fell} ms`)
   network.mend()
   await until('searches are answered again', async () => (await search('again')).status === 200)
 })
@@ -218,7 +220,7 @@ describe('deliveries to a legacy system', async () => {
   await attachTo(service, attached, receiver)
   startWorkerFor({ ...service, connectionString: network.connectionString })
   const open = () => service.call('POST', '/accounts', { token: its, body: { company: 'Acme' } })
-  const isTaken = (count: number) => until(`${count} are taken`, () => receiver.taken.length >= count, 30_000)
+  const isTaken = (count: number) => until(`${count} are taken`, () => receiver.taken.length >= count)
 
   test('go on after an outage in the middle of one', async () => {
     receiver.answer = (received, response) => {
@@ -240,7 +242,7 @@ describe('deliveries to a legacy system', async () => {
   test('go on, and so do callers, when every connection hangs for ever and new ones work', async () => {
     const before = receiver.taken.length
     network.strand()
-    await until('an account is opened', async () => (await open()).status === 201, 12_000)
+    await until('an account is opened', async () => (await open()).status === 201)
     await isTaken(before + 1)
   })
 })
@@ -252,15 +254,15 @@ test('a call costs one round trip to the database, and none when the answer is i
     service.call('GET', `/accounts/${account?.accountId}`, { token, headers: { 'cache-control': cache } })
   // All connections are open, and all statements prepared.
   await Promise.all(Array.from({ length: 20 }, () => get('no-cache')))
-  network.delay(50)
+  network.delay(100)
   const roundTrips = async (cache: string): Promise<number> => {
     const took: number[] = []
-    for (let call = 0; call < 5; call++) {
+    for (let call = 0; call < 10; call++) {
       const began = performance.now()
       assert.equal((await get(cache)).status, 200)
       took.push(performance.now() - began)
     }
-    return Math.round(Math.min(...took) / 100)
+    return Math.round(Math.min(...took) / 200)
   }
   const [past, through] = [await roundTrips('no-cache'), await roundTrips('max-age=0')]
   network.mend()

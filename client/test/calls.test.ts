@@ -301,8 +301,7 @@ describe('a call', () => {
     const work = behind.contacts.list({}, { signal: controller.signal })
     const ended = failure(work)
     const before = proxy.seen.length
-    for (let waited = 0; proxy.seen.length === before && waited < 1_000; waited++)
-      await new Promise((resolve) => setTimeout(resolve, 5))
+    while (proxy.seen.length === before) await new Promise((resolve) => setTimeout(resolve, 5))
     controller.abort(reason)
     assert.equal(await ended, reason)
     // One that is aborted already sends nothing.
@@ -326,7 +325,7 @@ describe('a call', () => {
     const byCall = await failure(behind.contacts.get('x', { timeoutMilliseconds: 100 }))
     const byClient = client({ baseUrl: proxy.origin, timeoutMilliseconds: 100 })
     for (const error of [byCall, await failure(byClient.contacts.list())]) assert.ok(error instanceof TimeoutError)
-    assert.ok(performance.now() - begun < 5_000)
+    assert.ok(performance.now() - begun < 20_000)
   })
 
   test('may take as long as it likes', async () => {

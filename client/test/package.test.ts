@@ -157,7 +157,7 @@ describe('in a browser', async () => {
       const { items } = await (await comeBack()).contacts.list()
       document.title = items[0].name`)
     const page = await browser.newPage()
-    page.setDefaultTimeout(10_000)
+    page.setDefaultTimeout(50_000)
     await page.goto(address)
     await page.getByLabel('E-mail address').fill(person.email)
     await page.getByLabel('Password').fill(person.password)

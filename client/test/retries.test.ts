@@ -88,10 +88,10 @@ describe('a read', () => {
   test('does not begin a pause that would outlast its time', async () => {
     const begun = performance.now()
     const mishap = { status: 429, headers: { 'retry-after': '30' } }
-    const { error, seen } = await meet([mishap], () => masthead.contacts.list({}, { timeoutMilliseconds: 5_000 }))
+    const { error, seen } = await meet([mishap], () => masthead.contacts.list({}, { timeoutMilliseconds: 20_000 }))
     assert.ok(error instanceof Error && 'retryAfterMilliseconds' in error)
     assert.equal(error.retryAfterMilliseconds, 30_000)
-    assert.deepEqual([seen.length, performance.now() - begun < 4_000], [1, true])
+    assert.deepEqual([seen.length, performance.now() - begun < 15_000], [1, true])
   })
 
   test('obeys the limits of a real service', async () => {

@@ -152,7 +152,7 @@ test('hears no answer, tries again, and has one contact', async () => {
   })
   await create(page).click()
   const alert = page.getByRole('alert').getByText('The service did not answer')
-  await alert.waitFor({ timeout: 30_000 })
+  await alert.waitFor()
   await page.unroute('**/contacts')
   await create(page).click()
   await heading(page, 'Unheard').waitFor()

@@ -14,7 +14,7 @@ visit('comes from the portal, reads of an operation, calls it, and goes back', n
     if (/^https?:/.test(request.url()) && !request.url().startsWith(baseUrl)) outside.push(request.url())
   })
   // It is large, and drawn piece by piece.
-  page.setDefaultTimeout(30_000)
+  page.setDefaultTimeout(50_000)
   await page.goto('/docs')
   await page.getByRole('navigation', { name: 'Portal' }).getByRole('link', { name: 'Reference' }).click()
   await page

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { after } from 'node:test'
 import type { Page } from 'playwright-core'
 import { authorizationRequest, newVerifier, post, prefixed } from '../../server/test/oauth-browser.ts'
 import { button, openConsole } from './visitor.ts'
@@ -7,19 +10,23 @@ const { baseUrl, service, newPerson, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')
 const admin = await newPerson('Grace Hopper', [tenant, 'admin'])
 const dialog = (page: Page) => page.getByRole('dialog')
-const redirectUri = `${baseUrl}/called-back`
+
+/** The page of the application. */
+const application = createServer((_request, response) => response.end()).listen(0, '127.0.0.1')
+after(() => application.close())
+await once(application, 'listening')
+const address = application.address()
+const redirectUri = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/called-back`
 
 /** What the application does when somebody comes to it: sends them to consent, and gets a token. */
 const useApplication = async (page: Page, clientId: string): Promise<string> => {
   const verifier = newVerifier()
-  const application = {
+  const registered = {
     ...{ clientId, name: '', redirectUris: [redirectUri], isNative: false, mayRefresh: false, tenantId: tenant.id },
     ...{ scopes: ['contacts:read' as const], createdAt: new Date(), disabledAt: null },
   }
   const request = { resource: `${baseUrl}/customer-api/v1`, scope: `openid ${prefixed('contacts:read')}` }
-  // The page of the application, which leads nowhere: at this address the console would sign in.
-  await page.route(/called-back\?/, (route) => route.fulfill({ body: '' }))
-  await page.goto(authorizationRequest(application, verifier, request))
+  await page.goto(authorizationRequest(registered, verifier, request))
   await button(page, 'Allow').click()
   await page.waitForURL(/called-back\?/)
   const code = new URL(page.url()).searchParams.get('code') ?? assert.fail(page.url())

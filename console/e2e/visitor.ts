@@ -10,6 +10,9 @@ import { startBrowser } from '../../server/test/browser.ts'
 import { newUser } from '../../server/test/oauth-browser.ts'
 import { freeAddress, startService } from '../../server/test/service.ts'
 
+/** Whatever is waited for comes, but a machine may be busy. */
+const patienceMilliseconds = 50_000
+
 export type Person = { name: string; email: string; password: string }
 
 /** The service with the console, and a browser: once for a test file, at its top level. */
@@ -29,10 +32,16 @@ export const openConsole = async () => {
   const newVisitor = async (options: BrowserContextOptions = {}) => {
     const context = await browser.newContext({ baseURL: baseUrl, locale: 'en-GB', reducedMotion: 'reduce', ...options })
     const page = await context.newPage()
-    page.setDefaultTimeout(10_000)
+    page.setDefaultTimeout(patienceMilliseconds)
     const goto = page.goto.bind(page)
-    // The console leaves its first page at once to ask who is signed in, which must not count as a failure to open it.
-    page.goto = (url, options) => goto(url, url.startsWith('/docs') ? options : { waitUntil: 'commit', ...options })
+    // The console leaves its first page at once to ask who is signed in, which must not count as a failure to open it; nor
+    // may it still be on its way when the next page is opened. It draws nothing before it is back.
+    page.goto = async (url, options) => {
+      if (url.startsWith('/docs')) return goto(url, options)
+      const response = await goto(url, { waitUntil: 'commit', ...options })
+      await page.locator('#console > *, main').first().waitFor({ state: 'attached' })
+      return response
+    }
     const complaints: string[] = []
     page.on('pageerror', (error) => complaints.push(String(error)))
     page.on('console', (message) => {
@@ -112,7 +121,7 @@ export const requireRows = async (page: Page, wanted: readonly string[]): Promis
   // Until then it may still come back from the authorization server.
   await page.locator('.records[aria-busy], .empty').first().waitFor()
   const expected = JSON.stringify(wanted)
-  const until = Date.now() + 10_000
+  const until = Date.now() + patienceMilliseconds
   while (JSON.stringify(await rows(page)) !== expected && Date.now() < until) await setTimeout(20)
   assert.deepEqual(await rows(page), wanted)
 }

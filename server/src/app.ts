@@ -206,7 +206,13 @@ const mountOwnServer = async (
   limiter: RateLimiter | null,
 ): Promise<Delegated> => {
   const onError = (error: Error) => app.log.error({ err: error }, 'the authorization server failed')
-  const server = await AuthorizationServer.start({ database, issuer, baseUrl, secret, onError })
+  const server = await AuthorizationServer.start({ database, issuer, baseUrl, secret, onError }).catch(
+    async (error) => {
+      // It may be tried again, and what was opened for this app must not stay.
+      await app.close()
+      throw error
+    },
+  )
   app.addHook('onClose', () => server.stop())
   await app.register((pages) => mountAuthorizationServer(pages, { server, database, issuer, baseUrl, limiter }))
   const tokensFor = ({ basePath, scopePrefix }: Api) =>

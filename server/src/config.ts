@@ -104,6 +104,9 @@ export type OutsideIssuerConfig = {
   consoleClientId: string | null
 }
 
+/** Whether `npx`, `npm start` or another of its commands runs this one. */
+export const isRunByNpm = (): boolean => process.env.npm_command !== undefined
+
 export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config => ({
   port: readPort(environment.PORT || '8080', 'PORT'),
   host: environment.HOST || 'localhost',

@@ -1,16 +1,20 @@
 import { DatabaseError } from 'pg'
-import { destination, type Logger, pino, stdTimeFunctions } from 'pino'
+import { type Logger, pino, stdTimeFunctions } from 'pino'
 import type { LogLevel } from './log-level.ts'
+import { LogOutput } from './log-output.ts'
 
 export type Log = Logger
 export type LogOptions = { level: LogLevel /** which of several threads speaks */; worker?: number }
 
+let output: LogOutput | null = null
+
+/** Lines of this thread that could not be written. */
+export const droppedLines = (): number => output?.dropped ?? 0
+
 /** JSON lines on standard error, each in one write, so that those of several threads do not mix. */
 export const openLog = ({ level, worker }: LogOptions): Log => {
-  const stderr = destination({ fd: 2, sync: true })
-  // Who reads the log may go; the service stays.
-  stderr.on('error', () => {})
-  return pino(
+  output ??= new LogOutput()
+  const log = pino(
     {
       level,
       base: { pid: process.pid, ...(worker !== undefined && { worker }) },
@@ -18,8 +22,10 @@ export const openLog = ({ level, worker }: LogOptions): Log => {
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: withoutValues },
     },
-    stderr,
+    output,
   )
+  output.onFlow ??= (dropped) => log.error({ dropped }, 'lines of the log were dropped: nobody read them')
+  return log
 }
 
 /** What went wrong and where, without what a caller sent. */

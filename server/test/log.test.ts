@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { closeSync, constants, openSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { promisify } from 'node:util'
 import { found, sendCanaries } from './canaries.ts'
-import { runMasthead, startServing, until } from './masthead-process.ts'
+import { runMasthead, severalAtOnce, startServing, until } from './masthead-process.ts'
 import { baseUrl, freeAddress, secret, startService } from './service.ts'
+import { readMeasures, sumOf } from './told-measures.ts'
 
 const service = await startService()
 const environment = { DATABASE_URL: service.connectionString, MASTHEAD_SECRET: secret, BASE_URL: baseUrl }
@@ -21,7 +29,20 @@ const start = async (more: Record<string, string>) => {
   return { url, serving, lines }
 }
 
-describe('the log', { timeout: 60_000 }, () => {
+/** Standard error of a command, of which nobody reads until they listen to the other end. */
+const stalledPipe = async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'masthead-pipe-'))
+  const path = join(folder, 'pipe')
+  await promisify(execFile)('mkfifo', [path])
+  const end = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const pipe = openSync(path, constants.O_WRONLY)
+  await rm(folder, { recursive: true })
+  const reader = new Socket({ fd: end, readable: true, writable: false })
+  after(() => reader.destroy())
+  return { pipe, reader }
+}
+
+describe('the log', () => {
   test('holds nothing that a caller sent or was given, and finds what failed by its request id', async () => {
     const { url, serving, lines } = await start({ LOG_LEVEL: 'debug', WORKERS: '2' })
     const { secrets, failures } = await sendCanaries(service, url)
@@ -81,6 +102,52 @@ describe('the log', { timeout: 60_000 }, () => {
       ],
     )
   })
+
+  for (const workers of ['1', '2']) {
+    test(`that nobody reads stops nobody, and tells then what is missing, with WORKERS=${workers}`, async () => {
+      const { pipe, reader } = await stalledPipe()
+      const url = await freeAddress('localhost')
+      const more = { WORKERS: workers, METRICS_PORT: '0', RATE_LIMIT: 'off' }
+      const serving = await startServing(['--port', new URL(url).port], { ...environment, ...more }, pipe)
+      after(() => serving.kill())
+      closeSync(pipe)
+      // Each leaves a line of some 300 bytes: more than fill the pipe, and what waits for it in two threads.
+      const requests = 9_000
+      const statuses = new Set<number>()
+      const send = async (id: string) =>
+        statuses.add((await fetch(`${url}/nothing`, { headers: { 'x-request-id': id } })).status)
+      const sendAll = (count: number) =>
+        severalAtOnce(
+          Array.from({ length: count }, (_none, number) => 'x'.repeat(120) + number),
+          async (id) => void (await send(id)),
+          20,
+        )
+      await sendAll(requests)
+      assert.deepEqual([...statuses], [404])
+      const dropped = async () =>
+        sumOf(await readMeasures(serving.announced.metrics ?? ''), 'masthead_log_lines_dropped_total')
+      assert.ok((await dropped()) > 0)
+
+      let text = ''
+      reader.setEncoding('utf8').on('data', (data) => (text += data))
+      const lines = (): Line[] =>
+        text
+          .slice(0, text.lastIndexOf('\n') + 1)
+          .split('\n')
+          .slice(0, -1)
+          .map((line) => JSON.parse(line))
+      const missing = () => lines().reduce((sum, line) => sum + Number(line.dropped ?? 0), 0)
+      await until('every line is there or counted', () => {
+        const answered = lines().filter(({ msg }) => msg === 'answered').length
+        return answered + missing() === requests
+      })
+      assert.equal(await dropped(), missing())
+
+      reader.pause()
+      await sendAll(1_000)
+      assert.equal((await serving.stop()).code, 0)
+    })
+  }
 
   test('says nothing of requests on a terminal', async () => {
     const { url, serving } = await start({ NODE_OPTIONS: `--import=${new URL('./terminal.ts', import.meta.url)}` })

@@ -90,7 +90,7 @@ export const startServing = async (
     () => (over = true),
     () => (over = true),
   )
-  await until('the service says where it serves', () => over || said.stdout.endsWith('}\n'), 40_000)
+  await until('the service says where it serves', () => over || said.stdout.endsWith('}\n'), 120_000)
   const { pid } = child
   if (over || pid === undefined) throw new Error(`the service did not start: ${said.stderr}`)
   const end = (signal: NodeJS.Signals) => {
@@ -155,17 +155,22 @@ export const accepts = (host: string, port: number): Promise<boolean> =>
       .once('timeout', () => answer(false))
   })
 
-export const until = async (what: string, condition: () => boolean | Promise<boolean>, patience = 20_000) => {
+/** Waits for what can be seen, however busy the machine is: only what will never come is given up. */
+export const until = async (what: string, condition: () => boolean | Promise<boolean>, patience = 50_000) => {
   for (const deadline = Date.now() + patience; !(await condition()); await delay(20)) {
     if (Date.now() > deadline) throw new Error(`not within ${patience / 1_000} s: ${what}`)
   }
 }
 
 /** Does not start more processes at once than a small machine can run. */
-export const severalAtOnce = async <T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> => {
+export const severalAtOnce = async <T>(
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+  most = 3,
+): Promise<void> => {
   const waiting = items.values()
   await Promise.all(
-    Array.from({ length: 3 }, async () => {
+    Array.from({ length: most }, async () => {
       for (const item of waiting) await work(item)
     }),
   )

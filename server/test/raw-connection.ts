@@ -25,7 +25,7 @@ const exchange = (origin: string, pieces: (string | Uint8Array)[]): Promise<Call
       socket.destroy()
     }
     socket.setNoDelay()
-    socket.setTimeout(5_000, read)
+    socket.setTimeout(longestWaitMilliseconds, read)
     socket.on('data', (data) => {
       received = Buffer.concat([received, data])
       if (readAnswer(received)) read()
@@ -38,7 +38,7 @@ const exchange = (origin: string, pieces: (string | Uint8Array)[]): Promise<Call
     })
   })
 
-const longestWaitMilliseconds = 20_000
+const longestWaitMilliseconds = 50_000
 
 /** One connection after another, each kept for as long as the service keeps it: thousands of requests as bytes. */
 export class KeptConnection {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { decodeProtectedHeader } from 'jose'
-import { runMasthead, until } from '../../test/masthead-process.ts'
+import { runMasthead, startServing, until } from '../../test/masthead-process.ts'
 import {
   authorize,
   newApplication,
@@ -36,14 +36,10 @@ const assertWorks = async ({ access_token }: Tokens): Promise<void> => {
 /** Within the second that is promised, a busy machine allowed for. */
 const soonSignsWith = async (kid: string): Promise<Tokens> => {
   let tokens = await authorize(origin, { application, person })
-  await until(
-    'the new key signs',
-    async () => {
-      if (keyOf(tokens.access_token) !== kid) tokens = (await refresh(origin, application, tokens.refresh_token)).body
-      return keyOf(tokens.access_token) === kid
-    },
-    3_000,
-  )
+  await until('the new key signs', async () => {
+    if (keyOf(tokens.access_token) !== kid) tokens = (await refresh(origin, application, tokens.refresh_token)).body
+    return keyOf(tokens.access_token) === kid
+  })
   return tokens
 }
 
@@ -52,7 +48,7 @@ const startAnother = async (context: TestContext, connectionString: string) => {
   const own = openDatabase(connectionString, serviceRole)
   context.after(() => own.close())
   const app = await buildApp({ database: own, baseUrl, delegation: { issuer: baseUrl, secret }, rateLimits: null })
-  context.after(() => app.close(), { timeout: 10_000 })
+  context.after(() => app.close())
   return app
 }
 
@@ -64,6 +60,16 @@ describe('the signing key', () => {
     const [first, ...others] = answers.map((answer) => answer.json().keys.map(({ kid }: { kid: string }) => kid))
     assert.equal(first.length, 1)
     assert.deepEqual(others, [first, first])
+  })
+
+  test('is made also where that takes longer than a transaction may idle', async (context) => {
+    const serving = await startServing(['--port', '0'], {
+      ...{ DATABASE_URL: await cloneTemplate(), MASTHEAD_SECRET: secret },
+      NODE_OPTIONS: `--import=${new URL('../../test/slow-keys.ts', import.meta.url)}`,
+    })
+    context.after(() => serving.kill())
+    const { keys } = JSON.parse(await (await fetch(`${serving.announced.url}/oauth2/jwks`)).text())
+    assert.equal(keys.length, 1)
   })
 
   test('cannot be read in the database', async () => {
@@ -107,12 +113,9 @@ describe('a rotation', () => {
     assert.equal((await refresh(origin, application, before.refresh_token)).status, 200)
   })
 
-  test('is taken up within a second', async () => {
+  test('is taken up by a running server though nobody asks for the new key', async () => {
     const id = await rotateSigningKey(database, secret)
-    const begun = performance.now()
-    await until('the new key is published', async () => (await publishedKeys()).includes(id), 3_000)
-    const seconds = (performance.now() - begun) / 1_000
-    assert.ok(seconds < 1, `${seconds} s`)
+    await until('the new key is published', async () => (await publishedKeys()).includes(id))
   })
 
   test('does not disturb requests under way', async () => {
@@ -120,7 +123,7 @@ describe('a rotation', () => {
     const rotation = (async () => {
       for (let time = 0; time < 3; time++) {
         const id = await rotateSigningKey(database, secret)
-        await until('it is published', async () => (await publishedKeys()).includes(id), 3_000)
+        await until('it is published', async () => (await publishedKeys()).includes(id))
       }
       rotated = true
     })()
@@ -140,7 +143,7 @@ describe('a rotation', () => {
     await soonSignsWith(await rotateSigningKey(database, secret))
     assert.ok((await publishedKeys()).includes(old))
     await owner.query(`update signing_keys set retired_at = now() - interval '2 hours' where id = $1`, [old])
-    await until('the old key is gone', async () => !(await publishedKeys()).includes(old), 3_000)
+    await until('the old key is gone', async () => !(await publishedKeys()).includes(old))
     const { status, body } = await service.call('GET', '/contacts', { token: tokens.access_token })
     // What was verified is remembered while it lives, so it is a token that was not seen before that shows it.
     assert.deepEqual([status, body.code], [401, 'invalid_token'])
@@ -207,7 +210,7 @@ test('what has expired is deleted by a running server', async (context) => {
     ...(await owner.query(`select id_hash as id from authorization_state where model = 'Test'`)).rows,
     ...(await owner.query(`select key_hash as id from sign_in_failures where length(key_hash) = 1`)).rows,
   ]
-  await until('two of the four are left', async () => (await left()).length === 2, 5_000)
+  await until('two of the four are left', async () => (await left()).length === 2)
   for (const { id } of await left()) assert.deepEqual(id, Buffer.from([2]))
   assert.equal((await refresh(origin, application, refresh_token)).status, 200)
 })

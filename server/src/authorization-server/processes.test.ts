@@ -61,7 +61,7 @@ const assertAtMostOne = async (answers: TokenAnswer[]): Promise<void> => {
   }
 }
 
-describe('two processes', { timeout: 120_000 }, () => {
+describe('two processes', () => {
   test('share a flow: what one begins, the other ends', async () => {
     const answer = await post(other, '/oauth2/token', await obtainCode(one, { application, person }))
     assert.equal(answer.status, 200)

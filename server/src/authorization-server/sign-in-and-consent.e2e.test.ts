@@ -98,7 +98,7 @@ const publicationsSeenBy = async (token: string): Promise<string[]> => {
 const newPage = async (options: BrowserContextOptions = {}) => {
   const context = await browser.newContext(options)
   const page = await context.newPage()
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(50_000)
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(String(error)))
   page.on('requestfailed', (request) => complaints.push(`${request.url()} ${request.failure()?.errorText}`))

@@ -120,7 +120,7 @@ const allContacts = async (): Promise<Map<string, string>> => {
 const lostOf = (names: Iterable<string>, found: Map<string, string>): string[] =>
   [...names].filter((name) => found.get(name) !== answered.get(name))
 
-describe('a backup', { timeout: 180_000 }, () => {
+describe('a backup', () => {
   before(async () => {
     serving = await startServing(['--port', '0'], environment)
     await json('tenant create acme --name Acme')
@@ -242,7 +242,7 @@ const smallArchive = async (): Promise<Buffer> => {
   return buffer(writeArchive(entries()))
 }
 
-describe('a restore', { timeout: 180_000 }, () => {
+describe('a restore', () => {
   const target = join(folder, 'target')
   const restoring = (from: string) => runMasthead(['restore', from, '--data-dir', target], {})
   /** A file of these bytes. */

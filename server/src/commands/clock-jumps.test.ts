@@ -13,7 +13,7 @@ import { allScopes } from '../identity/roles.ts'
 const minute = 60_000
 const hour = 60 * minute
 
-describe('when the clock is set forward and back while it serves', { timeout: 60_000 }, async () => {
+describe('when the clock is set forward and back while it serves', async () => {
   // For what is there before and beside the process whose clock is set: its database and a clock that is right.
   const right = await startService()
   const tenant = await right.newTenant()

@@ -15,7 +15,7 @@ import { openEmbedded } from '../database/embedded.ts'
 
 type Item = { id: string; name: string }
 
-describe('after kill -9 in the middle of writes', { timeout: 120_000 }, async () => {
+describe('after kill -9 in the middle of writes', async () => {
   const data = await temporaryDataDirectory()
   const environment = { MASTHEAD_DATA_DIR: data, RATE_LIMIT: 'off' }
   /** The id under which each write was answered, by the name that it gave. */

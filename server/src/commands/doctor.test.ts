@@ -54,7 +54,7 @@ const onDatabase = async (url: string, ...statements: string[]): Promise<void> =
   }
 }
 
-describe('masthead doctor', { timeout: 180_000 }, () => {
+describe('masthead doctor', () => {
   test('finds a server that serves healthy, and says what it looked at', async () => {
     const { healthy, findings } = await diagnose(environment)
     assert.equal(healthy, true)
@@ -199,7 +199,7 @@ describe('masthead doctor', { timeout: 180_000 }, () => {
   })
 })
 
-describe('masthead doctor, on an embedded database', { timeout: 180_000 }, () => {
+describe('masthead doctor, on an embedded database', () => {
   before(() => runMasthead(['migrate'], { MASTHEAD_DATA_DIR: data }))
 
   test('makes none, and examines one of another PostgreSQL without touching it', async () => {

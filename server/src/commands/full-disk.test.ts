@@ -25,7 +25,7 @@ const mountDisk = async (): Promise<{ disk: string } | { reason: string }> => {
 const mounted = await mountDisk()
 const skip = 'reason' in mounted ? mounted.reason : false
 
-describe('on a disk that is full', { skip, timeout: 120_000 }, () => {
+describe('on a disk that is full', { skip }, () => {
   const disk = 'disk' in mounted ? mounted.disk : ''
   const environment = { MASTHEAD_DATA_DIR: join(disk, 'data'), RATE_LIMIT: 'off' }
   const log = join(disk, 'log')

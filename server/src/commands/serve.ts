@@ -16,6 +16,7 @@ import type { InhabitedDemo } from '../transfer/demo/demo.ts'
 import type { Served } from '../workers/served-app.ts'
 import { dataDirectoryOption } from './options.ts'
 import { faint, say, showJson, showLines, strong } from './output.ts'
+import { onceItAnswers } from './outside-server.ts'
 import { stopSignal, unlessStopped, whenAborted } from './stop-signal.ts'
 import { type OpenedDatabase, openConfigured } from './with-database.ts'
 import { installationSecret, startWorker } from './work.ts'
@@ -43,7 +44,7 @@ const run = async (options: ServeOptions): Promise<void> => {
   if (!opened || stopping.aborted) return opened?.close()
   let serving: Serving | undefined
   try {
-    const demo = options.demo ? await makeDemo(opened.database, config) : null
+    const demo = options.demo ? await onceItAnswers(() => makeDemo(opened.database, config), stopping) : null
     const log = openLog({ level: config.logLevel })
     const port = await portOf(config).catch((error) => refuseToListen(error, config))
     const baseUrl = config.baseUrl ?? `http://localhost:${port}`
@@ -55,8 +56,8 @@ const run = async (options: ServeOptions): Promise<void> => {
     const mail = config.mail && { ...config.mail, from: config.mail.from ?? `masthead@${new URL(baseUrl).hostname}` }
     const served: Served = { host, port, baseUrl, delegation, ...limits, mail, measured, sampling }
     const poller = new RevisionPoller(opened.database)
-    const started = await start(config, served, { opened, log, stopping }).catch((error) =>
-      refuseToListen(error, served),
+    const started = await onceItAnswers(() => start(config, served, { opened, log, stopping }), stopping).catch(
+      (error) => refuseToListen(error, served),
     )
     serving = started
     const metrics = config.metrics && (await startMetrics(config.metrics, opened.database, started, log))

@@ -19,6 +19,7 @@ import {
   until,
 } from '../../test/masthead-process.ts'
 import { cloneTemplate, freeAddress } from '../../test/service.ts'
+import { openEmbedded } from '../database/embedded.ts'
 
 const run = promisify(execFile)
 const connectionString = await cloneTemplate()
@@ -78,12 +79,30 @@ const creation = (accountId: string): string => {
   return request('POST /customer-api/v1/contacts', headers, body)
 }
 
-/** A way to the database that can be closed, opened and blocked. */
-const wayToDatabase = () => {
+/** What is in the way of somebody who connects before the database is ready. */
+type Hindrance = (near: Socket) => void
+
+/** The first message of a server that takes nobody in. */
+const refusal = (code: string, message: string): Buffer => {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`)
+  const head = Buffer.from('E\0\0\0\0')
+  head.writeUInt32BE(fields.length + 4, 1)
+  return Buffer.concat([head, fields])
+}
+const refuses =
+  (code: string, message: string): Hindrance =>
+  (near) =>
+    near.once('data', () => near.end(refusal(code, message)))
+
+/** A way to the database that can be closed, opened and blocked, and that its first callers find hindered. */
+const wayToDatabase = (...hindrances: Hindrance[]) => {
   const { host = '', port } = new pg.Client(connectionString)
   const target = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port }
   const pairs = new Set<[Socket, Socket]>()
   const server = createServer((near) => {
+    near.on('error', () => {})
+    const hindrance = hindrances.shift()
+    if (hindrance) return hindrance(near)
     const far = connect(target)
     const pair: [Socket, Socket] = [near, far]
     pairs.add(pair)
@@ -111,7 +130,7 @@ const through = (address: string): string => {
   return Object.assign(url, { hostname: '127.0.0.1', port: new URL(address).port }).href
 }
 
-describe('a stop', { timeout: 180_000 }, () => {
+describe('a stop', () => {
   const answersWhatWasTaken = async (context: TestContext, workers: string) => {
     const { api, url, accountId, stop } = await serve(context, { ...environment, WORKERS: workers })
     const [busy, late, idle] = [await keptConnection(url), await keptConnection(url), await keptConnection(url)]
@@ -160,7 +179,8 @@ describe('a stop', { timeout: 180_000 }, () => {
     const outcome = await stop()
     const took = Date.now() - begun
     assert.equal(outcome.code, 0, outcome.stderr)
-    assert.ok(took < 10_000, `it took ${took} ms`)
+    // Each of them alone would keep it for longer; a busy machine needs some time to end a process.
+    assert.ok(took < 20_000, `it took ${took} ms`)
     await Promise.all([upload.ended, head.ended, write.ended])
   })
 
@@ -175,11 +195,11 @@ describe('a stop', { timeout: 180_000 }, () => {
     const begun = Date.now()
     process.kill(pid, 'SIGINT')
     assert.equal((await ended).code, null)
-    assert.ok(Date.now() - begun < 2_000)
+    assert.ok(Date.now() - begun < 8_000)
   })
 })
 
-describe('a start', { timeout: 180_000 }, () => {
+describe('a start', () => {
   test('waits for a database that comes up later, and lets nobody in meanwhile', async () => {
     const [databaseAddress, url] = [await freeAddress(), await freeAddress('localhost')]
     const late = { ...environment, DATABASE_URL: through(databaseAddress) }
@@ -193,9 +213,82 @@ describe('a start', { timeout: 180_000 }, () => {
     assert.equal((await ended).code, 0)
   })
 
+  test('waits for a database that is not ready yet, whatever it says or does not say meanwhile', async (context) => {
+    const address = await freeAddress()
+    const way = wayToDatabase(
+      (near) => near.resetAndDestroy(),
+      (near) => near.once('data', () => near.end()),
+      refuses('57P03', 'the database system is starting up'),
+      refuses('53300', 'sorry, too many clients already'),
+      (near) => near.resume(),
+      // As PostgreSQL that lets in whoever comes (AuthenticationOk, ReadyForQuery), and then says no more.
+      (near) => near.once('data', () => near.write(Buffer.from('R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I'))).resume(),
+    )
+    await way.open(address)
+    const { child, said, ended } = spawnMasthead(['serve', '--json', '--port', '0'], {
+      ...environment,
+      DATABASE_URL: through(address),
+    })
+    context.after(() => child.kill('SIGKILL'))
+    await until('it serves', () => said.stdout.endsWith('}\n') || child.exitCode !== null, 60_000)
+    assert.deepEqual(
+      said.stderr
+        .split('\n')
+        .map((line) =>
+          line
+            .replace(/^Waiting up to 30 s for the database: (\w+ (?=ECONNRESET))?/, '')
+            .replace(/(?<=ECONNRESET).*/, ''),
+        ),
+      [
+        'ECONNRESET',
+        'Connection terminated unexpectedly',
+        'the database system is starting up',
+        'sorry, too many clients already',
+        'timeout expired',
+        'the database did not answer within 5 s',
+        '',
+      ],
+    )
+    child.kill('SIGTERM')
+    assert.equal((await ended).code, 0)
+  })
+
+  test('has patience with its own PostgreSQL, too, which is slow while much starts at once', async (context) => {
+    const data = await temporaryDataDirectory()
+    const own = { MASTHEAD_DATA_DIR: data, LOG_LEVEL: 'warn' }
+    assert.equal((await runMasthead(['migrate'], own)).code, 0)
+    const { connectionString, close } = await openEmbedded(data)
+    context.after(close)
+    const superuser = new pg.Client(connectionString)
+    await superuser.connect()
+    // Those that migrate give up after 5 s, and those that serve after 2 and then 3 s.
+    await superuser.query(`
+      create sequence logins_of_postgres maxvalue 2 start 2; create sequence logins_of_masthead_service maxvalue 6;
+      grant usage on sequence logins_of_masthead_service to masthead_service;
+      create function log_in_slowly() returns event_trigger language plpgsql as $$ begin
+        if current_setting('application_name') <> 'masthead' then return; end if;
+        perform nextval('logins_of_' || session_user);
+        perform pg_sleep(case session_user when 'postgres' then 5.5 else 2.5 end);
+      exception when sequence_generator_limit_exceeded then null; end $$;
+      create event trigger log_in_slowly on login execute function log_in_slowly()`)
+    await superuser.end()
+    const serving = await startServing(['--port', '0'], own)
+    context.after(() => serving.kill())
+    // The first is what a connection says, the second what a pool does.
+    for (const reason of ['timeout expired', 'Connection terminated due to connection timeout'])
+      assert.ok(serving.said.stderr.includes(`for the database: ${reason}\n`), serving.said.stderr)
+    assert.equal((await fetch(`${serving.announced.url}/readyz`)).status, 200)
+    assert.equal((await serving.stop()).code, 0)
+  })
+
   test('that waits for its database is stopped at once', async () => {
-    const nowhere = { ...environment, DATABASE_URL: through(await freeAddress()) }
-    for (const command of ['serve', 'work']) {
+    const nobody = { ...environment, DATABASE_URL: through(await freeAddress()) }
+    const noName = { ...environment, DATABASE_URL: 'postgres://masthead:secret@database.invalid/masthead' }
+    for (const [command, nowhere] of [
+      ['serve', nobody],
+      ['serve', noName],
+      ['work', nobody],
+    ] as const) {
       const { child, said, ended } = spawnMasthead([command], nowhere)
       await until('it waits', () => said.stderr.includes('Waiting'))
       child.kill('SIGTERM')

@@ -19,7 +19,7 @@ const longestCloseMilliseconds = 1_000
 
 /**
  * The database of the configuration, embedded or not, brought up to date; shared with whoever else uses it. Who says what
- * stops it waits for a server of the operator that is not there yet.
+ * stops it waits for a server of the operator that is not there yet; the embedded one was there a moment ago.
  */
 export const openConfigured = async (
   config: Config,
@@ -30,7 +30,7 @@ export const openConfigured = async (
   const connectionString = embedded?.connectionString ?? config.databaseUrl ?? ''
   try {
     const bringUp = () => migrate(connectionString, embedded ? { servicePassword: embedded.password } : {})
-    const migrated = embedded || !stopping ? await bringUp() : await onceItAnswers(bringUp, stopping)
+    const migrated = embedded || stopping ? await onceItAnswers(bringUp, stopping) : await bringUp()
     const { role } = migrated
     const connection = { connectionString: (role && embedded?.connectionStringAs(role)) ?? connectionString, role }
     const database = openDatabase(connection.connectionString, connection.role)

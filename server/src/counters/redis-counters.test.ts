@@ -105,9 +105,9 @@ describe('services with one Redis', { skip: withoutRedis }, async () => {
   test('forget who hangs up while Redis is asked, also where the answer is in memory', async () => {
     const token = await tenant.serviceToken()
     assert.equal((await get(one, token)).status, 200)
-    await redis.ask((client) => client.sendCommand(['CLIENT', 'PAUSE', '80', 'ALL']))
+    await redis.ask((client) => client.sendCommand(['CLIENT', 'PAUSE', '2000', 'ALL']))
     const calls = [1, 2, 3].map(async () => {
-      const signal = AbortSignal.timeout(20)
+      const signal = AbortSignal.timeout(200)
       await assert.rejects(one.call('GET', '/contacts', { token, signal }))
     })
     await Promise.all(calls)
@@ -150,7 +150,7 @@ describe('services with one Redis', { skip: withoutRedis }, async () => {
     await release()
     assert.deepEqual(await Promise.all(waiting), [201, 201, 201])
     redis.resume()
-    await until('Redis has heard of it', async () => (await leases()).members.length === 0, 10_000)
+    await until('Redis has heard of it', async () => (await leases()).members.length === 0)
   })
 
   test('leave nothing in Redis that names a token, a tenant or an address', async () => {
@@ -206,7 +206,7 @@ describe('a service whose Redis', { skip: withoutRedis }, async () => {
       for (let number = 0; number < 4; number++) {
         const { status, milliseconds } = await call(there, token)
         statuses.push(status)
-        assert.ok(milliseconds < 1_000, `it took ${milliseconds} ms`)
+        assert.ok(milliseconds < 5_000, `it took ${milliseconds} ms`)
       }
       assert.deepEqual(statuses, [200, 200, 200, 429])
       await meanwhile()

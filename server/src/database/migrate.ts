@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
-import { clientOptions, end, jobsSchema, newClient, refuseStandby, serviceRole } from './connection.ts'
+import { answered, clientOptions, end, jobsSchema, newClient, refuseStandby, serviceRole } from './connection.ts'
 
 const directory = new URL('./migrations/', import.meta.url)
 export const oldestServer = 15
@@ -9,6 +9,8 @@ export const oldestServer = 15
 export const newestJobsVersion = 20
 /** Any number, the same in every process: whoever holds this lock migrates. */
 const advisoryLock = 4_714_330_117
+/** For the connection, and for the first answer over it. No caller waits, and a machine that starts much at once is slow. */
+const patienceMilliseconds = 5_000
 
 export type Migrated = { applied: string[]; version: number /** under which to serve */; role: string | null }
 
@@ -19,10 +21,13 @@ export type MigrateOptions = {
 
 /** Brings the database up to this program's schema, once, whoever else starts at the same time. */
 export const migrate = async (connectionString: string, options: MigrateOptions = {}): Promise<Migrated> => {
-  const client = newClient({ ...clientOptions(connectionString), pipeline: false })
+  const client = newClient({
+    ...clientOptions(connectionString),
+    ...{ pipeline: false, connectionTimeoutMillis: patienceMilliseconds },
+  })
   await client.connect()
   try {
-    await refuseStandby(client)
+    await answered(client, refuseStandby(client), patienceMilliseconds)
     await refuseOldServer(client)
     await client.query('select pg_advisory_lock($1)', [advisoryLock])
     await client.query(`create table if not exists migrations (

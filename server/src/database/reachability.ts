@@ -1,11 +1,3 @@
-import { isUnavailable } from './unavailable.ts'
-
-/** Names and routes come up with the machines that they lead to. */
-const notThereYet = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'])
-
-/** Whether a server that could not be used may soon be. */
-export const mayComeUp = (error: unknown): boolean => isUnavailable(error) || notThereYet.has(codeOf(error))
-
 const remedies: Record<string, string> = {
   '28P01': 'check the user and the password in DATABASE_URL',
   '28000': 'check the user in DATABASE_URL, and that pg_hba.conf of the server lets it in from here',

@@ -374,7 +374,7 @@ describe('served by the plain owner of the database', () => {
     const before = database.revisions.of(red.id)
     await other.forTenant(red.id).transaction((query) => insertRecords(query, 'accounts', [sampleAccount('LATE')]))
     await other.close()
-    await until('it is seen', moved(red.id, before), 1_000)
+    await until('it is seen', moved(red.id, before))
     assert.ok(database.revisions.areKnown)
 
     const { tables: probed, ...found } = await probeTables(database, red.id, blue.id)

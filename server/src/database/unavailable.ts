@@ -17,7 +17,7 @@ const lost = new Set([
 ])
 /** Errors of pg that have no code. */
 const lostMessages =
-  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered|Client was closed)/
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered|Client was closed)/
 /** The server is there, but was hindered: by a lock, a limit of time, a broken disk. */
 const hindered = new Set(['40001', '40P01', '55P03', '57014', '58030'])
 

@@ -419,8 +419,7 @@ describe('an issuer that misbehaves', async () => {
     })
   }
 
-  const limited = { timeout: 30_000 }
-  test('is asked again at once, and for new keys, when the clock has been set back since', limited, async (context) => {
+  test('is asked again at once, and for new keys, when the clock has been set back since', async (context) => {
     const service = await accepting(issuer)
     const { herald, newMember, see } = await furnish(service)
     const { subject: sub } = await newMember([herald])
@@ -554,7 +553,7 @@ describe('tokens as other issuers shape them', async () => {
   })
 })
 
-test('an operator sets it up by environment and commands', { timeout: 60_000 }, async (t) => {
+test('an operator sets it up by environment and commands', async (t) => {
   const outside = await startIssuer()
   const accounts = new Map<string, Account>()
   const clients = ['ledger-sync', 'stranger']

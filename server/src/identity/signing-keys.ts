@@ -1,4 +1,4 @@
-import { generateKeyPair, type KeyObject } from 'node:crypto'
+import { generateKeyPair } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { JWK } from 'jose'
 import { type Author, operator } from '../audit/author.ts'
@@ -57,60 +57,55 @@ export const deleteSpentKeys = async (query: Query): Promise<void> => {
   })
 }
 
-/** The key in use, made when there is none or the last is too old. */
-export const ensureSigningKey = async (database: Database, secret: string): Promise<void> => {
-  if (await hasCurrentKey(database.query)) return
-  const pair = await newPair()
+/** The key in use, made under a lock when there is none or the last is too old. */
+export const ensureSigningKey = async (database: Keeper, secret: string): Promise<void> => {
+  if (await isKeyInUse(database.query)) return
+  const key = await makeKey()
   await database.transaction(async (query) => {
     await lockKeys(query)
-    if (!(await hasCurrentKey(query))) await addKey(query, { kind: 'masthead' }, secret, pair)
+    if (!(await isKeyInUse(query))) await addKey(query, { kind: 'masthead' }, secret, key)
   })
 }
 
-const hasCurrentKey = async (query: Query): Promise<boolean> => {
+/** A new key signs from now on; the one before stays published while its tokens live. */
+export const rotateSigningKey = async (database: Keeper, secret: string): Promise<string> => {
+  const key = await makeKey()
+  return database.transaction(async (query) => {
+    await lockKeys(query)
+    return addKey(query, operator, secret, key)
+  })
+}
+
+type Keeper = Pick<Database, 'query' | 'transaction'>
+
+const isKeyInUse = async (query: Query): Promise<boolean> => {
   const [current] = await query<{ created_at: Date }>({
     text: 'select created_at from signing_keys where retired_at is null order by created_at desc limit 1',
   })
   return current !== undefined && Date.now() - current.created_at.getTime() < longestUseMilliseconds
 }
 
-/** A new key signs from now on; the one before stays published while its tokens live. */
-export const rotateSigningKey = async (database: Database, secret: string): Promise<string> => {
-  const pair = await newPair()
-  return database.transaction(async (query) => {
-    await lockKeys(query)
-    return addKey(query, operator, secret, pair)
-  })
-}
-
-type Pair = { privateKey: KeyObject; publicKey: KeyObject }
-
-/** Before a transaction begins: on a busy machine it takes longer than PostgreSQL lets a transaction be idle. */
-const newPair = (): Promise<Pair> => promisify(generateKeyPair)('rsa', { modulusLength: 2048 })
-
 const lockKeys = (query: Query) => query({ text: `select pg_advisory_xact_lock(hashtext('masthead signing keys'))` })
 
-const addKey = async (
-  query: Query,
-  author: Author,
-  secret: string,
-  { privateKey, publicKey }: Pair,
-): Promise<string> => {
-  // Refuses another secret before anything changes: it would lock out everybody who has the right one.
-  await loadSigningKeys(query, secret)
+/** Never in a transaction: it takes seconds on a busy machine, and a session that is idle in a transaction is ended by then. */
+const makeKey = async (): Promise<SigningKey> => {
   const { calculateJwkThumbprint, exportJWK } = await import('jose')
+  const { privateKey, publicKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 })
   const publicJwk = await exportJWK(publicKey)
   const id = await calculateJwkThumbprint(publicJwk)
   const common = { kid: id, alg: 'RS256', use: 'sig' }
-  const sealed = seal(
-    deriveKey(secret, 'signing keys'),
-    id,
-    JSON.stringify({ ...(await exportJWK(privateKey)), ...common }),
-  )
+  return { id, privateKey: { ...(await exportJWK(privateKey)), ...common }, publicKey: { ...publicJwk, ...common } }
+}
+
+const addKey = async (query: Query, author: Author, secret: string, key: SigningKey): Promise<string> => {
+  const { id, privateKey, publicKey } = key
+  // Refuses another secret before anything changes: it would lock out everybody who has the right one.
+  await loadSigningKeys(query, secret)
+  const sealed = seal(deriveKey(secret, 'signing keys'), id, JSON.stringify(privateKey))
   await query({ text: 'update signing_keys set retired_at = now() where retired_at is null' })
   await query({
     text: 'insert into signing_keys (id, encrypted_key, public_key) values ($1, $2, $3)',
-    values: [id, sealed, JSON.stringify({ ...publicJwk, ...common })],
+    values: [id, sealed, JSON.stringify(publicKey)],
   })
   await auditIn(query, installation, author, [{ action: 'created', resource: 'signing_keys', recordId: id }])
   return id

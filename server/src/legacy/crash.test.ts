@@ -16,7 +16,7 @@ import {
 /** A contact that one writer creates and then changes: what of it was answered, and how far it was tried. */
 type Series = { id: string; answered: number; tried: number }
 
-describe('after kill -9 in the middle of writes and deliveries', { timeout: 240_000 }, async () => {
+describe('after kill -9 in the middle of writes and deliveries', async () => {
   const data = await temporaryDataDirectory()
   const environment = { MASTHEAD_DATA_DIR: data, RATE_LIMIT: 'off', LEGACY_ALLOW_PRIVATE: 'true' }
   const receiver = await startReceiver()

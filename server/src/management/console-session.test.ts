@@ -154,7 +154,7 @@ describe('the console', () => {
     assert.equal(await statusOfMe(), 200)
     await setDisabled(true)
     try {
-      await until('the console is refused', async () => (await statusOfMe()) === 401, 1_000)
+      await until('the console is refused', async () => (await statusOfMe()) === 401)
     } finally {
       await setDisabled(false)
     }

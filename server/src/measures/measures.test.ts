@@ -32,7 +32,7 @@ const api = '/customer-api/v1'
 const requests = (samples: readonly Sample[], labels: Record<string, string> = {}): number =>
   sumOf(samples, 'masthead_http_requests_total', labels)
 
-describe('the measures of two workers', { timeout: 60_000 }, async () => {
+describe('the measures of two workers', async () => {
   const serving = await startServing(['--port', '0', '--no-work'], {
     ...environment,
     ...{ WORKERS: '2', METRICS_PORT: '0', NODE_OPTIONS: mortal },
@@ -208,7 +208,7 @@ describe('the measures of two workers', { timeout: 60_000 }, async () => {
   })
 })
 
-describe('the measures of one worker', { timeout: 60_000 }, async () => {
+describe('the measures of one worker', async () => {
   const serving = await startServing(['--port', '0', '--no-work'], {
     ...environment,
     ...{ METRICS_PORT: '0', RATE_LIMIT: 'on', RATE_LIMIT_TOKEN: '3', RATE_LIMIT_TENANT: '5', RATE_LIMIT_ADDRESS: '4' },

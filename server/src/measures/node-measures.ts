@@ -7,7 +7,7 @@ import { countAllDeliveries } from '../legacy/queries.ts'
 import { BusiestTenants } from './busiest-tenants.ts'
 import { counter, gauge, type Metric, type Value } from './metric.ts'
 import { tenantLabels } from './tenant-label.ts'
-import { type Measured, metricsOf } from './thread-measures.ts'
+import { countDroppedLines, type Measured, metricsOf } from './thread-measures.ts'
 
 /** What a thread that serves answered; null when it did not in time. Each thread ever begun has a number of its own. */
 export type ThreadAnswer = { thread: number; worker: string; measured: Measured | null }
@@ -73,6 +73,7 @@ export class NodeMeasures {
         'Requests of the busiest tenants, by the names that `masthead tenant list` tells, and of all others.',
         await this.#ofTenants(),
       ),
+      countDroppedLines(),
       ...this.#ofQueues(),
       ...(await metricsOf(this.#ofNode)).map(kept),
     ]

@@ -6,6 +6,7 @@ import type { Observe } from '../database/observed-database.ts'
 import { isUnavailable } from '../database/unavailable.ts'
 import type { Remembered } from '../http/answer-cache.ts'
 import type { Answered, RequestWatcher } from '../http/answered-requests.ts'
+import { droppedLines } from '../log.ts'
 import { counter, gauge, type Metric } from './metric.ts'
 import { RequestCounts } from './request-counts.ts'
 
@@ -99,6 +100,7 @@ export class ThreadMeasures implements RequestWatcher {
           'Statements and transactions that failed, by SQLSTATE or the error of the system.',
           [...this.#databaseErrors].map(([code, value]) => ({ labels: { code }, value })),
         ),
+        ...(isMainThread ? [] : [countDroppedLines()]),
         ...(await metricsOf(this.#ofNode)),
       ],
     }
@@ -118,6 +120,14 @@ export class ThreadMeasures implements RequestWatcher {
     this.#tenantRequests.set(key, (this.#tenantRequests.get(key) ?? 0) + 1)
   }
 }
+
+/** Of this thread; those of the main thread are told with the process. */
+export const countDroppedLines = (): Metric =>
+  counter(
+    'masthead_log_lines_dropped_total',
+    'Lines of the log that were dropped because nobody read them.',
+    droppedLines(),
+  )
 
 /** The types of prom-client say numbers for what are words. */
 export const metricsOf = async (registry: Registry | null): Promise<Metric[]> =>

@@ -114,9 +114,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const service = await startService()
 
-test('lists, totals and tallies of contacts equal those of a model after any writes', {
-  timeout: 120_000,
-}, async () => {
+test('lists, totals and tallies of contacts equal those of a model after any writes', async () => {
   const looks = fc.record({ account, search: fc.nat(searches.length - 1), pageSize: fc.integer({ min: 1, max: 9 }) })
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }), looks, async (steps, look) => {

@@ -59,9 +59,7 @@ const storedIds = async (): Promise<string[]> => {
   return rows.map(({ id }) => id)
 }
 
-test('a record that commits late comes before one that another caller begins after it', {
-  timeout: 20_000,
-}, async () => {
+test('a record that commits late comes before one that another caller begins after it', async () => {
   await tenant.add('contacts', contacts(10))
   const late = sampleContact('W-1', { id: newId() })
   const { promise: inserted, resolve: hasInserted } = Promise.withResolvers<void>()
@@ -97,9 +95,7 @@ const someoneWaits = async (): Promise<boolean> => {
   return (await owners.query(waiting)).rowCount !== 0
 }
 
-test('a walk returns all that was there exactly once while other processes insert, change and delete', {
-  timeout: 60_000,
-}, async () => {
+test('a walk returns all that was there exactly once while other processes insert, change and delete', async () => {
   await tenant.add('contacts', contacts(600))
   await Promise.all([1, 2, 3].map(startInserting))
   const before = (await visiblePositions()).count

@@ -59,7 +59,7 @@ const treeOf = (spans: TracedSpan[], { name, spanId }: TracedSpan): Tree => [
     .map((below) => treeOf(spans, below)),
 ]
 
-describe('traces', { timeout: 60_000 }, () => {
+describe('traces', () => {
   test('have a span for each request, below it those of its statements, and continue those of the caller', async () => {
     const receiver = await startReceiver()
     const { url, serving, call } = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint })
@@ -139,10 +139,8 @@ describe('traces', { timeout: 60_000 }, () => {
     }
     await until('it is said', () => /traces cannot be sent/.test(serving.said.stderr))
     await until('it is tried again', () => receiver.bodies.length > 1)
-    const begun = Date.now()
     const { code, stderr } = await serving.stop()
     assert.equal(code, 0)
-    assert.ok(Date.now() - begun < 3_500, `${Date.now() - begun} ms`)
     assert.equal(stderr.split('traces cannot be sent').length, 2, 'it is said once')
   })
 

@@ -27,7 +27,7 @@ const endedWorkers = ({ said }: Serving): { worker: number; message: string }[] 
       return { worker, message: err.message }
     })
 
-describe('two workers', { timeout: 60_000 }, async () => {
+describe('two workers', async () => {
   const serving = await startServing(['--port', '0'], {
     ...environment,
     ...{ WORKERS: '2', NODE_OPTIONS: `--import=${fileIn('mortal-threads.ts')} --max-old-space-size=150` },
@@ -108,7 +108,7 @@ describe('two workers', { timeout: 60_000 }, async () => {
   })
 })
 
-test('who is told to stop while workers start does not wait for them', { timeout: 30_000 }, async () => {
+test('who is told to stop while workers start does not wait for them', async () => {
   const { child, said, ended } = spawnMasthead(['serve', '--port', '0'], {
     ...environment,
     ...{ WORKERS: '2', NODE_OPTIONS: `--import=${fileIn('stuck-threads.ts')}` },

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 
 /** How long a connection may stay silent before whoever sent something ends its side, and after that. */
-const patienceMilliseconds = { listening: 60, ending: 20_000 }
+const patienceMilliseconds = { listening: 60, ending: 50_000 }
 
 /** Sends bytes over a connection of their own, and hears everything that comes back until both sides have ended. */
 export const exchangeBytes = async (origin: string, bytes: Uint8Array): Promise<string> => {
