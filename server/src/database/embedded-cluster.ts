@@ -43,7 +43,7 @@ export async function openCluster(dataDirectory: string, say: (line: string) => 
   const programs = await findPrograms()
   const isNew = (await readdir(folder).catch(() => [])).length === 0
   if (!isNew) await requireSameVersion(folder, programs)
-  const operator = await findOperator(folder, programs.pg_ctl)
+  const operator = await findOperator(folder, programs.pg_ctl, say)
   if (isNew) {
     say(`Creating a PostgreSQL cluster in ${folder}`)
     await createCluster(folder, programs, operator)

@@ -11,7 +11,7 @@ export type Operator = {
 }
 
 /** PostgreSQL refuses to run as root, so root hands the cluster and the commands on it to another account. */
-export async function findOperator(cluster: string, pgCtl: string): Promise<Operator> {
+export async function findOperator(cluster: string, pgCtl: string, say: (line: string) => void): Promise<Operator> {
   const owner = await stat(cluster).catch(() => undefined)
   const self = process.getuid?.()
   if (self !== 0) {
@@ -22,7 +22,9 @@ export async function findOperator(cluster: string, pgCtl: string): Promise<Oper
     }
     return { account: undefined, run: (file, ...args) => execute(file, args) }
   }
-  const account = owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : await findUnprivilegedAccount()
+  const isOwned = owner !== undefined && owner.uid !== 0
+  const account = isOwned ? { uid: owner.uid, gid: owner.gid } : await findUnprivilegedAccount(say)
+  if (account.uid === (await accountNamed(everybodys))?.uid) say(warnOfSharedAccount(cluster))
   let refusal = ''
   for (const run of waysToRunAs(account)) {
     const outcome = await run('/bin/sh', '-c', reachesBoth, pgCtl, dirname(cluster), join(pgCtl, bootstrapFile))
@@ -59,16 +61,47 @@ function waysToRunAs(account: Account): Operator['run'][] {
   ]
 }
 
-async function findUnprivilegedAccount(): Promise<Account> {
-  const accounts = await readFile('/etc/passwd', 'utf8').catch(() => '')
-  for (const name of ['postgres', 'nobody']) {
-    const found = accounts.match(new RegExp(`^${name}:[^:]*:(\\d+):(\\d+):`, 'm'))
-    if (found && found[1] !== '0') return { uid: Number(found[1]), gid: Number(found[2]) }
-  }
+/** One that only Masthead uses, made when it is missing. PostgreSQL needs one that has a name. */
+const ownAccount = 'masthead'
+/** Used by whatever else wants no privileges, all of which could read and change the data. */
+const everybodys = 'nobody'
+
+async function findUnprivilegedAccount(say: (line: string) => void): Promise<Account> {
+  const found = (await accountNamed(ownAccount)) ?? (await accountNamed('postgres')) ?? (await createAccount(say))
+  const account = found ?? (await accountNamed(everybodys))
+  if (account) return account
   throw new Error(
-    'PostgreSQL does not run as root: add a user named postgres, run as another user, or set DATABASE_URL',
+    `PostgreSQL does not run as root: add a user named ${ownAccount}, run as another user, or set DATABASE_URL`,
   )
 }
+
+async function accountNamed(name: string): Promise<Account | undefined> {
+  const accounts = await readFile('/etc/passwd', 'utf8').catch(() => '')
+  const found = accounts.match(new RegExp(`^${name}:[^:]*:(\\d+):(\\d+):`, 'm'))
+  return found && found[1] !== '0' ? { uid: Number(found[1]), gid: Number(found[2]) } : undefined
+}
+
+/** By the program that most systems have, or by BusyBox. */
+async function createAccount(say: (line: string) => void): Promise<Account | undefined> {
+  const ways: [file: string, ...args: string[]][] = [
+    ['useradd', '--system', '--user-group', '--no-create-home', '--home-dir', '/nonexistent', '--shell', noShell],
+    ['adduser', '-S', '-D', '-H', '-h', '/nonexistent', '-s', noShell],
+  ]
+  for (const [file, ...args] of ways) {
+    const { ok } = await execute(file, [...args, ownAccount])
+    // Another process may have been quicker.
+    const account = await accountNamed(ownAccount)
+    if (ok && account) say(`Created the system account "${ownAccount}", because PostgreSQL does not run as root`)
+    if (account) return account
+  }
+  return undefined
+}
+
+const noShell = '/usr/sbin/nologin'
+
+const warnOfSharedAccount = (cluster: string): string =>
+  `${cluster} belongs to the account "${everybodys}", under which other programs run, too: stop Masthead, add a user named ` +
+  `${ownAccount}, and give it the folder: chown -R ${ownAccount}: ${cluster}`
 
 // A fixed environment, because PGDATA, PGPORT, LC_ALL and the like would otherwise leak into the cluster.
 const env = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' }

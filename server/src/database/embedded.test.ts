@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { appendFile, chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { type EmbeddedServer, openEmbedded } from './embedded.ts'
+
+const isMountAllowed = spawnSync('unshare', ['--mount', 'mount', '--bind', '/etc', '/etc']).status === 0
+const cannotPretend = process.getuid?.() === 0 && isMountAllowed ? false : 'only root can change what a system has'
 
 describe('embedded PostgreSQL', () => {
   let home: string
@@ -147,6 +153,35 @@ describe('embedded PostgreSQL', () => {
     await ask(server.connectionString, 'select 1')
   })
 
+  describe('as root, on a system without an account for it', { skip: cannotPretend }, () => {
+    test('makes one that is its own, and says so once', async () => {
+      const system = await pretendSystem(home)
+      const first = await system.run()
+      assert.deepEqual([first.code, first.stdout], [0, '[]\n'], first.stderr)
+      const [created, cluster, ...rest] = first.stderr.split('\n')
+      assert.equal(created, 'Created the system account "masthead", because PostgreSQL does not run as root')
+      assert.match(cluster ?? '', /^Creating a PostgreSQL cluster /)
+      assert.deepEqual(rest, [''])
+      assert.match(system.accounts(), /^masthead:x:\d+:\d+:[^:]*:\/nonexistent:\/usr\/sbin\/nologin$/m)
+      assert.equal(system.ownerOfCluster(), 'masthead')
+      assert.deepEqual(await system.run(), { code: 0, stdout: '[]\n', stderr: '' })
+    })
+
+    test('where none can be made uses nobody, and warns of it at each start', async () => {
+      const system = await pretendSystem(
+        home,
+        'mount --bind /bin/false /usr/sbin/useradd; mount --bind /bin/false /usr/sbin/adduser',
+      )
+      for (const lines of [2, 1]) {
+        const { code, stderr } = await system.run()
+        const warning = /^\/\S+\/postgres belongs to the account "nobody", .*: chown -R masthead: \/\S+\/postgres$/m
+        assert.deepEqual([code, stderr.split('\n').length - 1], [0, lines], stderr)
+        assert.match(stderr, warning)
+      }
+      assert.equal(system.ownerOfCluster(), 'nobody')
+    })
+  })
+
   test('says in one line what PostgreSQL complains of', async () => {
     await appendFile(join(data, 'postgres/postgresql.conf'), 'work_mem = much\n')
     await assert.rejects(openEmbedded(data), { message: /^PostgreSQL did not start in .*: .*postgresql\.conf.*$/ })
@@ -159,6 +194,37 @@ describe('embedded PostgreSQL', () => {
     })
   })
 })
+
+/** The command line on a system with accounts of its own, but none for PostgreSQL. */
+async function pretendSystem(home: string, change = 'true') {
+  const folder = await mkdtemp(join(home, 'system-'))
+  await chmod(home, 0o711)
+  await chmod(folder, 0o711)
+  const [etc, data] = [join(folder, 'etc'), join(folder, 'data')]
+  await cp('/etc', etc, { recursive: true, verbatimSymlinks: true })
+  for (const name of ['passwd', 'group', 'shadow', 'gshadow']) {
+    const lines = await readFile(join(etc, name), 'utf8').catch(() => '')
+    await writeFile(join(etc, name), lines.replaceAll(/^(postgres|masthead):.*\n/gm, ''))
+  }
+  const main = fileURLToPath(new URL('../main.js', import.meta.url))
+  const script = `mount --bind "$0" /etc; ${change}; exec "$@"`
+  const command = ['-c', script, etc, process.execPath, main, 'tenant', 'list', '--json']
+  const accounts = () => readFileSync(join(etc, 'passwd'), 'utf8')
+  return {
+    accounts,
+    run: async () => {
+      const child = spawn('unshare', ['--mount', '/bin/sh', ...command], {
+        env: { PATH: process.env.PATH, MASTHEAD_DATA_DIR: data },
+      })
+      const [[code], stdout, stderr] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)])
+      return { code, stdout, stderr }
+    },
+    ownerOfCluster: () => {
+      const { uid } = statSync(join(data, 'postgres'))
+      return accounts().match(new RegExp(`^(\\w+):x:${uid}:`, 'm'))?.[1]
+    },
+  }
+}
 
 function closing(server: EmbeddedServer): EmbeddedServer & AsyncDisposable {
   return { ...server, [Symbol.asyncDispose]: server.close }
