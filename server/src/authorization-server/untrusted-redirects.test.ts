@@ -86,20 +86,22 @@ describe('an application that a tenant registered', () => {
     assertShown(await new Browser(origin).visit(ask({ prompt: 'none' })), 'login_required')
   })
 
-  test('is not told by prompt=none that somebody is signed in who never allowed it', async () => {
-    assertShown(await (await signedIn()).visit(ask({ prompt: 'none' })), 'consent_required')
+  test('is told by prompt=none that somebody is signed in who never allowed it, and nothing else', async () => {
+    const browser = await signedIn()
+    assertSent(await browser.visit(ask({ prompt: 'none' })), 'consent_required')
+    assertShown(await browser.visit(ask({ prompt: 'none', scope: prefixed('invoices:read') })), 'invalid_scope')
   })
 
   test('is told of what is wrong by somebody who has allowed it, and no longer once that was withdrawn', async () => {
     const fickle = await newPerson(service, [tenant, 'viewer'])
     const browser = new Browser(origin)
     assert.ok((await browser.answer(ask(), { person: fickle })).searchParams.get('code'))
-    assertSent(await browser.visit(ask({ prompt: 'none' })), 'consent_required')
-    assertSent(await browser.visit(ask({ scope: prefixed('invoices:read') })), 'invalid_scope')
+    const tooMuch = { scope: prefixed('invoices:read') }
+    assertSent(await browser.visit(ask(tooMuch)), 'invalid_scope')
     const other = await newApplication(service, { tenantId: tenant.id })
-    assertShown(await browser.visit(ask({ prompt: 'none' }, other)), 'consent_required')
+    assertShown(await browser.visit(ask(tooMuch, other)), 'invalid_scope')
     await service.owner.query('update consents set withdrawn_at = now() where user_id = $1', [fickle.id])
-    assertShown(await browser.visit(ask({ prompt: 'none' })), 'consent_required')
+    assertShown(await browser.visit(ask(tooMuch)), 'invalid_scope')
   })
 
   test('is not told by a browser from which the one who allowed it has signed out', async () => {

@@ -15,7 +15,7 @@ export const showUntrustedErrors = (provider: Provider, database: Database, rend
   provider.use(async (ctx: KoaContextWithOIDC, next) => {
     await next()
     const failure = failures.get(ctx)
-    if (!failure || (await mayRedirect(ctx, database))) return
+    if (!failure || (await mayRedirect(ctx, failure, database))) return
     ctx.remove('location')
     // The provider gives those of `prompt=none` the status of their redirect.
     ctx.status = Math.max(failure.statusCode, 400)
@@ -24,12 +24,20 @@ export const showUntrustedErrors = (provider: Provider, database: Database, rend
   })
 }
 
-const mayRedirect = async ({ oidc }: KoaContextWithOIDC, database: Database): Promise<boolean> => {
+/** What `prompt=none` is answered with, by OpenID Connect Core §3.1.2.6. */
+const ofPromptNone = ['login_required', 'consent_required', 'interaction_required', 'account_selection_required']
+
+const mayRedirect = async (
+  { oidc }: KoaContextWithOIDC,
+  { error }: errors.OIDCProviderError,
+  database: Database,
+): Promise<boolean> => {
   const { client, session, entities } = oidc
   // Without an application there is nowhere to redirect to.
   if (!client || client.is_of_tenant === false) return true
   const userId = session?.accountId
   if (userId === undefined) return false
+  if (oidc.prompts.has('none') && ofPromptNone.includes(error)) return true
   const hasDecided = entities.Interaction?.prompt.name === 'consent'
   return hasDecided || hasConsented(database.read, userId, client.clientId)
 }

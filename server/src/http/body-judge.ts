@@ -116,10 +116,11 @@ const textJudge = ({ enum: known, minLength = 0, maxLength, format }: Schema): J
   const form = format === undefined ? undefined : formats[format]
   if (format !== undefined && !form) throw new Error(`texts in the format ${format} cannot be judged`)
   const accepted = known && new Set(known)
+  const tooShort = minLength === 1 ? 'not be empty' : `have at least ${minLength} characters`
   return (value, pointer, findings) => {
     const text = String(value)
     const name = nameOf(pointer)
-    if (!hasLength(text, minLength)) findings.note(pointer, 'too_short', `${name} must not be empty.`)
+    if (!hasLength(text, minLength)) findings.note(pointer, 'too_short', `${name} must ${tooShort}.`)
     else if (maxLength !== undefined && hasLength(text, maxLength + 1))
       findings.note(pointer, 'too_long', `${name} must have at most ${maxLength} characters.`)
     else if (accepted && !accepted.has(text))

@@ -150,7 +150,8 @@ const BeforeConsent = ({ endpoints }: { endpoints: Endpoints }) => {
         </p>
         <p>
           If the request has a mistake, Masthead shows it to the user and does not send it to your redirect URI, unless
-          the user is signed in and has allowed your application before. That also goes for <code>prompt=none</code>.
+          the user is signed in and has allowed your application before. With <code>prompt=none</code> your application
+          is called back only while somebody is signed in.
         </p>
         {pending && (
           <Code
