@@ -1,5 +1,6 @@
 import type { ProblemPlace } from '@masthead/contract'
 import { suggestion } from '../nearest-name.ts'
+import { isUuid } from '../records/identifiers.ts'
 import { isCalendarDate, parseInstant } from '../values.ts'
 
 /** What is wrong with a body; empty when nothing is. */
@@ -110,6 +111,7 @@ const formats: Record<string, { isValid: (text: string) => boolean; code: string
     code: 'invalid_timestamp',
     wanted: 'a real instant like 2026-11-15T09:30:00.000Z',
   },
+  uuid: { isValid: isUuid, code: 'invalid_identifier', wanted: 'a UUID' },
 }
 
 const textJudge = ({ enum: known, minLength = 0, maxLength, format }: Schema): Judge => {

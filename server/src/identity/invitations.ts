@@ -79,7 +79,7 @@ export const countMail = async (query: Query, tenantId: string, email: string): 
       'conflict',
       `This tenant has mailed ${mailsADay.tenant} invitations within a day: go on tomorrow.`,
     )
-  const toAddress = await countAttempt(query, `mails to ${emailKey(email)}`, daySeconds)
+  const toAddress = await countAttempt(query, `mails of ${tenantId} to ${emailKey(email)}`, daySeconds)
   if (toAddress.attempts > mailsADay.address)
     throw new Problem('conflict', `${email} was mailed ${mailsADay.address} invitations within a day: go on tomorrow.`)
 }
