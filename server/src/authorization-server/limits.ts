@@ -42,7 +42,7 @@ export const limitAuthorizations =
   (limiter: RateLimiter | null) => async (request: FastifyRequest, reply: FastifyReply) => {
     if (request.url.length > mostRequestBytes) return sendPage(reply, tooLongPage)
     if (!limiter) return
-    const charge = await limiter.begin(request.ip)
+    const charge = await limiter.begin(request.address)
     reply.raw.once('close', () => {
       const isStored = String(reply.raw.getHeader('location')).startsWith('/oauth2/interaction/')
       if (reply.raw.headersSent && !isStored) charge.refund()
