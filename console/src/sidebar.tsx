@@ -222,13 +222,13 @@ const PersonMenu = ({ onHelp }: { onHelp: () => void }) => {
           onNo={() => setAsked(false)}
           onYes={() => signOut(management, true)}
         >
-          <p>You are signed out in every browser. Your access tokens, and the applications that you allowed, go on.</p>
+          <p>You are signed out in every browser. Your access tokens and allowed applications keep working.</p>
           <p>
             Does somebody else know your password?{' '}
             <Link to="/settings/password" onClick={() => setAsked(false)}>
               Change it
             </Link>
-            : that ends these too.
+            : that revokes these too.
           </p>
         </Question>
       )}

@@ -157,7 +157,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   const principals = new Principals(database, delegated.customer)
   const { answers = new AnswerCache(database.revisions) } = options
   const mailer = options.mail
-    ? new Mailer(options.mail, (error) => app.log.error({ err: error }, 'a mail could not be sent'))
+    ? new Mailer(options.mail, (reason) => app.log.error({ reason }, 'a mail could not be sent'))
     : null
   const issuer = 'secret' in delegation ? delegation.issuer : null
   const common = { database, handlers, baseUrl, issuer, mailer, limiter }

@@ -6,14 +6,16 @@ import { SMTPServer } from 'smtp-server'
 
 export type ReceivedMail = { from: string; to: string[]; source: string }
 
-/** A mail server of somebody else's that takes every mail, or refuses when told to. */
+/** A mail server of somebody else's that takes every mail, or refuses or takes its time when told to. */
 export const startMailReceiver = async () => {
   const mails: ReceivedMail[] = []
-  const receiver = { mails, isRefusing: false, url: '' }
+  const receiver = { mails, isRefusing: false, delayMilliseconds: 0, url: '' }
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
-    onMailFrom: (_address, _session, done) => done(receiver.isRefusing ? new Error('not today') : null),
+    onMailFrom: (_address, _session, done) => {
+      setTimeout(() => done(receiver.isRefusing ? new Error('not today') : null), receiver.delayMilliseconds)
+    },
     onData: (stream, { envelope }, done) => {
       text(stream).then((source) => {
         const from = envelope.mailFrom ? envelope.mailFrom.address : ''

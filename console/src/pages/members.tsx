@@ -217,7 +217,7 @@ const InviteDialog = ({ onClose, onInvited }: InviteDialogProps) => {
       <TextField
         label="E-mail address"
         inputMode="email"
-        help="With it they will sign in."
+        help="They will sign in with it."
         value={email}
         onChange={setEmail}
         error={errorAt('email')}
@@ -258,7 +258,7 @@ const LinkDialog = ({ invitation, url, onClose }: InvitationDialogProps & { url:
     warning="Copy the link now: it is not shown again. It works once."
   >
     <p>
-      Pass it on to {invitation.email} by a way that only they read. They become{' '}
+      Send it to {invitation.email} through a channel only they can read. They become{' '}
       {roleNames[invitation.role].withArticle}; it works until {formatInstant(invitation.expiresAt)}.
     </p>
     <Copied label="Link" text={url} />

@@ -18,7 +18,7 @@ export const Page = () => {
   const query = useQuery({ queryKey, queryFn: ({ signal }) => management.me.credentials({ signal }) })
   return (
     <div className="page">
-      <PageHead title="Password">Change it when somebody else may know it: everything that it gave ends.</PageHead>
+      <PageHead title="Password">Changing it signs you out everywhere and revokes what acts in your name.</PageHead>
       <Fetched query={query} what="what your password gave">
         {(credentials) => <PasswordForm {...credentials} />}
       </Fetched>
@@ -89,8 +89,8 @@ const PasswordForm = ({ tokens, consents }: Credentials) => {
         />
       </section>
       <section className="card form-section">
-        <h2>What ends</h2>
-        <p>You are signed out in every browser, this one too.</p>
+        <h2>What is revoked</h2>
+        <p>You are signed out in every browser, including this one.</p>
         {consents.length > 0 && (
           <>
             <p>These applications lose the access that you allowed them:</p>
@@ -105,7 +105,7 @@ const PasswordForm = ({ tokens, consents }: Credentials) => {
         )}
         {tokens.length > 0 && (
           <fieldset>
-            <legend>Your access tokens end, but for those that you keep:</legend>
+            <legend>These access tokens are revoked. Select any to keep:</legend>
             {tokens.map(({ id, name, tenant, createdAt, lastUsedAt }) => (
               <Checkbox
                 key={id}

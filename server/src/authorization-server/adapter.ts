@@ -202,6 +202,14 @@ export const endSession = async (query: Query, uid: string): Promise<void> => {
   await query({ text: `delete from authorization_state where model = 'Session' and uid = $1`, values: [uid] })
 }
 
+export const isSessionOpen = async (query: Query, uid: string): Promise<boolean> =>
+  (
+    await query({
+      text: `select from authorization_state where model = 'Session' and uid = $1 and expires_at > now()`,
+      values: [uid],
+    })
+  ).length > 0
+
 /** Of a session that began at this second, where those of its user count only from some moment on. */
 export const hasEnded = (loginTs: unknown, sessionsSince: Date | null): boolean =>
   typeof loginTs === 'number' && sessionsSince !== null && loginTs < Math.floor(sessionsSince.getTime() / 1_000)

@@ -23,7 +23,7 @@ export const grantToConsole = async (
   const former = formerId === undefined ? null : await findDelegation(database.read, formerId)
   const current = former?.userId === userId ? former.tenantId : undefined
   // Whoever had to choose among several accounts has said which tenant is meant.
-  const named = params?.tenant ?? result?.tenant
+  const named = result?.tenant ?? params?.tenant
   const wanted = named === undefined ? current : String(named)
   if (formerId !== undefined && current !== undefined && wanted === current) {
     const grant = await provider.Grant.find(formerId)

@@ -6,12 +6,12 @@ import type { Database } from '../database/database.ts'
 import { isUnavailable } from '../database/unavailable.ts'
 import type { RateLimiter } from '../http/rate-limit.ts'
 import { findApplication } from '../identity/applications.ts'
-import { findChoosableTenants, storeConsent } from '../identity/consents.ts'
+import { findChoosableTenants, holdSessions, storeConsent } from '../identity/consents.ts'
 import { findMemberships } from '../identity/members.ts'
 import { noteSignIn, signIn } from '../identity/sign-in.ts'
 import { findUser } from '../identity/users.ts'
 import { Problem } from '../problem.ts'
-import { endSession } from './adapter.ts'
+import { endSession, isSessionOpen } from './adapter.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
 import { limitSignIns, limitVisits, refusePerson } from './limits.ts'
 import { accountChoicePage, consentPage, errorPage, type Page, signInPage } from './pages.ts'
@@ -59,8 +59,9 @@ export const mountInteractions = (app: FastifyInstance, surroundings: Surroundin
     const outcome = await signIn(surroundings.database.query, calledFrom(request), email, password)
     if ('users' in outcome) {
       const [user, ...others] = outcome.users
-      if (others.length === 0) return finish(surroundings, request, reply, loginOf(user.id))
-      await suspend(surroundings, request, reply, { openAccounts: outcome.users.map(({ id }) => id) })
+      const ts = Math.floor(outcome.checkedAt.getTime() / 1_000)
+      if (others.length === 0) return finish(surroundings, request, reply, { login: { accountId: user.id, ts } })
+      await store(surroundings, request, reply, { openAccounts: outcome.users.map(({ id }) => id), openedAt: ts })
       return reply.redirect(`/oauth2/interaction/${interaction.uid}`, 303)
     }
     if (outcome.refused === 'throttled') {
@@ -81,7 +82,9 @@ export const mountInteractions = (app: FastifyInstance, surroundings: Surroundin
     const { tenant = '' } = formOf(request)
     const chosen = (await openAccounts(surroundings, interaction)).find(({ id }) => id === tenant)
     if (!chosen) return sendPage(reply, await currentPage(surroundings, interaction))
-    return finish(surroundings, request, reply, { ...loginOf(chosen.userId), tenant: chosen.id })
+    // As of when the password was checked: a password that was changed meanwhile has ended this sign-in.
+    const login = { accountId: chosen.userId, ts: Number(interaction.result?.openedAt) }
+    return finish(surroundings, request, reply, { login, tenant: chosen.id })
   })
 
   app.post(`${root}/consent`, async (request, reply) => {
@@ -109,10 +112,6 @@ export const mountInteractions = (app: FastifyInstance, surroundings: Surroundin
   })
 }
 
-const loginOf = (accountId: string): InteractionResults => ({
-  login: { accountId, ts: Math.floor(Date.now() / 1_000) },
-})
-
 const denied: InteractionResults = { error: 'access_denied', error_description: 'the user denied the request' }
 
 /** A page of another site must not press our buttons; cookies are SameSite=Lax and the path is secret as well. */
@@ -132,30 +131,26 @@ const find = async ({ server }: Surroundings, request: FastifyRequest, reply: Fa
   return provider.interactionDetails(request.raw, reply.raw)
 }
 
-const finish = async (
+/** Stores what came of a page, and answers where the browser goes when that was the last one. */
+const store = async (
   { server }: Surroundings,
   request: FastifyRequest,
   reply: FastifyReply,
   result: InteractionResults,
-) => {
+): Promise<string> => {
   const { provider } = await server.loaded()
-  const next = await provider.interactionResult(request.raw, reply.raw, result, {
+  return provider.interactionResult(request.raw, reply.raw, result, {
     // After consent the provider must still know of a sign-in that was asked for, or it asks again.
     mergeWithLastSubmission: 'consent' in result,
   })
-  return reply.redirect(next, 303)
 }
 
-/** Stores a result with which the interaction is not over yet. */
-const suspend = async (
-  { server }: Surroundings,
+const finish = async (
+  surroundings: Surroundings,
   request: FastifyRequest,
   reply: FastifyReply,
   result: InteractionResults,
-): Promise<void> => {
-  const { provider } = await server.loaded()
-  await provider.interactionResult(request.raw, reply.raw, result, { mergeWithLastSubmission: false })
-}
+) => reply.redirect(await store(surroundings, request, reply, result), 303)
 
 /** The tenants of the accounts that the password opened, when it opened several. */
 const openAccounts = async ({ database }: Surroundings, { result }: Interaction) => {
@@ -249,11 +244,14 @@ const grant = async (
   // Before anything is issued under the grant: without its consent no token of it is accepted, or even made.
   const consent = { grantId, applicationId: application.clientId, tenantId, userId, scopes: allowed }
   const author = { kind: 'visitor', ...calledFrom(request), user: userId } as const
-  await database.transaction(async (query) => {
+  return database.transaction(async (query) => {
+    // The session may have been ended meanwhile, with a new password.
+    await holdSessions(query, userId)
+    if (!(await isSessionOpen(query, interaction.session?.uid ?? ''))) return null
     if (interaction.lastSubmission?.login) await noteSignIn(query, author, tenantId, userId)
     await storeConsent(query, author, consent)
+    return grantId
   })
-  return grantId
 }
 
 const failurePage = async (error: unknown, request: FastifyRequest): Promise<Page> => {

@@ -37,7 +37,7 @@ const secretOf = (request: FastifyRequest): string => (request.params as { secre
 const overPage = errorPage({
   status: 404,
   title: 'This invitation is over',
-  detail: 'It was accepted, withdrawn, replaced or too old. Ask who invited you for another one.',
+  detail: 'It was accepted, withdrawn, replaced or too old. Ask the person who invited you for a new link.',
 })
 
 const pageOf = (request: FastifyRequest, { email, role, tenantName }: OpenInvitation, problem?: string): Page => {
@@ -63,7 +63,11 @@ const accept = async (
     if ('refused' in outcome && outcome.refused === 'throttled') return 'Too many attempts. Try again later.'
     // An account whose address is not proven belongs to the tenant that it has.
     known = 'users' in outcome ? outcome.users.find(({ tenantId }) => tenantId === null) : undefined
-    if (!known) return 'This password is not right. If you have no account that works everywhere, choose a password.'
+    // Whoever has the mailbox may know that there is such an account.
+    if (!known && 'users' in outcome && invitation.isMailed)
+      return 'That account belongs to another organisation. Choose a new password above: it replaces the old one there, too.'
+    if (!known)
+      return 'Wrong password. If you have not joined an organisation by mail before, choose a new password above.'
   }
   const author = { kind: 'visitor', ...from, ...(known && { user: known.id }) } as const
   try {
@@ -93,5 +97,5 @@ const join = async (
     return
   }
   await addMember(query, author, account, { tenantId, role })
-  if (isMailed) await proveAddress(query, author, account)
+  if (isMailed) await proveAddress(query, account)
 }

@@ -31,7 +31,7 @@ export const member = (): Command => {
 
   command
     .command('remove')
-    .description('end a membership, and every personal access token of it')
+    .description('end a membership with its personal access tokens, and the account when it was the last one')
     .requiredOption('--tenant <slug>', 'the tenant')
     .requiredOption('--email <email>', 'e-mail address of the member')
     .option('--json', 'answer one JSON document')

@@ -46,7 +46,7 @@ export const user = (): Command => {
     .option('--legacy-user-id <userId>', 'identifier of the user in the legacy system')
     .option('--subject <subject>', 'name of the user at the outside issuer of AUTH_ISSUER')
     .option('--password-stdin', 'read the password from standard input')
-    .option('--proven', 'you know that the address is that of the person: one account for all tenants')
+    .option('--proven', 'you have verified that the address belongs to this person: one account for all tenants')
     .option('--existing', 'add the proven account that the address has; name and password stay')
     .option('--json', 'answer one JSON document')
     .action(async (options: CreateOptions) => {
@@ -90,7 +90,10 @@ export const user = (): Command => {
     .requiredOption('--email <email>', 'e-mail address of the user')
     .option('--tenant <slug>', 'a tenant of the account, where the address has several accounts')
     .requiredOption('--password-stdin', 'read the password from standard input')
-    .option('--proven', 'you know that the address is that of the person: the account is for all tenants from now on')
+    .option(
+      '--proven',
+      'you have verified that the address belongs to this person: the account is for all tenants from now on',
+    )
     .option('--json', 'answer one JSON document')
     .action(async (options: AccountOptions & { proven?: true }) => {
       const { email } = options
@@ -101,13 +104,13 @@ export const user = (): Command => {
           await holdAddress(query, email)
           const account = await findAccount(query, options)
           await setPassword(query, operator, account, passwordHash)
-          return options.proven ? slugsOf(query, await proveAddress(query, operator, account)) : []
+          return options.proven ? slugsOf(query, await proveAddress(query, account)) : []
         })
       })
       if (options.json) showJson({ email })
       else
         showLines(
-          `${strong(email)} has a new password. What the old one gave has ended: sessions, consents, personal tokens.`,
+          `${strong(email)} has a new password. All sessions, consents and personal access tokens of the account have ended.`,
           ...tookOverLines(tookOver),
         )
     })
@@ -210,7 +213,7 @@ const tookOverLines = (slugs: readonly string[]): string[] =>
   slugs.length === 0
     ? []
     : [
-        `It took over the membership of ${slugs.join(', ')}, where the account of before has ended with all that it gave.`,
+        `It took over the membership of ${slugs.join(', ')}: the unproven account there, its password, sessions and tokens no longer work.`,
       ]
 
 const readPassword = async (): Promise<string> => {

@@ -25,6 +25,14 @@ export const countAttempt = async (query: Query, what: string, windowSeconds: nu
   return counted
 }
 
+export const attemptsSoFar = async (query: Query, what: string, windowSeconds: number): Promise<number> => {
+  const [row] = await query<{ attempts: number }>({
+    text: `select failures as attempts from sign_in_failures where key_hash = $1 and ${isOpen}`,
+    values: [keyOf(what), windowSeconds],
+  })
+  return row?.attempts ?? 0
+}
+
 export const takeBackAttempt = (query: Query, what: string) =>
   query({ text: 'update sign_in_failures set failures = failures - 1 where key_hash = $1', values: [keyOf(what)] })
 

@@ -6,7 +6,7 @@ import type { Query } from '../database/connection.ts'
 import { Problem } from '../problem.ts'
 import { isUuid, newId } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
-import { countAttempt } from './attempts.ts'
+import { attemptsSoFar, countAttempt } from './attempts.ts'
 import { hashToken } from './token-format.ts'
 import { emailKey } from './users.ts'
 
@@ -72,16 +72,22 @@ const daySeconds = 24 * 60 * 60
 /** The mail server is the operator's: nobody may use it to flood an address, or many. */
 const mailsADay = { tenant: 200, address: 5 }
 
+const mailsOf = (tenantId: string): string => `mails of ${tenantId}`
+const mailsTo = (tenantId: string, email: string): string => `mails of ${tenantId} to ${emailKey(email)}`
+
+/** Refuses one mail too many, and lets the transaction wait for a slow mail server. */
+export const allowMail = async (query: Query, tenantId: string, email: string): Promise<void> => {
+  if ((await attemptsSoFar(query, mailsOf(tenantId), daySeconds)) >= mailsADay.tenant)
+    throw new Problem('conflict', `Daily limit of ${mailsADay.tenant} mailed invitations reached. Try again tomorrow.`)
+  if ((await attemptsSoFar(query, mailsTo(tenantId, email), daySeconds)) >= mailsADay.address)
+    throw new Problem('conflict', `You have mailed ${email} ${mailsADay.address} times today. Try again tomorrow.`)
+  await query({ text: `set local idle_in_transaction_session_timeout = '60s'` })
+}
+
+/** After the mail was sent, so that other invitations of the tenant do not wait for it. */
 export const countMail = async (query: Query, tenantId: string, email: string): Promise<void> => {
-  const ofTenant = await countAttempt(query, `mails of ${tenantId}`, daySeconds)
-  if (ofTenant.attempts > mailsADay.tenant)
-    throw new Problem(
-      'conflict',
-      `This tenant has mailed ${mailsADay.tenant} invitations within a day: go on tomorrow.`,
-    )
-  const toAddress = await countAttempt(query, `mails of ${tenantId} to ${emailKey(email)}`, daySeconds)
-  if (toAddress.attempts > mailsADay.address)
-    throw new Problem('conflict', `${email} was mailed ${mailsADay.address} invitations within a day: go on tomorrow.`)
+  await countAttempt(query, mailsOf(tenantId), daySeconds)
+  await countAttempt(query, mailsTo(tenantId, email), daySeconds)
 }
 
 /** Those that can still be accepted, the newest first. */

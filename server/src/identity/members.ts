@@ -38,7 +38,7 @@ export const createMember = async (query: Query, author: Author, member: NewMemb
   await holdAddress(query, email)
   await refuseMember(query, tenantId, email)
   const user = await createUser(query, { ...member, tenantId: isProven ? null : tenantId })
-  if (isProven) await proveAddress(query, author, user)
+  if (isProven) await proveAddress(query, user)
   return join(query, author, user, member)
 }
 

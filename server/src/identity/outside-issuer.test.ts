@@ -19,6 +19,7 @@ import { type Environment, runMasthead, startServing, until } from '../../test/m
 import { samplePublication } from '../../test/sample-records.ts'
 import { cloneTemplate, type Service, startService } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
+import { createToken, findTokens } from './access-tokens.ts'
 import { registerApplication, setApplicationDisabled } from './applications.ts'
 import { addMember, createMember, removeMember, setRole } from './members.ts'
 import type { OutsideIssuer } from './outside-issuer.ts'
@@ -525,11 +526,16 @@ describe('tokens as other issuers shape them', async () => {
         const passwordHash = await hashPasswordOf(query, mail, 'the password of a stranger')
         await createMember(query, operator, { tenantId, email: mail, name: 'Ada', role: 'viewer', passwordHash })
       }
+      const [first] = await findAccounts(query, mail)
+      const given = { tenantId: herald.id, userId: first?.id ?? '', name: 'of the stranger', scopes: allScopes }
+      const { id: tokenId } = await createToken(query, operator, given)
       const unverified = '401 The issuer has not verified the e-mail address of this user.'
       assert.equal(await see(await shaped(key, { mail, mail_ok: false })), unverified)
       assert.equal((await findAccounts(query, mail)).length, 2)
       assert.equal(await see(await shaped(key, { mail })), 'GAZETTE')
       assert.equal(await see(await shaped(key, { mail, [names.tenant]: herald.slug })), 'HERALD')
+      const [token] = await findTokens(query, herald.id, { userId: given.userId, id: tokenId })
+      assert.notEqual(token?.revokedAt, null)
       const accounts = await findAccounts(query, mail)
       assert.deepEqual(
         accounts.map(({ tenantId, passwordHash }) => [tenantId, passwordHash]),

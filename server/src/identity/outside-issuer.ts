@@ -97,7 +97,7 @@ export class OutsideTokens implements Authenticator {
       const [owner] = await findAccounts(query, email)
       if (!owner) return
       if (owner.tenantId !== null) await closePassword(query, { kind: 'masthead' }, owner)
-      await proveAddress(query, { kind: 'masthead' }, owner)
+      await proveAddress(query, owner)
     })
   }
 }

@@ -14,21 +14,16 @@ const deriveAtOnce = promisify(argon2)
 const lanes = new FairLanes(2, 2, 30_000)
 const derive: typeof deriveAtOnce = (...given) => lanes.run('', () => deriveAtOnce(...given))
 
-/**
- * A PHC string, so that the cost can grow and old hashes still be checked. The accounts of one address share their salt,
- * that of a `sibling`, so that a sign-in costs one derivation however many accounts there are.
- */
-export const hashPassword = async (password: string, sibling?: string): Promise<string> => {
+/** A PHC string, so that the cost can grow and old hashes still be checked. */
+export const hashPassword = async (password: string, nonce: Buffer): Promise<string> => {
   if (password.length < 8) throw new Refusal('a password needs at least 8 characters')
-  const salt = sibling?.startsWith(costPrefix) ? saltOf(sibling) : base64(randomBytes(16))
-  const nonce = Buffer.from(salt, 'base64')
   const tag = await derive('argon2id', { ...cost, message: password.normalize('NFKC'), nonce })
-  return `${costPrefix}${salt}$${base64(tag)}`
+  return `${costPrefix}${base64(nonce)}$${base64(tag)}`
 }
 
-const saltOf = (hash: string): string => hash.slice(costPrefix.length, hash.lastIndexOf('$'))
-
 const shape = /^(\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+))\$([A-Za-z0-9+/]+)$/
+
+export const saltOf = (hash: string): Buffer => Buffer.from(shape.exec(hash)?.[5] ?? '', 'base64')
 
 /** For each hash, whether it is of this password. Hashes of one salt and cost take one derivation, and so do none at all. */
 export const arePassword = async (password: string, hashes: readonly string[]): Promise<boolean[]> => {
@@ -54,7 +49,7 @@ export const noPassword = ''
 
 let nobody: Promise<string> | undefined
 const nobodysHash = (): Promise<string> => {
-  nobody ??= hashPassword('nobody has this password')
+  nobody ??= hashPassword('nobody has this password', randomBytes(16))
   return nobody
 }
 

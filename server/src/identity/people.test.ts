@@ -64,6 +64,9 @@ const opens = async (email: string, password: string): Promise<string[] | null> 
 const accountsOf = async (email: string) =>
   (await owner.query('select id, tenant_id, password_hash from users where email_key = $1', [email])).rows
 
+const saltsOf = async (email: string) =>
+  new Set((await accountsOf(email)).map(({ password_hash }) => password_hash.split('$')[4]))
+
 describe('a stranger who was invited by a friend to the address of somebody else', () => {
   for (const how of ['user create', 'an invitation'] as const) {
     for (const stays of [true, false]) {
@@ -131,13 +134,45 @@ describe('several accounts of one address', () => {
     assert.deepEqual(rows, [{ tenant_id: b.id }])
   })
 
+  test('are not opened by a choice that was offered before the password changed', async () => {
+    const [a, b, c] = [await shown.newTenant('A'), await shown.newTenant('B'), await shown.newTenant('C')]
+    const email = newAddress()
+    for (const tenant of [a, b]) await join(await adminOf(tenant), email, 'of the stranger')
+    const browser = new Browser(origin)
+    const page = await browser.follow(new ConsoleBrowser(origin).addressOf().address)
+    const choice = await browser.follow(actionOf(page, 'sign-in') ?? '', { email, password: 'of the stranger' })
+    const action = /action="([^"]+\/account)"/.exec(choice.page)?.[1] ?? ''
+    await succeed(`user set-password --tenant ${a.slug} --email ${email} --proven --password-stdin`, 'of the owner')
+    await succeed(`user create --tenant ${c.slug} --email ${email} --role admin --existing`)
+    // Sessions are compared by the second.
+    await owner.query(`update users set sessions_since = sessions_since + interval '1 second' where email_key = $1`, [
+      email,
+    ])
+    const { address } = await browser.follow(action, { tenant: c.id })
+    assert.doesNotMatch(address, /code=/)
+    const { rows } = await owner.query('select from consents where tenant_id = $1', [c.id])
+    assert.equal(rows.length, 0)
+  })
+
+  test('do not help each other to guess passwords', async () => {
+    const email = newAddress()
+    for (const password of ['of the stranger', 'of the victim'])
+      await join(await adminOf(await shown.newTenant()), email, password)
+    const browser = new Browser(origin)
+    const attempt = async (password: string) => {
+      const page = await browser.follow(new ConsoleBrowser(origin).addressOf({ prompt: 'login' }).address)
+      return (await browser.visit(actionOf(page, 'sign-in') ?? '', { email, password })).status
+    }
+    const statuses = []
+    for (const password of ['a', 'b', 'c', 'd', 'of the stranger', 'e', 'f']) statuses.push(await attempt(password))
+    assert.deepEqual(statuses, [401, 401, 401, 401, 303, 401, 429])
+  })
+
   test('share a salt, so that a sign-in costs the same however many there are', async () => {
     const email = newAddress()
     for (const password of ['the first password', 'the second password', 'the third password'])
       await join(await adminOf(await shown.newTenant()), email, password)
-    const accounts = await accountsOf(email)
-    const salts = new Set(accounts.map(({ password_hash }) => password_hash.split('$')[4]))
-    assert.deepEqual([accounts.length, salts.size], [3, 1])
+    assert.deepEqual([(await accountsOf(email)).length, (await saltsOf(email)).size], [3, 1])
   })
 
   test('are named by a tenant when the operator sets a password', async () => {
@@ -220,8 +255,27 @@ describe('a link that was mailed', () => {
     const refused = await admin.call('POST', '/invitations', { body: { email: newAddress(), role: 'viewer' } })
     receiver.isRefusing = false
     assert.deepEqual([refused.status, refused.body.code], [503, 'unavailable'])
-    assert.match(refused.body.detail, /mail server did not take the mail/)
+    assert.match(refused.body.detail, /mail server rejected the message/)
     assert.deepEqual((await admin.call('GET', '/invitations')).body.items, [])
+  })
+
+  test('is taken by a mail server that is slower than a transaction may idle', async () => {
+    const admin = await adminOf(await shown.newTenant('A'), mailed.origin)
+    receiver.delayMilliseconds = 5_500
+    await invite(admin, newAddress())
+    receiver.delayMilliseconds = 0
+    const link = pathOf(linkIn(receiver.mails.at(-1) ?? assert.fail('there is no mail')))
+    assert.equal((await new Browser(origin).visit(link)).status, 200)
+  })
+
+  test('tells somebody whose account belongs to another organisation to choose a new password', async () => {
+    const [a, b] = [await shown.newTenant('A'), await shown.newTenant('B')]
+    const email = newAddress()
+    await join(await adminOf(a), email, 'the password for a')
+    await invite(await adminOf(b, mailed.origin), email)
+    const link = pathOf(linkIn(receiver.mails.at(-1) ?? assert.fail('there is no mail')))
+    const told = await new Browser(origin).visit(link, { account: 'existing', password: 'the password for a' })
+    assert.match(told.page, /That account belongs to another organisation/)
   })
 
   test('goes to an address five times a day', async () => {
@@ -266,6 +320,7 @@ describe('an invitation that was shown', () => {
     )
     for (const [index, { id }] of tenants.entries())
       assert.deepEqual(await opens(email, `the password of racer ${index}`), [id])
+    assert.equal((await saltsOf(email)).size, 1)
   })
 })
 
@@ -350,6 +405,22 @@ describe('a user', () => {
     const { status, headers } = await guess()
     assert.equal(status, 429)
     assert.ok(Number(headers.get('retry-after')) > 0)
+  })
+
+  test('does not change a password that was changed meanwhile', async () => {
+    const { call, person } = await adminOf(await shown.newTenant('A'))
+    const lock = `select pg_advisory_lock(hashtextextended('masthead address ' || $1, 0))`
+    await owner.query(lock, [person.email])
+    const change = { currentPassword: person.password, newPassword: 'of the intruder' }
+    const changing = call('PATCH', '/me/password', { body: change })
+    const isWaiting = async () =>
+      (await owner.query(`select from pg_stat_activity where wait_event = 'advisory' and datname = current_database()`))
+        .rowCount === 1
+    await until('the change waits', isWaiting)
+    await owner.query(`update users set password_hash = '' where id = $1`, [person.id])
+    await owner.query(lock.replace('pg_advisory_lock', 'pg_advisory_unlock'), [person.email])
+    const { status, body } = await changing
+    assert.deepEqual([status, body.code], [409, 'conflict'])
   })
 
   test('cannot keep a token of somebody else by naming it', async () => {

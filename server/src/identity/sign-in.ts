@@ -7,8 +7,10 @@ import { arePassword } from './passwords.ts'
 import { emailKey, findAccounts, type User } from './users.ts'
 
 export type SignIn =
-  /** The accounts of the address that have this password: one, as a rule. */
-  { users: [User, ...User[]] } | { refused: 'wrong' } | { refused: 'throttled'; retryAfterSeconds: number }
+  /** The accounts of the address that have this password, one as a rule, and since when that is known. */
+  | { users: [User, ...User[]]; checkedAt: Date }
+  | { refused: 'wrong' }
+  | { refused: 'throttled'; retryAfterSeconds: number }
 
 const windowSeconds = 15 * 60
 /**
@@ -37,6 +39,8 @@ export const signIn = async (query: Query, from: CalledFrom, email: string, pass
     if (onNetwork.attempts === limits.network + 1) await noteRefusal(query, from, [], 'throttled')
     return throttled(onNetwork)
   }
+  // Whatever ends the sessions of an account from now on ends this one too.
+  const checkedAt = new Date()
   const accounts = await findAccounts(query, email)
   const matches = await arePassword(
     password,
@@ -47,9 +51,11 @@ export const signIn = async (query: Query, from: CalledFrom, email: string, pass
     await noteRefusal(query, from, accounts, 'failed')
     return { refused: 'wrong' }
   }
-  await forgetAttempts(query, account)
+  // Whoever has one of several accounts may be guessing the password of another.
+  if (others.length === accounts.length - 1) await forgetAttempts(query, account)
+  else await takeBackAttempt(query, account)
   await takeBackAttempt(query, everyAccount)
-  return { users: [first, ...others] }
+  return { users: [first, ...others], checkedAt }
 }
 
 const notedOneByOne = 8
@@ -64,7 +70,11 @@ const notedOneByOne = 8
 const noteRefusal = async (query: Query, from: CalledFrom, [account]: User[], action: string): Promise<void> => {
   const recordId = account?.id ?? 'unknown'
   const { attempts } = await countAttempt(query, `noted ${recordId}`, windowSeconds)
-  if (attempts > notedOneByOne && !Number.isInteger(Math.log2(attempts))) return
+  if (attempts > notedOneByOne && !Number.isInteger(Math.log2(attempts))) {
+    // A commit as an entry would be: the time that it takes must not tell a known address from an unknown one.
+    await countAttempt(query, 'not noted', windowSeconds)
+    return
+  }
   const after = attempts > notedOneByOne ? JSON.stringify({ failures: attempts }) : null
   await auditIn(query, installation, { kind: 'visitor', ...from }, [{ action, resource: 'sign_ins', recordId, after }])
 }

@@ -4,9 +4,8 @@ import type { Query } from '../database/connection.ts'
 import { isUuid, newId } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
 import { noteChange } from './changes.ts'
-import { signOutOfConsole } from './consents.ts'
 import { endCredentials } from './credentials.ts'
-import { hashPassword, noPassword } from './passwords.ts'
+import { hashPassword, noPassword, saltOf } from './passwords.ts'
 
 /** An account with which somebody signs in. */
 export type User = {
@@ -50,10 +49,23 @@ export const holdAddress = (query: Query, email: string): Promise<unknown> =>
     values: [emailKey(email)],
   })
 
-/** To be called before a transaction begins: it takes processor time, and waits for its turn. */
+/**
+ * To be called before a transaction begins: it takes processor time, and waits for its turn. The accounts of one address
+ * share their salt, so that a sign-in costs one derivation however many there are.
+ */
 export const hashPasswordOf = async (query: Query, email: string, password: string): Promise<string> => {
-  const [sibling] = await findAccounts(query, email)
-  return hashPassword(password, sibling?.passwordHash)
+  const sibling = (await findAccounts(query, email)).find(({ passwordHash }) => passwordHash !== noPassword)
+  return hashPassword(password, sibling ? saltOf(sibling.passwordHash) : await newSalt(query, email))
+}
+
+/** The same for two that are made at the same moment, and nobody knows it before the database is read. */
+const newSalt = async (query: Query, email: string): Promise<Buffer> => {
+  const [row] = await query<{ salt: Buffer }>({
+    text: `select substring(sha256(cursor_key || convert_to('salt of ' || $1, 'UTF8')) for 16) as salt from installation`,
+    values: [emailKey(email)],
+  })
+  if (!row) throw new Error('there is no installation')
+  return row.salt
 }
 
 export type NewUser = {
@@ -94,14 +106,14 @@ export const endUser = async (query: Query, { id }: { id: string }): Promise<voi
  * The address is proven, and this is the account of its owner. It takes over the memberships of the unproven accounts of
  * the address, whose credentials end: who set them may have been anybody. Answers the tenants that it took over.
  */
-export const proveAddress = async (query: Query, author: Author, owner: User): Promise<string[]> => {
+export const proveAddress = async (query: Query, owner: User): Promise<string[]> => {
   const others = (await findAccounts(query, owner.email)).filter(({ id }) => id !== owner.id)
   if (others.some(({ tenantId }) => tenantId === null)) throw new Refusal(`${owner.email} has a proven account already`)
   await query({ text: 'update users set tenant_id = null where id = $1', values: [owner.id] })
   const tenants: string[] = []
   for (const { id, tenantId } of others) {
     if (tenantId === null) continue
-    await endCredentials(query, author, id)
+    await endCredentials(query, byMasthead, id)
     await query({
       text: `insert into memberships (tenant_id, user_id, role, legacy_user_id, created_at)
         select tenant_id, $3, role, legacy_user_id, created_at from memberships where tenant_id = $1 and user_id = $2
@@ -111,17 +123,20 @@ export const proveAddress = async (query: Query, author: Author, owner: User): P
     await query({ text: 'delete from invitations where tenant_id = $1 and invited_by = $2', values: [tenantId, id] })
     await query({ text: 'delete from memberships where tenant_id = $1 and user_id = $2', values: [tenantId, id] })
     const after = JSON.stringify({ userId: owner.id })
-    await noteChange(query, tenantId, author, { action: 'taken_over', resource: 'members', recordId: id, after })
+    await noteChange(query, tenantId, byMasthead, { action: 'taken_over', resource: 'members', recordId: id, after })
     await endUser(query, { id })
     tenants.push(tenantId)
   }
   return tenants
 }
 
-/** Nobody knows the password any longer that was set before an identity provider vouched for the address. */
+/** Other tenants need not know from where the owner came. */
+const byMasthead: Author = { kind: 'masthead' }
+
+/** Whoever set a password before an identity provider vouched for the address may have been anybody. */
 export const closePassword = async (query: Query, author: Author, { id }: User): Promise<void> => {
   await query({ text: 'update users set password_hash = $2 where id = $1', values: [id, noPassword] })
-  await signOutOfConsole(query, author, id, null)
+  await endCredentials(query, author, id)
 }
 
 /** Ends everything that the old password gave, but for the tokens that the user keeps. */

@@ -15,11 +15,11 @@ const atOnce = 2
 /** Hands mails to the operator's mail server. */
 export class Mailer {
   readonly #from: string
-  readonly #onError: (error: unknown) => void
+  readonly #onError: (reason: string) => void
   readonly #transport: () => Promise<Transporter>
   readonly #lanes = new FairLanes(atOnce, atOnce, timeoutMilliseconds)
 
-  constructor({ smtpUrl, from }: MailOptions, onError: (error: unknown) => void) {
+  constructor({ smtpUrl, from }: MailOptions, onError: (reason: string) => void) {
     this.#from = from
     this.#onError = onError
     this.#transport = lazily(() => openTransport(smtpUrl))
@@ -34,12 +34,18 @@ export class Mailer {
         transport.sendMail({ from: this.#from, to: { name: '', address: to }, subject, text }),
       )
     } catch (error) {
-      this.#onError(error)
-      throw new Problem('unavailable', 'The mail server did not take the mail, so nothing was done.', {
+      this.#onError(reasonOf(error))
+      throw new Problem('unavailable', 'The mail server rejected the message. No invitation was created.', {
         headers: { 'retry-after': '10' },
       })
     }
   }
+}
+
+/** Its code and status alone: the message may name who is written to. */
+const reasonOf = (error: unknown): string => {
+  const { code, responseCode } = error as { code?: string; responseCode?: number } // as nodemailer's errors have them
+  return [code, responseCode].filter((part) => part !== undefined).join(' ') || 'unknown'
 }
 
 /** Loaded with the first mail, so that nobody else waits for it. */

@@ -149,9 +149,9 @@ const BeforeConsent = ({ endpoints }: { endpoints: Endpoints }) => {
           necessary, chooses the organisation, and allows or denies what you ask for.
         </p>
         <p>
-          If the request has a mistake, Masthead shows it to the user and does not send it to your redirect URI, unless
-          the user is signed in and has allowed your application before. With <code>prompt=none</code> your application
-          is called back only while somebody is signed in.
+          If an admin of a tenant registered your application and the request has a mistake, Masthead shows it to the
+          user and does not send it to your redirect URI, unless the user is signed in and has allowed your application
+          before. With <code>prompt=none</code> your application is called back only while somebody is signed in.
         </p>
         {pending && (
           <Code

@@ -1,5 +1,6 @@
 import type { ManagementResources } from '@masthead/contract'
 import {
+  allowMail,
   countMail,
   createInvitation,
   listInvitations,
@@ -29,11 +30,12 @@ export const handlers: Handlers<ManagementResources['invitations']> = {
       const given = { tenantId, email, role, invitedBy, secret, isMailed: mailer !== null }
       const invitation = await createInvitation(query, writer.author, given)
       if (!mailer) return json({ ...invitation, url })
-      await countMail(query, tenantId, email)
+      await allowMail(query, tenantId, email)
       const [tenant, inviter] = [await findTenantById(query, tenantId), await findUser(query, invitedBy)]
       // To the key, so that the address that the mail reaches is the one that it proves.
       const names = { tenant: tenant.name, invitedBy: inviter?.name ?? '' }
       await mailer.send(invitationMail({ to: emailKey(email), url, ...names }))
+      await countMail(query, tenantId, email)
       return json({ ...invitation, url: null })
     }),
 

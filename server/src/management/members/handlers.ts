@@ -43,9 +43,11 @@ export const handlers: Handlers<ManagementResources['members']> = {
 const find = async (query: Query, tenantId: string, userId: string): Promise<Member> => {
   const member = await findMemberById(query, tenantId, userId)
   if (!member) throw notFound('member')
-  // Before its membership is locked, as whoever proves the address does.
+  // Whoever proves the address holds it too, before memberships are locked, and may have taken this one over.
   await holdAddress(query, member.email)
-  return member
+  const held = await findMemberById(query, tenantId, userId)
+  if (!held) throw notFound('member')
+  return held
 }
 
 const refuseLastAdmin = async (query: Query, tenantId: string, { id }: Member): Promise<void> => {
