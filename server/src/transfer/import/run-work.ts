@@ -1,6 +1,5 @@
 import { createWriteStream, rmSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -19,9 +18,6 @@ const mostSent = {
 }
 
 const tellMilliseconds = 1_000
-
-// Whoever serves goes first. On Linux this is the priority of the one thread that works here.
-setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 
 process.once('message', async (task: RunTask) => {
   // The process that began it has gone, and nobody else knows of the folder.
