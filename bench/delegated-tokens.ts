@@ -50,7 +50,7 @@ const authorize = async (
   return access_token
 }
 
-const newBrowser = (origin: string) => {
+export const newBrowser = (origin: string) => {
   const cookies = new Map<string, string>()
   return async (path: string, form?: Record<string, string>) => {
     const address = new URL(path, origin)

@@ -1,10 +1,9 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { Agent, get } from 'node:http'
 import { resolve } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Flood, Flooded } from './flood.ts'
+import { newQuietCaller, newToken, read } from './quiet-caller.ts'
 import { run, type Served, serve } from './served.ts'
 import { report } from './timing.ts'
 
@@ -19,7 +18,6 @@ const dataDirectory = resolve('.masthead/bench-fairness')
 const rounds = Number(process.argv[2] ?? 8)
 const phaseMilliseconds = 8_000
 const settleMilliseconds = 500
-const quietEachSecond = 40
 const loudEachSecond = 300
 const tokensOfLoud = 8
 
@@ -72,39 +70,6 @@ const prepareFlood = async (served: Served): Promise<Flood> => {
   return {
     ...{ api: served.api, tokens, id, accountId },
     ...{ eachSecond: loudEachSecond, milliseconds: phaseMilliseconds },
-  }
-}
-
-const newToken = ({ masthead }: Served, tenant: string): string => {
-  const options = `--tenant ${tenant} --service bench --name bench --json --expires 1d --scopes contacts:read,contacts:write,accounts:read`
-  return JSON.parse(masthead('token', 'create', ...options.split(' '))).token
-}
-
-const agent = new Agent({ keepAlive: true, maxSockets: 16 })
-
-const read = ({ api }: Served, token: string, path: string): Promise<string> =>
-  new Promise((done, fail) => {
-    get(api + path, { agent, headers: { authorization: `Bearer ${token}` } }, (response) => {
-      text(response).then((body) => (response.statusCode === 200 ? done(body) : fail(new Error(body))), fail)
-    }).on('error', fail)
-  })
-
-/** Reads for so long, each at its time whether or not the one before was answered; says how long each took. */
-const newQuietCaller = async (served: Served) => {
-  const tokens = [1, 2, 3].map(() => newToken(served, 'quiet'))
-  const call = (path: string, number: number) => read(served, tokens[number % tokens.length] ?? '', path)
-  const { items } = JSON.parse(await call('/contacts?page=7', 0))
-  return async (milliseconds: number): Promise<number[]> => {
-    const measured: Promise<number>[] = []
-    for (let number = 0, begun = performance.now(); ; number++) {
-      const due = begun + (number * 1_000) / quietEachSecond
-      if (due > begun + milliseconds) break
-      await delay(Math.max(0, due - performance.now()))
-      const path =
-        number % 2 === 0 ? `/contacts/${items[number % items.length].id}` : `/contacts?page=${(number % 100) + 1}`
-      measured.push(call(path, number).then(() => performance.now() - due))
-    }
-    return Promise.all(measured)
   }
 }
 

@@ -48,6 +48,7 @@ describe('while the way to the database is cut off', async () => {
   const application = await newApplication(service)
   const exchange = await obtainCode(service.origin, { application, person })
   const browser = new Browser(service.origin)
+  await browser.answer(authorizationRequest(application, newVerifier()), { person })
   const { location: interaction } = await browser.visit(authorizationRequest(application, newVerifier()))
 
   test('callers are told so, at once when it lasts', async () => {

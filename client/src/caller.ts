@@ -176,7 +176,11 @@ export class Caller {
     const { method, url, body } = request
     const kept = method === 'GET' ? this.#cache.find(token, url) : undefined
     const headers = new Headers({ accept: 'application/json', authorization: `Bearer ${token}`, ...request.headers })
-    if (kept) headers.set('if-none-match', kept.etag)
+    if (kept) {
+      headers.set('if-none-match', kept.etag)
+      // Fetch would say `no-cache` beside a tag, for which the service reads its database and charges the call.
+      if (!headers.has('cache-control')) headers.set('cache-control', 'max-age=0')
+    }
     this.#hooks.request?.(shown(request, attempt))
     const begun = performance.now()
     const received = await receive(url, { method, headers, body: body ?? null, signal: deadline.signal })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
 import { describe, test } from 'node:test'
 import { sampleAccount, sampleContact } from '../../server/test/sample-records.ts'
 import { startService } from '../../server/test/service.ts'
@@ -209,6 +210,20 @@ describe('an entity tag', () => {
     await masthead.contacts.update(id, { accountId: 'A2', name: 'Grace' })
     assert.deepEqual(await statusesOf(get), [200])
     assert.equal(seen.at(-1)?.name, 'Grace')
+  })
+
+  test('asks whether something has changed in a way that may be answered from memory', async () => {
+    const { id } = await masthead.contacts.create({ accountId: 'A2', name: 'Ada' })
+    const seen: unknown[] = []
+    const note = ({ headers }: IncomingMessage) => seen.push([headers['if-none-match'], headers['cache-control']])
+    service.app.server.on('request', note)
+    const contact = await watched.contacts.get(id)
+    await watched.contacts.get(id)
+    service.app.server.off('request', note)
+    assert.deepEqual(seen, [
+      [undefined, undefined],
+      [etagOf(contact), 'max-age=0'],
+    ])
   })
 
   test('brings kept pages too, of which the walk goes on', async () => {

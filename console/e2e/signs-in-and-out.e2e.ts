@@ -15,6 +15,7 @@ const grace = await newPerson('Grace Hopper', [herald, 'editor'])
 const menu = (page: Page) => button(page, /settings and sign out/)
 const signOut = async (page: Page, how: 'Sign out' | 'Sign out everywhere') => {
   await menu(page).click()
+  if (how === 'Sign out everywhere') await button(page, `${how} …`).click()
   await button(page, how).click()
   await heading(page, 'You are signed out').waitFor()
 }

@@ -4,11 +4,10 @@ import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import type { Role } from '@masthead/contract'
 import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
-import { operator } from '../../server/src/audit/author.ts'
 import type { Tenant } from '../../server/src/identity/tenants.ts'
-import { createMember } from '../../server/src/identity/users.ts'
 import { accessibilityFaults } from '../../server/test/accessibility.ts'
 import { startBrowser } from '../../server/test/browser.ts'
+import { newUser } from '../../server/test/oauth-browser.ts'
 import { freeAddress, startService } from '../../server/test/service.ts'
 
 /** Whatever is waited for comes, but a machine may be busy. */
@@ -24,8 +23,7 @@ export const openConsole = async () => {
   /** Somebody with a role in each of these tenants. */
   const newPerson = async (name: string, ...memberships: readonly [Tenant, Role][]): Promise<Person> => {
     const person = { name, email: `${randomUUID()}@example.com`, password: 'correct horse battery' }
-    for (const [{ id: tenantId }, role] of memberships)
-      await createMember(service.database.query, operator, { ...person, tenantId, role })
+    await newUser(service.database, person, memberships)
     return person
   }
 

@@ -30,7 +30,7 @@ export const useSetParameters = (): ((changes: Parameters, options?: { replace?:
 
 type LinkProps = Pick<
   AnchorHTMLAttributes<HTMLAnchorElement>,
-  'className' | 'title' | 'aria-label' | 'aria-current'
+  'className' | 'title' | 'aria-label' | 'aria-current' | 'onClick'
 > & {
   to: Path
   id?: string

@@ -24,6 +24,7 @@ export const pages: Record<Path, () => Promise<PageModule>> = {
   '/invoices': () => import('./pages/invoices.tsx'),
   '/invoices/$id': () => import('./pages/invoice.tsx'),
   '/tasks/new': () => import('./pages/task-new.tsx'),
+  '/settings/password': () => import('./pages/password.tsx'),
   '/settings/tokens': () => import('./pages/tokens.tsx'),
   '/settings/applications-allowed': () => import('./pages/applications-allowed.tsx'),
   '/admin/members': () => import('./pages/members.tsx'),

@@ -15,6 +15,7 @@ export const pagePaths = [
   '/invoices',
   '/invoices/$id',
   '/tasks/new',
+  '/settings/password',
   '/settings/tokens',
   '/settings/applications-allowed',
   '/admin/members',

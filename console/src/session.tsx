@@ -67,10 +67,15 @@ export const signIn = async ({ prompt, tenant, returnTo = hereOrStart() }: Wante
 /** Leaves the page, and with it the tokens. */
 export const signOut = async (management: Management, everywhere: boolean): Promise<void> => {
   await management.me.signOut({ everywhere })
+  leaveFor('/?signed-out')
+}
+
+/** Leaves the page for one that shows it to nobody any more. */
+export const leaveFor = (address: string): void => {
   // A browser may keep the page as it is for who goes back to it.
   document.body.replaceChildren()
   addEventListener('pageshow', () => location.reload())
-  location.assign('/?signed-out')
+  location.assign(address)
 }
 
 const hereOrStart = (): string => (location.pathname === signedInPath ? '/' : location.pathname + location.search)

@@ -1,5 +1,5 @@
 import { useRouterState } from '@tanstack/react-router'
-import { type ComponentType, useEffect, useRef } from 'react'
+import { type ComponentType, useEffect, useRef, useState } from 'react'
 import { Link } from './address.tsx'
 import {
   AccountIcon,
@@ -13,6 +13,7 @@ import {
   InvoiceIcon,
   KeyIcon,
   LegacyIcon,
+  LockIcon,
   MembersIcon,
   OverviewIcon,
   PublicationIcon,
@@ -21,6 +22,7 @@ import {
   TrailIcon,
 } from './design/icons.tsx'
 import { Menu } from './design/menu.tsx'
+import { Question } from './design/question.tsx'
 import { ThemeSwitch } from './design/theme.tsx'
 import type { Path } from './paths.ts'
 import { signIn, signOut, useMe, useSignedIn } from './session.tsx'
@@ -49,6 +51,7 @@ const navigation: Group[] = [
   {
     heading: 'Your access',
     entries: [
+      { to: '/settings/password', label: 'Password', Icon: LockIcon },
       { to: '/settings/tokens', label: 'Access tokens', Icon: KeyIcon },
       { to: '/settings/applications-allowed', label: 'Allowed applications', Icon: AllowedIcon },
     ],
@@ -160,47 +163,75 @@ const TenantSwitcher = () => {
 
 const PersonMenu = ({ onHelp }: { onHelp: () => void }) => {
   const { me, management } = useSignedIn()
+  const [isAsked, setAsked] = useState(false)
   return (
-    <Menu
-      opens="up"
-      buttonClass="switcher plain"
-      button={
-        <>
-          <span>
-            {me.name}
-            <small>{me.email}</small>
-          </span>
-          <span className="visually-hidden">settings and sign out</span>
-          <ChevronIcon />
-        </>
-      }
-    >
-      {(close) => (
-        <>
-          <div className="menu-item plain">
-            <span className="grow">Theme</span>
-            <ThemeSwitch />
-          </div>
-          <button
-            type="button"
-            className="menu-item"
-            onClick={() => {
-              close()
-              onHelp()
-            }}
-          >
-            <span className="grow">Keys</span>
-            <kbd>?</kbd>
-          </button>
-          <hr />
-          <button type="button" className="menu-item" onClick={() => signOut(management, false)}>
-            Sign out
-          </button>
-          <button type="button" className="menu-item" onClick={() => signOut(management, true)}>
-            Sign out everywhere
-          </button>
-        </>
+    <>
+      <Menu
+        opens="up"
+        buttonClass="switcher plain"
+        button={
+          <>
+            <span>
+              {me.name}
+              <small>{me.email}</small>
+            </span>
+            <span className="visually-hidden">settings and sign out</span>
+            <ChevronIcon />
+          </>
+        }
+      >
+        {(close) => (
+          <>
+            <div className="menu-item plain">
+              <span className="grow">Theme</span>
+              <ThemeSwitch />
+            </div>
+            <button
+              type="button"
+              className="menu-item"
+              onClick={() => {
+                close()
+                onHelp()
+              }}
+            >
+              <span className="grow">Keys</span>
+              <kbd>?</kbd>
+            </button>
+            <hr />
+            <button type="button" className="menu-item" onClick={() => signOut(management, false)}>
+              Sign out
+            </button>
+            <button
+              type="button"
+              className="menu-item"
+              onClick={() => {
+                close()
+                setAsked(true)
+              }}
+            >
+              Sign out everywhere …
+            </button>
+          </>
+        )}
+      </Menu>
+      {isAsked && (
+        <Question
+          title="Sign out everywhere?"
+          yes="Sign out everywhere"
+          no="Cancel"
+          onNo={() => setAsked(false)}
+          onYes={() => signOut(management, true)}
+        >
+          <p>You are signed out in every browser. Your access tokens, and the applications that you allowed, go on.</p>
+          <p>
+            Does somebody else know your password?{' '}
+            <Link to="/settings/password" onClick={() => setAsked(false)}>
+              Change it
+            </Link>
+            : that ends these too.
+          </p>
+        </Question>
       )}
-    </Menu>
+    </>
   )
 }

@@ -6,7 +6,9 @@ import { signIn, useSession } from './session.tsx'
 export const Welcome = () => {
   const { trouble } = useSession()
   const [failure, setFailure] = useState<unknown>(trouble)
-  const isBack = new URLSearchParams(location.search).has('signed-out')
+  const search = new URLSearchParams(location.search)
+  const hasNewPassword = search.has('password-changed')
+  const isBack = search.has('signed-out') || hasNewPassword
   const begin = () => signIn(isBack ? { returnTo: '/' } : {}).catch(setFailure)
   return (
     <main className="welcome">
@@ -15,7 +17,9 @@ export const Welcome = () => {
         <p className="wordmark">Masthead</p>
         <h1>{isBack ? 'You are signed out' : 'Sign in to the console'}</h1>
         <p className="muted">
-          Accounts, contacts, publications, subscriptions and invoices of your publishing business.
+          {hasNewPassword
+            ? 'Your password is changed. Sign in with the new one.'
+            : 'Accounts, contacts, publications, subscriptions and invoices of your publishing business.'}
         </p>
         {failure !== undefined && <Trouble error={failure} />}
         <button type="button" className="button primary" onClick={begin}>

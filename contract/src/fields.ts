@@ -45,4 +45,5 @@ export const longest = {
   notes: 10_000,
   businessIdentifier: 64,
   search: 200,
+  password: 1024,
 } as const

@@ -58,6 +58,7 @@ describe('the page of the configuration', () => {
     METRICS_PORT: '9464',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318',
     AUTH_ISSUER: 'https://issuer.example.com',
+    SMTP_URL: 'smtp://localhost',
   }
 
   test('has every variable that is read, and no other', () => {

@@ -3,6 +3,7 @@ import { type Api, customerApi, largest, managementApi } from '@masthead/contrac
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { AuthorizationServer } from './authorization-server/authorization-server.ts'
 import { mountAuthorizationServer } from './authorization-server/mount.ts'
+import { callerAddress, trustOf } from './caller-address.ts'
 import { mountConsole } from './console/console.ts'
 import { atOutsideIssuer, atOwnServer, type FindSignInPlace } from './console/sign-in-place.ts'
 import type { Counters } from './counters/counters.ts'
@@ -28,6 +29,7 @@ import { DelegatedTokens } from './identity/delegated-tokens.ts'
 import type { OutsideIssuer } from './identity/outside-issuer.ts'
 import { type Authenticator, Principals } from './identity/principal.ts'
 import { type Log, openLog } from './log.ts'
+import { Mailer, type MailOptions } from './mail/mailer.ts'
 import type { Handler } from './operation-call.ts'
 import { Problem } from './problem.ts'
 
@@ -45,6 +47,8 @@ export type AppOptions = {
   counting?: { memory?: CounterMemory; thread?: number; redisUrl?: string | null }
   /** Where answers to reads are remembered. */
   answers?: AnswerCache
+  /** Null where nothing is mailed. */
+  mail?: MailOptions | null
   log?: Log
   /** Hooks of who traces requests, before all others. */
   instrument?: (app: FastifyInstance) => void
@@ -52,6 +56,13 @@ export type AppOptions = {
   watchers?: RequestWatcher[]
   /** How long a request may take to arrive, and a caller may take nothing of its answer. */
   patienceMilliseconds?: number
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of the caller, where proxies that are trusted say so behind them. */
+    address: string
+  }
 }
 
 const usualPatienceMilliseconds = 30_000
@@ -80,7 +91,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     routerOptions: { maxParamLength: largest.urlBytes },
     // What comes and goes is checked and written by the contract, so the framework's own ways are not even loaded.
     schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
-    trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
+    trustProxy: trustedProxies.length > 0 ? trustOf(trustedProxies) : false,
     requestIdHeader: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
     logController: new LogController({ disableRequestLogging: true }),
@@ -101,7 +112,9 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
       done()
     })
   }
+  app.decorateRequest('address', '')
   app.addHook('onRequest', async (request, reply) => {
+    request.address = callerAddress(request.ips ?? [request.ip])
     reply.header('x-request-id', request.id)
     if (request.url.length > largest.urlBytes) throw urlTooLong()
   })
@@ -143,7 +156,11 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   ])
   const principals = new Principals(database, delegated.customer)
   const { answers = new AnswerCache(database.revisions) } = options
-  const common = { database, handlers, baseUrl, issuer: 'secret' in delegation ? delegation.issuer : null, limiter }
+  const mailer = options.mail
+    ? new Mailer(options.mail, (error) => app.log.error({ err: error }, 'a mail could not be sent'))
+    : null
+  const issuer = 'secret' in delegation ? delegation.issuer : null
+  const common = { database, handlers, baseUrl, issuer, mailer, limiter }
   const customer = { ...common, api: customerApi, isOpenToAllOrigins: true }
   const reads = openReads({ ...customer, answers })
   await app.register((scope) => mountOperations(scope, { ...customer, reads, principals }), {

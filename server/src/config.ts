@@ -41,8 +41,9 @@ export type Config = {
    * `RATE_LIMIT_AT_ONCE`: calls of a token that are under way. Default: `50`.
    * `RATE_LIMIT_TENANT`: calls a minute of all tokens of a tenant. Default: `6000`.
    * `RATE_LIMIT_ADDRESS`: requests a minute of one address to the sign-in pages and the OAuth endpoints. Default: `1200`.
-   * `RATE_LIMIT_SIGN_IN`: passwords a minute tried from one address, right or wrong. Default: `120`.
-   * `RATE_LIMIT_APPLICATION`: tokens a minute given to one application. Default: `6000`.
+   * `RATE_LIMIT_SIGN_IN`: passwords a minute tried from one address, right or wrong, and as many authorizations begun there. Default: `120`.
+   * `RATE_LIMIT_APPLICATION`: tokens a minute given to one application for one user. Default: `300`.
+   * `RATE_LIMIT_UNKNOWN_TOKENS`: unknown access tokens a minute of one address, after which it is refused tokens that were not in use before. Default: `60`.
    */
   rateLimits: RateLimits | null
 
@@ -68,6 +69,14 @@ export type Config = {
 
   /** `LEGACY_ALLOW_PRIVATE`: `true` lets legacy systems have private and loopback addresses, and plain `http`: see docs/operating.md#legacy-systems. Default: `false`. */
   legacyAllowPrivate: boolean
+
+  // Mail
+
+  /**
+   * `SMTP_URL`: the mail server for invitations, as `smtps://user:password@mail.example.com` or `smtp://mail.example.com:587?requireTLS=true`: see docs/operating.md#people. Default: nothing is mailed, and whoever invites passes the link on.
+   * `MAIL_FROM`: the sender of these mails, like `Masthead <masthead@example.com>`. Default: `masthead` at the host of `BASE_URL`.
+   */
+  mail: { smtpUrl: string; from: string | null } | null
 
   // Who signs users in
 
@@ -115,6 +124,9 @@ export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config
   redisUrl: environment.REDIS_URL ? readRedisUrl(environment.REDIS_URL) : null,
   secret: environment.MASTHEAD_SECRET ? readSecret(environment.MASTHEAD_SECRET) : null,
   legacyAllowPrivate: readFlag(environment.LEGACY_ALLOW_PRIVATE || 'false', 'LEGACY_ALLOW_PRIVATE'),
+  mail: environment.SMTP_URL
+    ? { smtpUrl: readSmtpUrl(environment.SMTP_URL), from: environment.MAIL_FROM || null }
+    : null,
   authUrl: environment.AUTH_URL ? readOrigin(environment.AUTH_URL, 'AUTH_URL') : null,
   outsideIssuer: environment.AUTH_ISSUER ? readOutsideIssuer(environment.AUTH_ISSUER, environment) : null,
 })
@@ -182,7 +194,8 @@ const readRateLimits = (environment: NodeJS.ProcessEnv): RateLimits | null => {
     atOnce: read('RATE_LIMIT_AT_ONCE', 50),
     address: read('RATE_LIMIT_ADDRESS', 1_200),
     signIn: read('RATE_LIMIT_SIGN_IN', 120),
-    application: read('RATE_LIMIT_APPLICATION', 6_000),
+    application: read('RATE_LIMIT_APPLICATION', 300),
+    unknownTokens: read('RATE_LIMIT_UNKNOWN_TOKENS', 60),
   }
 }
 
@@ -249,6 +262,13 @@ const readRedisUrl = (text: string): string => {
   if (/^rediss?:$/.test(URL.parse(text)?.protocol ?? '')) return text
   // It is not repeated here, because it may hold a password.
   throw new Error('REDIS_URL must be an address like redis://host:6379 or rediss://user:password@host:6379')
+}
+
+const readSmtpUrl = (text: string): string => {
+  const url = URL.parse(text)
+  if (url && /^smtps?:$/.test(url.protocol) && url.hostname !== '') return text
+  // It is not repeated here, because it may hold a password.
+  throw new Error('SMTP_URL must be an address like smtps://user:password@mail.example.com')
 }
 
 const readAddress = (text: string, name: string): string => {

@@ -1,10 +1,12 @@
 /** The known name that was probably meant, or null when none is near. */
 const nearestName = (given: string, known: readonly string[]): string | null => {
-  const wanted = given.slice(0, 100).toLowerCase()
   let best: { name: string; distance: number } | null = null
   for (const name of known) {
-    const distance = editDistance(wanted, name.toLowerCase())
-    if (distance <= Math.max(2, name.length / 3) && (!best || distance < best.distance)) best = { name, distance }
+    const most = Math.min(Math.max(2, name.length / 3), best ? best.distance - 1 : Number.POSITIVE_INFINITY)
+    // Most names differ in length by more than that already.
+    if (Math.abs(given.length - name.length) > most) continue
+    const distance = editDistance(given.toLowerCase(), name.toLowerCase())
+    if (distance <= most) best = { name, distance }
   }
   return best?.name ?? null
 }

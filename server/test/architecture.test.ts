@@ -134,6 +134,11 @@ for (const [what, home, all] of [
   })
 }
 
+test('only one place tells where a request came from', () => {
+  const others = below('server/src/').filter(({ path }) => !/^server\/src\/(app|caller-address)\.ts$/.test(path))
+  assertNone(others, ({ code }) => matches(code, /\bips?\b.*FastifyRequest|\.ips?\b|remoteAddress|x-forwarded-for/gi))
+})
+
 test('only config.ts reads the environment', () => {
   const others = below('server/src/').filter(({ path }) => path !== 'server/src/config.ts')
   assertNone(others, ({ code }) => matches(code, /process\s*\.\s*env\b|\benv\b.*from 'node:process'/g))

@@ -29,13 +29,19 @@ export class ConsoleBrowser {
 
   /** Where the console is called back; the person signs in when asked to. */
   async callBack(person: Person | null, changes: Parameters = {}): Promise<{ called: URL; verifier: string }> {
+    const { address, verifier } = this.addressOf(changes)
+    return { called: await this.walk(address, person), verifier }
+  }
+
+  /** The authorization request of the console. */
+  addressOf(changes: Parameters = {}): { address: string; verifier: string } {
     const verifier = newVerifier()
     const parameters = form({
       ...{ response_type: 'code', client_id: consoleId, redirect_uri: callback, state: 'state' },
       ...{ scope: scope, code_challenge: challengeOf(verifier), code_challenge_method: 'S256', ...changes },
     })
     for (const resource of resources) parameters.append('resource', resource)
-    return { called: await this.walk(`/oauth2/authorize?${parameters}`, person), verifier }
+    return { address: `/oauth2/authorize?${parameters}`, verifier }
   }
 
   /** From an authorization request to where it ends. */
@@ -44,7 +50,7 @@ export class ConsoleBrowser {
     while (!visit.location.includes('/signed-in?')) {
       const signIn = actionOf(visit, 'sign-in')
       if (visit.location !== '') visit = await this.#browser.visit(visit.location)
-      else if (signIn && person)
+      else if (signIn && person && visit.status === 200)
         visit = await this.#browser.visit(signIn, { email: person.email, password: person.password })
       else throw new Error(`the flow ended with ${visit.status} at ${visit.address}: ${visit.page}`)
     }

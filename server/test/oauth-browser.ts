@@ -2,8 +2,9 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { basePath, type Role, type Scope, scopePrefix } from '@masthead/contract'
 import { operator } from '../src/audit/author.ts'
 import { type Application, type NewApplication, registerApplication } from '../src/identity/applications.ts'
+import { addMember, createMember } from '../src/identity/members.ts'
 import type { Tenant } from '../src/identity/tenants.ts'
-import { createMember } from '../src/identity/users.ts'
+import { findUser, hashPasswordOf } from '../src/identity/users.ts'
 import { baseUrl, type Service } from './service.ts'
 
 /** The whole flow as a person, a browser and an application go through it. */
@@ -18,12 +19,24 @@ export const newPerson = async (
   ...memberships: readonly [Tenant, Role][]
 ): Promise<Person> => {
   const person = { email: `${randomUUID()}@example.com`, password: 'correct horse battery' }
-  const members = []
-  for (const [{ id: tenantId }, role] of memberships)
-    members.push(await createMember(database.query, operator, { ...person, tenantId, role, name: 'Ada' }))
-  const [first] = members
+  return { ...person, id: await newUser(database, { ...person, name: 'Ada' }, memberships) }
+}
+
+/** One account, whose address is proven, with a role in each of these tenants; answers its id. */
+export const newUser = async (
+  database: Service['database'],
+  person: { name: string; email: string; password: string },
+  [first, ...others]: readonly [Tenant, Role][],
+): Promise<string> => {
   if (!first) throw new Error('a person needs a membership')
-  return { ...person, id: first.id }
+  const [{ id: tenantId }, role] = first
+  const passwordHash = await hashPasswordOf(database.query, person.email, person.password)
+  const member = { ...person, passwordHash, tenantId, role, isProven: true }
+  const { id } = await createMember(database.query, operator, member)
+  const user = await findUser(database.query, id)
+  for (const [{ id: tenantId }, role] of others)
+    if (user) await addMember(database.query, operator, user, { tenantId, role })
+  return id
 }
 
 /** May read contacts and publications and refresh, unless said otherwise. */

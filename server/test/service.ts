@@ -12,9 +12,10 @@ import { type Database, openDatabase } from '../src/database/database.ts'
 import { RevisionPoller } from '../src/database/revision-poller.ts'
 import type { RateLimits } from '../src/http/rate-limit.ts'
 import { createToken } from '../src/identity/access-tokens.ts'
+import { createMember } from '../src/identity/members.ts'
+import { noPassword } from '../src/identity/passwords.ts'
 import { allScopes } from '../src/identity/roles.ts'
 import { createTenant, type Tenant } from '../src/identity/tenants.ts'
-import { createMember } from '../src/identity/users.ts'
 import { type Fields, insertRecords } from '../src/records/write.ts'
 import { templateName } from './database-server.ts'
 import './judged-answers.ts'
@@ -57,6 +58,10 @@ export type ServiceOptions = {
   delegation?: Delegation
   /** What callers may ask for: so much that no test comes near it, unless said otherwise. */
   rateLimits?: RateLimits
+  /** The mail server; none unless said otherwise. */
+  mail?: AppOptions['mail']
+  /** Who may say from where a request came: nobody unless said otherwise. */
+  trustedProxies?: string[]
   /** The database of another service; one of its own unless said otherwise. */
   connectionString?: string
   /** Where they are counted: in its own memory unless said otherwise. */
@@ -74,7 +79,7 @@ const defaults = { baseUrl }
 const million = 1_000_000
 export const generous: RateLimits = {
   ...{ token: million, tenant: million, atOnce: 10_000 },
-  ...{ address: million, signIn: million, application: million },
+  ...{ address: million, signIn: million, application: million, unknownTokens: million },
 }
 
 /** Made once a test file, at its top level; ends with it. */
@@ -83,10 +88,10 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const { delegation = { issuer: baseUrl, secret } } = options
   const { connectionString = await cloneTemplate() } = options
   const database = openDatabase(options.reachedBy ?? connectionString, serviceRole)
-  const { rateLimits = generous, counting = {}, patienceMilliseconds } = options
+  const { rateLimits = generous, counting = {}, trustedProxies = [], patienceMilliseconds, mail = null } = options
   const patience = patienceMilliseconds === undefined ? {} : { patienceMilliseconds }
   const poller = new RevisionPoller(database)
-  const app = await buildApp({ database, baseUrl, delegation, rateLimits, counting, ...patience })
+  const app = await buildApp({ database, baseUrl, delegation, rateLimits, counting, trustedProxies, mail, ...patience })
   await app.listen({ host: '127.0.0.1', port: Number(new URL(baseUrl).port) })
   const address = app.server.address()
   if (address === null || typeof address === 'string') throw new Error('the service does not listen on a port')
@@ -179,7 +184,7 @@ const newTenant = async (database: Database, name = 'Test'): Promise<TestTenant>
     },
     personalToken: async (role, scopes = allScopes, { legacyUserId, lifetime } = {}) => {
       const { id } = await createMember(database.query, operator, {
-        ...{ tenantId: tenant.id, email: `${randomUUID()}@example.com`, name: 'Test', role, password: 'correct horse' },
+        ...{ tenantId: tenant.id, email: `${randomUUID()}@example.com`, name: 'Test', role, passwordHash: noPassword },
         legacyUserId: legacyUserId ?? null,
       })
       const given = { tenantId: tenant.id, name: 'test', scopes: [...scopes], userId: id, lifetime }

@@ -68,7 +68,7 @@ export type ProblemCode =
   | 'invalid_body'
   /** 422: The idempotency key was used for another request. Make a new `Idempotency-Key` for every request that is not a retry; nothing was changed. */
   | 'idempotency_key_reused'
-  /** 429: Too many requests. Wait for the seconds given in `Retry-After`; `RateLimit` tells how many are left. */
+  /** 429: Too many requests. Wait for the seconds given in `Retry-After`; `RateLimit` tells how many are left. Renew or remove tokens that are not known any longer. */
   | 'too_many_requests'
   /** 431: The headers are too large. Send fewer or shorter headers. */
   | 'headers_too_large'

@@ -77,6 +77,44 @@ export interface SignedOut {
   sessions: number
 }
 
+export interface Credentials {
+  /** Personal access tokens that work, in all tenants of the user. */
+  tokens: {
+    /** Identifier of the token. A UUID. */
+    id: string
+    /** What the token is for. */
+    name: string
+    /** Name of the tenant that it opens. */
+    tenant: string
+    /** When it was made. RFC 3339, UTC. */
+    createdAt: string
+    /** Until when it works. RFC 3339, UTC. */
+    expiresAt: string
+    /** When it was last used, to the minute; null for never. RFC 3339, UTC. */
+    lastUsedAt: string | null
+  }[]
+  /** Applications that may act for the user, in all tenants of the user. */
+  consents: {
+    /** Identifier of the consent. */
+    id: string
+    /** Name of the application. */
+    application: string
+    /** Name of the tenant in which it may act. */
+    tenant: string
+    /** When the user allowed it. RFC 3339, UTC. */
+    createdAt: string
+  }[]
+}
+
+export interface PasswordInput {
+  /** The password until now. At most 1024 characters. */
+  currentPassword: string
+  /** The new password. At most 1024 characters. */
+  newPassword: string
+  /** Personal access tokens that go on working. All others end. */
+  keepTokens?: string[] | undefined
+}
+
 export interface Overview {
   /** Subscriptions that are not deleted, by status, the most frequent first. */
   subscriptionsByStatus: {
@@ -251,8 +289,8 @@ export interface ShownInvitation {
   createdAt: string
   /** Until when it can be accepted. RFC 3339, UTC. */
   expiresAt: string
-  /** The address at which it is accepted, once. It is shown only now. */
-  url: string
+  /** The address at which it is accepted, once. It is shown only now. Null when it was mailed to who is invited. */
+  url: string | null
 }
 
 export interface ServiceToken {
@@ -571,6 +609,16 @@ export class MeCalls {
   signOut(input: SignOut, options: KeyedOptions = {}): Promise<SignedOut> {
     return this.#caller.call('SignOut', 'POST', ['me', 'sign-out'], options, input)
   }
+
+  /** List what acts in the name of the user, in all tenants. Needs `self:manage`. */
+  credentials(options: CallOptions = {}): Promise<Credentials> {
+    return this.#caller.call('GetCredentials', 'GET', ['me', 'credentials'], options)
+  }
+
+  /** Change the password; all sessions, consents and personal access tokens end, but for the tokens to keep. Needs `self:manage`. */
+  password(input: PasswordInput, options: CallOptions = {}): Promise<Credentials> {
+    return this.#caller.call('ChangePassword', 'PATCH', ['me', 'password'], options, input)
+  }
 }
 
 /** How the business of the tenant stands. */
@@ -654,7 +702,7 @@ export class MembersCalls {
   }
 }
 
-/** Links by which people become members. Masthead sends no mail: pass the link on yourself. */
+/** Links by which people become members. They are mailed where the operator has set up a mail server; else pass them on yourself. */
 export class InvitationsCalls {
   readonly #caller: Caller
 
@@ -667,7 +715,7 @@ export class InvitationsCalls {
     return this.#caller.call('GetInvitations', 'GET', ['invitations'], options)
   }
 
-  /** Invite somebody; the link is shown once, and replaces an earlier one to the same address. Needs `members:manage`. */
+  /** Invite somebody; the link is mailed or shown once, and replaces an earlier one to the same address. Needs `members:manage`. */
   create(input: InvitationInput, options: KeyedOptions = {}): Promise<ShownInvitation> {
     return this.#caller.call('CreateInvitation', 'POST', ['invitations'], options, input)
   }
@@ -834,7 +882,7 @@ export class ManagementResources {
   readonly consents: ConsentsCalls
   /** Who may sign in to the tenant, and what they may do. */
   readonly members: MembersCalls
-  /** Links by which people become members. Masthead sends no mail: pass the link on yourself. */
+  /** Links by which people become members. They are mailed where the operator has set up a mail server; else pass them on yourself. */
   readonly invitations: InvitationsCalls
   /** Tokens of integrations, which belong to the tenant and to no user. */
   readonly serviceTokens: ServiceTokensCalls

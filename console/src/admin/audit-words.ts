@@ -24,6 +24,7 @@ const sentences: Readonly<Record<string, string>> = {
   'sign_ins failed': 'failed to sign in as',
   'members role_changed': 'changed the role of',
   'members legacy_user_changed': 'changed the user in the legacy system of',
+  'members taken_over': 'took over, with a proven address, the account of',
   'users password_changed': 'changed the password of',
   'users subject_changed': 'changed the subject of',
   'consents given': 'consented to',

@@ -6,6 +6,7 @@ type TextFieldProps = FieldProps & {
   onChange: (value: string) => void
   type?: 'text' | 'date' | 'password'
   inputMode?: 'text' | 'email' | 'tel' | 'url' | 'numeric' | undefined
+  autoComplete?: 'off' | 'current-password' | 'new-password'
   /** Of several lines. */
   isLong?: boolean
   /** In characters. What is longer is not cut off: whoever pastes it is told. */
@@ -18,6 +19,8 @@ export const TextField = ({
   onChange,
   type = 'text',
   inputMode,
+  // What a browser remembers of its user is not about this record.
+  autoComplete = 'off',
   isLong = false,
   longest,
   placeholder,
@@ -30,8 +33,7 @@ export const TextField = ({
         className: 'input',
         value,
         placeholder,
-        // What a browser remembers of its user is not about this record.
-        autoComplete: 'off',
+        autoComplete,
         onChange: ({ target }: { target: { value: string } }) => onChange(target.value),
       }
       return isLong ? <textarea {...shared} rows={5} /> : <input {...shared} type={type} inputMode={inputMode} />

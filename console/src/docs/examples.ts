@@ -201,7 +201,8 @@ curl -i ${header(place)} -H "If-None-Match: $etag" "$contacts"`,
       fetch: (place) => `const url = '${api(place)}/contacts?pageSize=2'
 const headers = { authorization: 'Bearer ${place.token}' }
 const first = await fetch(url, { headers })
-const again = await fetch(url, { headers: { ...headers, 'if-none-match': first.headers.get('etag') } })
+const unchanged = { 'if-none-match': first.headers.get('etag'), 'cache-control': 'max-age=0' }
+const again = await fetch(url, { headers: { ...headers, ...unchanged } })
 console.log(again.status) // 304: what you have is current`,
       client: (place) => `import { Masthead } from '@masthead/client'
 

@@ -10,6 +10,7 @@ import { isSecretLost, SecretLost } from '../admin/secret-lost.tsx'
 import { Ago } from '../design/ago.tsx'
 import { Badge } from '../design/badge.tsx'
 import { Copied } from '../design/copied.tsx'
+import { Dialog } from '../design/dialog.tsx'
 import { Fetched } from '../design/fetched.tsx'
 import { FormDialog } from '../design/form-dialog.tsx'
 import { PageHead } from '../design/page-head.tsx'
@@ -152,7 +153,7 @@ const InvitationTable = ({ invitations, onAsk }: Ask & { invitations: readonly I
     return (
       <div className="card">
         <Empty title="Nobody is invited right now">
-          <p>Invite a colleague: you get a link that works once, and pass it on as you like. Masthead sends no mail.</p>
+          <p>Invite a colleague by a link that works once.</p>
         </Empty>
       </div>
     )
@@ -208,7 +209,7 @@ const InviteDialog = ({ onClose, onInvited }: InviteDialogProps) => {
     <FormDialog
       {...{ isBusy, onClose }}
       title="Invite a colleague"
-      action="Make the link"
+      action="Invite"
       refusal={error}
       trouble={isSecretLost(error) ? undefined : trouble}
       onSubmit={submit}
@@ -216,18 +217,41 @@ const InviteDialog = ({ onClose, onInvited }: InviteDialogProps) => {
       <TextField
         label="E-mail address"
         inputMode="email"
-        help="With it they will sign in. No mail is sent to it."
+        help="With it they will sign in."
         value={email}
         onChange={setEmail}
         error={errorAt('email')}
       />
       <RoleChoice role={role} onChange={setRole} error={errorAt('role')} />
-      {isSecretLost(error) && <SecretLost what="the link" cure="Make the link once more: the new one replaces it." />}
+      {isSecretLost(error) && <SecretLost what="the link" cure="Invite them once more: the new link replaces it." />}
     </FormDialog>
   )
 }
 
-const InvitationDialog = ({ invitation, onClose }: { invitation: ShownInvitation; onClose: () => void }) => (
+type InvitationDialogProps = { invitation: ShownInvitation; onClose: () => void }
+
+const InvitationDialog = ({ invitation, onClose }: InvitationDialogProps) =>
+  invitation.url === null ? (
+    <MailedDialog {...{ invitation, onClose }} />
+  ) : (
+    <LinkDialog {...{ invitation, onClose }} url={invitation.url} />
+  )
+
+const MailedDialog = ({ invitation, onClose }: InvitationDialogProps) => (
+  <Dialog title="The invitation is on its way" onClose={onClose}>
+    <p>
+      We mailed a link to {invitation.email}. With it they become {roleNames[invitation.role].withArticle}; it works
+      until {formatInstant(invitation.expiresAt)}.
+    </p>
+    <div className="dialog-actions">
+      <button type="button" className="button primary" onClick={onClose}>
+        Done
+      </button>
+    </div>
+  </Dialog>
+)
+
+const LinkDialog = ({ invitation, url, onClose }: InvitationDialogProps & { url: string }) => (
   <SecretDialog
     title={`Invitation of ${invitation.email}`}
     onClose={onClose}
@@ -237,7 +261,7 @@ const InvitationDialog = ({ invitation, onClose }: { invitation: ShownInvitation
       Pass it on to {invitation.email} by a way that only they read. They become{' '}
       {roleNames[invitation.role].withArticle}; it works until {formatInstant(invitation.expiresAt)}.
     </p>
-    <Copied label="Link" text={invitation.url} />
+    <Copied label="Link" text={url} />
   </SecretDialog>
 )
 

@@ -15,7 +15,12 @@ const invitationFields = {
 }
 const Invitation = Type.Object(invitationFields, { ...field.closed, title: 'Invitation' })
 const ShownInvitation = Type.Object(
-  { ...invitationFields, url: field.text('The address at which it is accepted, once. It is shown only now.') },
+  {
+    ...invitationFields,
+    url: field.nullableText(
+      'The address at which it is accepted, once. It is shown only now. Null when it was mailed to who is invited.',
+    ),
+  },
   { ...field.closed, title: 'ShownInvitation' },
 )
 const InvitationInput = Type.Object(
@@ -29,7 +34,8 @@ const InvitationInput = Type.Object(
 export const invitations = defineResource({
   name: 'invitations',
   singular: 'invitation',
-  description: 'Links by which people become members. Masthead sends no mail: pass the link on yourself.',
+  description:
+    'Links by which people become members. They are mailed where the operator has set up a mail server; else pass them on yourself.',
   record: Invitation,
   operations: {
     GetInvitations: {
@@ -44,7 +50,7 @@ export const invitations = defineResource({
       method: 'POST',
       path: '/invitations',
       scope: 'members:manage',
-      summary: 'Invite somebody; the link is shown once, and replaces an earlier one to the same address',
+      summary: 'Invite somebody; the link is mailed or shown once, and replaces an earlier one to the same address',
       body: InvitationInput,
       status: 201,
       answer: ShownInvitation,

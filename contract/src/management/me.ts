@@ -1,4 +1,5 @@
 import * as field from '../fields.ts'
+import { longest } from '../fields.ts'
 import { defineResource } from '../operation.ts'
 import { Type } from '../schema.ts'
 import { Role } from './role.ts'
@@ -37,6 +38,52 @@ const SignedOut = Type.Object(
   { ...field.closed, title: 'SignedOut' },
 )
 
+const Credentials = Type.Object(
+  {
+    tokens: Type.Array(
+      Type.Object(
+        {
+          id: field.identifier('Identifier of the token.'),
+          name: field.text('What the token is for.'),
+          tenant: field.text('Name of the tenant that it opens.'),
+          createdAt: field.timestamp('When it was made.'),
+          expiresAt: field.timestamp('Until when it works.'),
+          lastUsedAt: field.nullableTimestamp('When it was last used, to the minute; null for never.'),
+        },
+        field.closed,
+      ),
+      { description: 'Personal access tokens that work, in all tenants of the user.' },
+    ),
+    consents: Type.Array(
+      Type.Object(
+        {
+          id: field.text('Identifier of the consent.'),
+          application: field.text('Name of the application.'),
+          tenant: field.text('Name of the tenant in which it may act.'),
+          createdAt: field.timestamp('When the user allowed it.'),
+        },
+        field.closed,
+      ),
+      { description: 'Applications that may act for the user, in all tenants of the user.' },
+    ),
+  },
+  { ...field.closed, title: 'Credentials' },
+)
+
+const PasswordInput = Type.Object(
+  {
+    currentPassword: field.text('The password until now.', { maxLength: longest.password }),
+    newPassword: field.text('The new password.', { minLength: 8, maxLength: longest.password }),
+    keepTokens: Type.Optional(
+      Type.Array(field.identifier('Identifier of a token.'), {
+        maxItems: 1_000,
+        description: 'Personal access tokens that go on working. All others end.',
+      }),
+    ),
+  },
+  { ...field.closed, title: 'PasswordInput' },
+)
+
 export const me = defineResource({
   name: 'me',
   singular: 'me',
@@ -59,6 +106,24 @@ export const me = defineResource({
       body: SignOut,
       status: 200,
       answer: SignedOut,
+    },
+    GetCredentials: {
+      method: 'GET',
+      path: '/me/credentials',
+      scope: 'self:manage',
+      summary: 'List what acts in the name of the user, in all tenants',
+      status: 200,
+      answer: Credentials,
+    },
+    ChangePassword: {
+      method: 'PATCH',
+      path: '/me/password',
+      scope: 'self:manage',
+      summary: 'Change the password; all sessions, consents and personal access tokens end, but for the tokens to keep',
+      body: PasswordInput,
+      status: 200,
+      answer: Credentials,
+      problems: ['conflict'],
     },
   },
 })

@@ -173,17 +173,20 @@ describe('the log', () => {
     assert.deepEqual(
       lines.map(({ resource, action }) => `${resource} ${action}`),
       [
-        ...['sign_ins failed', 'sign_ins succeeded', 'consents given'],
+        ...['sign_ins succeeded', 'consents given'],
         ...['consents token_issued', 'consents token_issued', 'consents withdrawn'],
       ],
     )
     for (const { author } of lines) assert.deepEqual([author.kind, author.address], ['visitor', '127.0.0.1'])
     assert.equal(lines[0]?.recordId, person.id)
-    assert.deepEqual([lines[2]?.after?.applicationId, lines[2]?.after?.userId], [application.clientId, person.id])
+    assert.deepEqual([lines[1]?.after?.applicationId, lines[1]?.after?.userId], [application.clientId, person.id])
     const unknown = (await logOf('--installation')).filter(({ resource }) => resource === 'sign_ins')
     assert.deepEqual(
-      unknown.map(({ action, after }) => [action, after]),
-      [['failed', null]],
+      unknown.map(({ action, recordId, after }) => [action, recordId, after]),
+      [
+        ['failed', person.id, null],
+        ['failed', 'unknown', null],
+      ],
     )
   })
 

@@ -207,12 +207,12 @@ export const entriesBefore = (
   query<ShownEntry>({
     text: `
       select entry.number, entry.at, entry.action, entry.resource, entry.record_id as "recordId",
-        coalesce(subject.email, allowed.name) as "recordName",
+        coalesce(subject.email, former_subject.email, allowed.name) as "recordName",
         opened.plain as "values", entry.sealed is not null and opened.plain is null as "isErased",
         json_build_object('kind', entry.author ->> 'kind', 'address', entry.author ->> 'address',
           'requestId', entry.author ->> 'requestId',
           'application', coalesce(applications.name, entry.author ->> 'application'),
-          'name', coalesce(users.email, tokens.service, entry.author ->> 'name', entry.author ->> 'operator')
+          'name', coalesce(users.email, former.email, tokens.service, entry.author ->> 'name', entry.author ->> 'operator')
         ) as author
       from (
         select * from audit_entries
@@ -223,10 +223,15 @@ export const entriesBefore = (
       left join audit_keys as held on held.resource = entry.resource and held.record_id = entry.record_id
       left join lateral (select audit_open(entry.sealed, held.key) as plain) as opened on true
       left join users on users.id = (entry.author ->> 'user')::uuid
+      left join former_users as former on former.id = (entry.author ->> 'user')::uuid
       left join applications on applications.id = entry.author ->> 'application'
       left join access_tokens as tokens on tokens.id = case when entry.author ->> 'kind' = 'service' then (entry.author ->> 'token')::uuid end
-      left join users as subject
-        on subject.id = case when entry.resource in ('members', 'users', 'sign_ins') then entry.record_id::uuid end
+      left join lateral (
+        select case when entry.resource in ('members', 'users', 'sign_ins') and entry.record_id <> 'unknown'
+          then entry.record_id::uuid end as id
+      ) as person on true
+      left join users as subject on subject.id = person.id
+      left join former_users as former_subject on former_subject.id = person.id
       left join consents on entry.resource = 'consents' and consents.grant_id = entry.record_id
       left join applications as allowed on allowed.id = consents.application_id
       order by entry.number desc`,

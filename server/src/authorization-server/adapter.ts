@@ -36,6 +36,8 @@ export class StateAdapter implements Adapter {
   /** `jti` is the id once more: it is left out, and put back by who knows it. */
   async upsert(id: string, given: AdapterPayload, expiresIn = 3_600): Promise<void> {
     const payload = withoutSecrets(given)
+    // Any request can begin a session, and no step of the flow needs it before somebody signs in.
+    if (this.#model === 'Session' && payload.accountId === undefined) return
     await this.#query({
       text: `insert into authorization_state (model, id_hash, payload, grant_id, uid, account_id, expires_at)
         values ($1, $2, $3, $4, $5, $6, now() + $7 * interval '1 second')
@@ -95,10 +97,15 @@ export class StateAdapter implements Adapter {
   }
 
   async destroy(id: string): Promise<void> {
-    await this.#query({
-      text: 'delete from authorization_state where model = $1 and id_hash = $2',
+    const destroyed = await this.#query({
+      text: 'delete from authorization_state where model = $1 and id_hash = $2 returning model',
       values: [this.#model, hash(id)],
     })
+    // The provider puts another in the place of an interaction that it destroys: at most one, of requests sent all at once.
+    if (this.#model === 'Interaction' && destroyed.length === 0) {
+      const { errors } = await import('oidc-provider')
+      throw new errors.SessionNotFound('the authorization request has been continued already')
+    }
     // Access tokens are not stored: they end with the consent that stands behind them.
     if (this.#model === 'Grant')
       await this.#database.transaction((query) => withdrawConsent(query, { kind: 'masthead' }, id))
@@ -126,6 +133,23 @@ export class StateAdapter implements Adapter {
   }
 }
 
+/** The application and the user that a code or refresh token was given for. */
+export type Holder = { clientId: string; userId: string }
+
+/** Null when nobody was given it, or its time is over. */
+export const holderOf = async (
+  query: Query,
+  model: 'AuthorizationCode' | 'RefreshToken',
+  secret: string,
+): Promise<Holder | null> => {
+  const [row] = await query<{ payload: string }>({
+    text: 'select payload from authorization_state where model = $1 and id_hash = $2 and expires_at > now()',
+    values: [model, hash(secret)],
+  })
+  const { clientId, accountId }: AdapterPayload = row ? JSON.parse(row.payload) : {}
+  return clientId !== undefined && accountId !== undefined ? { clientId, userId: accountId } : null
+}
+
 /** Nothing that was given under it works any longer. */
 export const endGrant = (database: Database, author: Author, grantId: string): Promise<void> =>
   database.transaction(async (query) => {
@@ -141,13 +165,36 @@ export const deleteGrant = async (query: Query, grantId: string): Promise<void> 
   })
 }
 
-/** Nobody asks for it any more. */
-export const deleteExpiredState = async (query: Query): Promise<void> => {
-  // So many at a time that it ends within the limit of a statement, whatever has piled up.
-  await query({
-    text: `delete from authorization_state where ctid in (
-      select ctid from authorization_state where expires_at < now() - interval '1 minute' limit 50000)`,
+/** Nobody asks for it any more. Answers whether there may be more of it. */
+export const deleteExpiredState = (query: Query): Promise<boolean> =>
+  deleteState(query, `expires_at < now() - interval '1 minute'`)
+
+/**
+ * Who begins to sign in is unknown, and may come from any number of addresses. Beyond so many requests the oldest go, which
+ * are the least likely to be continued.
+ */
+export const mostInteractions = 100_000
+export const deleteSurplusInteractions = (query: Query): Promise<boolean> =>
+  deleteState(
+    query,
+    `model = 'Interaction' and expires_at <= (
+      select expires_at from authorization_state where model = 'Interaction'
+      order by expires_at desc offset ${mostInteractions} limit 1)`,
+  )
+
+/** So many at a time that it ends within the limit of a statement, whatever has piled up. */
+const deletedAtOnce = 20_000
+const deleteState = async (query: Query, condition: string): Promise<boolean> => {
+  const [deleted] = await query<{ count: number }>({
+    text: `with deleted as (
+        delete from authorization_state where ctid in (
+          select ctid from authorization_state where ${condition} limit $1 for update skip locked)
+        returning 1
+      )
+      select count(*)::integer as count from deleted`,
+    values: [deletedAtOnce],
   })
+  return deleted?.count === deletedAtOnce
 }
 
 /** By its public name: its id is a secret that nothing here keeps. */

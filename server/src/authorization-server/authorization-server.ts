@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks'
 import type { JWTVerifyGetKey } from 'jose'
 import type Provider from 'oidc-provider'
-import { deleteOldFailures } from '../identity/sign-in.ts'
+import { deleteOldAttempts } from '../identity/attempts.ts'
 import { deleteSpentKeys, ensureSigningKey, loadSigningKeys, signingKeysRevision } from '../identity/signing-keys.ts'
 import { lazily } from '../lazily.ts'
-import { deleteExpiredState } from './adapter.ts'
+import { deleteExpiredState, deleteSurplusInteractions } from './adapter.ts'
 import type { ProviderOptions } from './provider.ts'
 
 const pollMilliseconds = 400
@@ -92,8 +92,10 @@ export class AuthorizationServer {
     const { database, secret } = this.#options
     await ensureSigningKey(database, secret)
     await deleteSpentKeys(database.query)
-    await deleteExpiredState(database.query)
-    await deleteOldFailures(database.query)
+    for (const clean of [deleteExpiredState, deleteSurplusInteractions, deleteOldAttempts]) {
+      // The next poll goes on with it: a new key need not wait until all is deleted.
+      if (await clean(database.query)) this.#houseKeptAt = Number.NEGATIVE_INFINITY
+    }
   }
 }
 

@@ -11,6 +11,7 @@ export const clientMetadata = (application: Application, baseUrl: string): Adapt
   grant_types: ['authorization_code', ...(application.mayRefresh ? ['refresh_token'] : [])],
   response_types: ['code'],
   token_endpoint_auth_method: 'none',
+  is_of_tenant: application.tenantId !== null,
   api_scopes: application.scopes.map((scope) => scopePrefix + scope).join(' '),
   ...(application.clientId === consoleId && ofConsole(baseUrl)),
 })

@@ -3,6 +3,7 @@ import { errors, type Grant, type KoaContextWithOIDC } from 'oidc-provider'
 import type { Database } from '../database/database.ts'
 import { consoleId } from '../identity/applications.ts'
 import { findChoosableTenants, findDelegation, holdSessions, openConsole } from '../identity/consents.ts'
+import { noteSignIn } from '../identity/sign-in.ts'
 import { hasEnded } from './adapter.ts'
 import { visitorOf } from './visitors.ts'
 
@@ -15,13 +16,15 @@ export const grantToConsole = async (
   database: Database,
   baseUrl: string,
 ): Promise<Grant | undefined> => {
-  const { session, params, provider } = ctx.oidc
+  const { session, params, provider, result } = ctx.oidc
   const userId = session?.accountId
   if (!session || userId === undefined) return undefined
   const formerId = session.grantIdFor(consoleId)
   const former = formerId === undefined ? null : await findDelegation(database.read, formerId)
   const current = former?.userId === userId ? former.tenantId : undefined
-  const wanted = params?.tenant === undefined ? current : String(params.tenant)
+  // Whoever had to choose among several accounts has said which tenant is meant.
+  const named = params?.tenant ?? result?.tenant
+  const wanted = named === undefined ? current : String(named)
   if (formerId !== undefined && current !== undefined && wanted === current) {
     const grant = await provider.Grant.find(formerId)
     if (grant) return grant
@@ -50,6 +53,7 @@ const give = async (
   return database.transaction(async (query) => {
     // Signed out meanwhile, in another browser.
     if (hasEnded(session?.loginTs, await holdSessions(query, userId))) return undefined
+    await noteSignIn(query, author, tenantId, userId)
     await openConsole(query, author, consent)
     return grant
   })

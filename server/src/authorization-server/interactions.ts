@@ -7,13 +7,14 @@ import { isUnavailable } from '../database/unavailable.ts'
 import type { RateLimiter } from '../http/rate-limit.ts'
 import { findApplication } from '../identity/applications.ts'
 import { findChoosableTenants, storeConsent } from '../identity/consents.ts'
-import { signIn } from '../identity/sign-in.ts'
+import { findMemberships } from '../identity/members.ts'
+import { noteSignIn, signIn } from '../identity/sign-in.ts'
 import { findUser } from '../identity/users.ts'
 import { Problem } from '../problem.ts'
 import { endSession } from './adapter.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
 import { limitSignIns, limitVisits, refusePerson } from './limits.ts'
-import { consentPage, errorPage, type Page, signInPage } from './pages.ts'
+import { accountChoicePage, consentPage, errorPage, type Page, signInPage } from './pages.ts'
 import { sendPage } from './send-page.ts'
 
 export type Surroundings = {
@@ -56,10 +57,12 @@ export const mountInteractions = (app: FastifyInstance, surroundings: Surroundin
     const interaction = await find(surroundings, request, reply)
     const { email = '', password = '' } = formOf(request)
     const outcome = await signIn(surroundings.database.query, calledFrom(request), email, password)
-    if ('user' in outcome)
-      return finish(surroundings, request, reply, {
-        login: { accountId: outcome.user.id, ts: Math.floor(Date.now() / 1_000) },
-      })
+    if ('users' in outcome) {
+      const [user, ...others] = outcome.users
+      if (others.length === 0) return finish(surroundings, request, reply, loginOf(user.id))
+      await suspend(surroundings, request, reply, { openAccounts: outcome.users.map(({ id }) => id) })
+      return reply.redirect(`/oauth2/interaction/${interaction.uid}`, 303)
+    }
     if (outcome.refused === 'throttled') {
       request.refusedBy = 'wrong-passwords'
       reply.header('retry-after', outcome.retryAfterSeconds)
@@ -70,6 +73,15 @@ export const mountInteractions = (app: FastifyInstance, surroundings: Surroundin
         : 'The e-mail address or the password is not right.'
     const page = await signInPageOf(surroundings, interaction, { email, problem })
     return sendPage(reply, { ...page, status: outcome.refused === 'throttled' ? 429 : 401 })
+  })
+
+  /** Several accounts of the address have this password: each tenant belongs to one of them. */
+  app.post(`${root}/account`, async (request, reply) => {
+    const interaction = await find(surroundings, request, reply)
+    const { tenant = '' } = formOf(request)
+    const chosen = (await openAccounts(surroundings, interaction)).find(({ id }) => id === tenant)
+    if (!chosen) return sendPage(reply, await currentPage(surroundings, interaction))
+    return finish(surroundings, request, reply, { ...loginOf(chosen.userId), tenant: chosen.id })
   })
 
   app.post(`${root}/consent`, async (request, reply) => {
@@ -97,6 +109,10 @@ export const mountInteractions = (app: FastifyInstance, surroundings: Surroundin
   })
 }
 
+const loginOf = (accountId: string): InteractionResults => ({
+  login: { accountId, ts: Math.floor(Date.now() / 1_000) },
+})
+
 const denied: InteractionResults = { error: 'access_denied', error_description: 'the user denied the request' }
 
 /** A page of another site must not press our buttons; cookies are SameSite=Lax and the path is secret as well. */
@@ -107,7 +123,7 @@ const refuseOtherSites = async ({ method, headers }: FastifyRequest): Promise<vo
   throw new errors.AccessDenied('another site sent this form')
 }
 
-export const calledFrom = ({ ip, id }: FastifyRequest): CalledFrom => ({ address: ip, requestId: id })
+export const calledFrom = ({ address, id }: FastifyRequest): CalledFrom => ({ address, requestId: id })
 
 export const formOf = (request: FastifyRequest): Form => (request.body ?? {}) as Form // parsed above, for every route here
 
@@ -130,8 +146,40 @@ const finish = async (
   return reply.redirect(next, 303)
 }
 
+/** Stores a result with which the interaction is not over yet. */
+const suspend = async (
+  { server }: Surroundings,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  result: InteractionResults,
+): Promise<void> => {
+  const { provider } = await server.loaded()
+  await provider.interactionResult(request.raw, reply.raw, result, { mergeWithLastSubmission: false })
+}
+
+/** The tenants of the accounts that the password opened, when it opened several. */
+const openAccounts = async ({ database }: Surroundings, { result }: Interaction) => {
+  const ids = Array.isArray(result?.openAccounts) ? result.openAccounts.map(String) : []
+  const memberships = await Promise.all(
+    ids.map(async (userId) =>
+      (await findMemberships(database.read, userId)).map((membership) => ({ ...membership, userId })),
+    ),
+  )
+  return memberships.flat()
+}
+
 const currentPage = async (surroundings: Surroundings, interaction: Interaction): Promise<Page> => {
-  if (interaction.prompt.name === 'login') return signInPageOf(surroundings, interaction, {})
+  if (interaction.prompt.name === 'login') {
+    const tenants = await openAccounts(surroundings, interaction)
+    return tenants.length > 0
+      ? accountChoicePage({
+          action: `/oauth2/interaction/${interaction.uid}/account`,
+          cancel: `/oauth2/interaction/${interaction.uid}/cancel`,
+          callbackOrigin: callbackOf(interaction),
+          tenants,
+        })
+      : signInPageOf(surroundings, interaction, {})
+  }
   const { database } = surroundings
   const application = await applicationOf(surroundings, interaction)
   const user = await findUser(database.read, interaction.session?.accountId ?? '')
@@ -201,7 +249,10 @@ const grant = async (
   // Before anything is issued under the grant: without its consent no token of it is accepted, or even made.
   const consent = { grantId, applicationId: application.clientId, tenantId, userId, scopes: allowed }
   const author = { kind: 'visitor', ...calledFrom(request), user: userId } as const
-  await database.transaction((query) => storeConsent(query, author, consent))
+  await database.transaction(async (query) => {
+    if (interaction.lastSubmission?.login) await noteSignIn(query, author, tenantId, userId)
+    await storeConsent(query, author, consent)
+  })
   return grantId
 }
 

@@ -1,7 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Author } from '../audit/author.ts'
+import type { Query } from '../database/connection.ts'
 import { findInvitation, type OpenInvitation, takeInvitation } from '../identity/invitations.ts'
+import { addMember, createMember } from '../identity/members.ts'
 import { signIn } from '../identity/sign-in.ts'
-import { createMember, findUserByEmail } from '../identity/users.ts'
+import { findProvenUser, hashPasswordOf, proveAddress, type User } from '../identity/users.ts'
 import { Refusal } from '../refusal.ts'
 import { calledFrom, formOf, type Surroundings } from './interactions.ts'
 import { limitSignIns } from './limits.ts'
@@ -10,13 +13,13 @@ import { sendPage } from './send-page.ts'
 
 const address = '/oauth2/invitations/:secret'
 
-/** Whoever has the link becomes a member: with a new password, or with the one that the address has already. */
+/** Whoever has the link becomes a member: with an account of this tenant, or with one that works everywhere. */
 export const mountInvitations = (app: FastifyInstance, surroundings: Surroundings): void => {
   const { database, baseUrl, limiter } = surroundings
 
   app.get(address, async (request, reply) => {
     const invitation = await findInvitation(database.read, secretOf(request))
-    return sendPage(reply, invitation ? await pageOf(surroundings, request, invitation) : overPage)
+    return sendPage(reply, invitation ? pageOf(request, invitation) : overPage)
   })
 
   app.post(address, limiter ? { onRequest: limitSignIns(limiter) } : {}, async (request, reply) => {
@@ -24,8 +27,8 @@ export const mountInvitations = (app: FastifyInstance, surroundings: Surrounding
     const invitation = await findInvitation(database.read, secret)
     if (!invitation) return sendPage(reply, overPage)
     const problem = await accept(surroundings, request, invitation, secret)
-    if (problem === null) return reply.redirect(`${baseUrl}/`, 303)
-    return sendPage(reply, await pageOf(surroundings, request, invitation, problem))
+    if (problem === undefined) return reply.redirect(`${baseUrl}/`, 303)
+    return sendPage(reply, pageOf(request, invitation, problem))
   })
 }
 
@@ -37,49 +40,58 @@ const overPage = errorPage({
   detail: 'It was accepted, withdrawn, replaced or too old. Ask who invited you for another one.',
 })
 
-const pageOf = async (
-  { database }: Surroundings,
-  request: FastifyRequest,
-  { email, role, tenantName }: OpenInvitation,
-  problem?: string,
-): Promise<Page> =>
-  invitationPage({
-    ...{ action: request.url, tenant: tenantName, email, role },
-    isKnown: (await findUserByEmail(database.read, email)) !== null,
-    name: formOf(request).name ?? '',
-    ...(problem !== undefined && { problem }),
+const pageOf = (request: FastifyRequest, { email, role, tenantName }: OpenInvitation, problem?: string): Page => {
+  const { account, name = '' } = formOf(request)
+  return invitationPage({
+    ...{ action: request.url, tenant: tenantName, email, role, name },
+    ...(problem !== undefined && { problem: { with: account === 'existing' ? 'existing' : 'new', text: problem } }),
   })
+}
 
-/** Null when it went well, else what was wrong. */
+/** Undefined when it went well, else what was wrong. */
 const accept = async (
   { database }: Surroundings,
   request: FastifyRequest,
-  { tenantId, email, role }: OpenInvitation,
+  invitation: OpenInvitation,
   secret: string,
-): Promise<string | null> => {
-  const { name = '', password = '' } = formOf(request)
-  const known = await findUserByEmail(database.read, email)
-  if (known) {
-    const outcome = await signIn(database.query, calledFrom(request), email, password)
-    if (!('user' in outcome))
-      return outcome.refused === 'wrong' ? 'The password is not right.' : 'Too many attempts. Try again later.'
+): Promise<string | undefined> => {
+  const { account, name = '', password = '' } = formOf(request)
+  const from = calledFrom(request)
+  let known: User | undefined
+  if (account === 'existing') {
+    const outcome = await signIn(database.query, from, invitation.email, password)
+    if ('refused' in outcome && outcome.refused === 'throttled') return 'Too many attempts. Try again later.'
+    // An account whose address is not proven belongs to the tenant that it has.
+    known = 'users' in outcome ? outcome.users.find(({ tenantId }) => tenantId === null) : undefined
+    if (!known) return 'This password is not right. If you have no account that works everywhere, choose a password.'
   }
-  const author = { kind: 'visitor', ...calledFrom(request), ...(known && { user: known.id }) } as const
+  const author = { kind: 'visitor', ...from, ...(known && { user: known.id }) } as const
   try {
+    const account = known ?? { name, passwordHash: await hashPasswordOf(database.read, invitation.email, password) }
     await database.transaction(async (query) => {
-      if (!(await takeInvitation(query, secret))) throw new Refusal('this invitation is over')
-      await createMember(query, author, {
-        tenantId,
-        email,
-        role,
-        name: known?.name ?? name,
-        password,
-        mustBeNew: !known,
-      })
+      await takeInvitation(query, secret)
+      await join(query, author, invitation, account)
     })
-    return null
+    return undefined
   } catch (error) {
     if (error instanceof Refusal) return `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`
     throw error
   }
+}
+
+/** A link that was mailed proves the address; one that somebody else was shown does not. */
+const join = async (
+  query: Query,
+  author: Author,
+  { tenantId, email, role, isMailed }: OpenInvitation,
+  account: User | { name: string; passwordHash: string },
+): Promise<void> => {
+  if (!('id' in account)) {
+    if (isMailed && (await findProvenUser(query, email)))
+      throw new Refusal('you have an account with this address: enter its password below')
+    await createMember(query, author, { tenantId, email, role, ...account, isProven: isMailed })
+    return
+  }
+  await addMember(query, author, account, { tenantId, role })
+  if (isMailed) await proveAddress(query, author, account)
 }

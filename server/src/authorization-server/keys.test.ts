@@ -16,6 +16,7 @@ import { buildApp } from '../app.ts'
 import { serviceRole } from '../database/connection.ts'
 import { openDatabase } from '../database/database.ts'
 import { rotateSigningKey } from '../identity/signing-keys.ts'
+import { mostInteractions } from './adapter.ts'
 
 const service = await startService()
 const { origin, database, owner } = service
@@ -203,7 +204,7 @@ test('what has expired is deleted by a running server', async (context) => {
   await owner.query(`insert into authorization_state (model, id_hash, payload, expires_at) values
     ('Test', '\\x01', '{}', now() - interval '2 minutes'), ('Test', '\\x02', '{}', now() + interval '1 hour')`)
   await owner.query(`insert into sign_in_failures (key_hash, failures, first_at) values
-    ('\\x01', 5, now() - interval '25 hours'), ('\\x02', 5, now() - interval '5 minutes')`)
+    ('\\x01', 5, now() - interval '16 minutes'), ('\\x02', 5, now() - interval '5 minutes')`)
   await startAnother(context, service.connectionString)
   const left = async () => [
     ...(await owner.query(`select id_hash as id from authorization_state where model = 'Test'`)).rows,
@@ -212,4 +213,36 @@ test('what has expired is deleted by a running server', async (context) => {
   await until('two of the four are left', async () => (await left()).length === 2)
   for (const { id } of await left()) assert.deepEqual(id, Buffer.from([2]))
   assert.equal((await refresh(origin, application, refresh_token)).status, 200)
+})
+
+test('what has piled up is deleted at once, not bit by bit', async (context) => {
+  await owner.query(`insert into authorization_state (model, id_hash, payload, expires_at)
+    select 'Pile', int4send(number), '{}', now() - interval '2 minutes' from generate_series(1, 60000) as number`)
+  await owner.query(`insert into sign_in_failures (key_hash, failures, first_at)
+    select int4send(number), 1, now() - interval '16 minutes' from generate_series(1, 60000) as number`)
+  await startAnother(context, service.connectionString)
+  const left = async () => [
+    ...(await owner.query(`select from authorization_state where model = 'Pile' limit 1`)).rows,
+    ...(await owner.query('select from sign_in_failures where length(key_hash) = 4 limit 1')).rows,
+  ]
+  await until('nothing is left', async () => (await left()).length === 0, 30_000)
+})
+
+test('of requests by which people begin to sign in so many are kept, the newest', async (context) => {
+  const surplus = 50
+  await owner.query(
+    `insert into authorization_state (model, id_hash, payload, expires_at)
+    select 'Interaction', int4send(number), '{}', now() + interval '10 minutes' + number * interval '1 millisecond'
+    from generate_series(1, $1::integer) as number`,
+    [mostInteractions + surplus],
+  )
+  await startAnother(context, service.connectionString)
+  const { rows } = await owner.query('select int4send($1) as id', [surplus])
+  const has = async (id: Buffer) =>
+    (await owner.query(`select from authorization_state where id_hash = $1`, [id])).rows.length === 1
+  await until('the surplus is gone', async () => !(await has(rows[0].id)), 30_000)
+  const { rows: kept } = await owner.query(`select count(*)::integer as count
+    from authorization_state where model = 'Interaction' and length(id_hash) = 4`)
+  assert.ok(kept[0].count <= mostInteractions && kept[0].count > mostInteractions - 1_000, `${kept[0].count}`)
+  await owner.query(`delete from authorization_state where length(id_hash) = 4`)
 })

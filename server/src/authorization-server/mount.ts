@@ -5,7 +5,7 @@ import { methodNotAllowed } from '../http/problems.ts'
 import * as http from '../node-http.ts'
 import { mountInteractions, readForms, type Surroundings } from './interactions.ts'
 import { mountInvitations } from './invitations.ts'
-import { limitExchanges, limitVisits, type Refuse, refusePerson, refuseProgram } from './limits.ts'
+import { limitAuthorizations, limitExchanges, limitVisits, type Refuse, refusePerson, refuseProgram } from './limits.ts'
 import { rememberVisitor } from './visitors.ts'
 
 const metadata = '/.well-known/openid-configuration'
@@ -21,6 +21,11 @@ const openPaths: Record<string, string[]> = {
   '/.well-known/oauth-authorization-server': ['GET', 'HEAD'],
 }
 
+const authorizationPath = '/oauth2/authorize'
+
+/** The others for people. */
+const pagePaths = ['/oauth2/authorize/:uid', '/oauth2/logout', '/oauth2/logout/confirm', '/oauth2/logout/success']
+
 /** Without the host of an absolute address, which the caller may choose. */
 const pathOf = (url: string): string => url.replace(/^https?:\/\/[^/]*/i, '')
 
@@ -29,11 +34,22 @@ const methodsAt = (url: string): string[] => {
   return methods ? [...methods, 'OPTIONS'] : []
 }
 
+/**
+ * The provider's own router ignores case and a slash at the end. So it is given the path of the route that limited the
+ * request, not the one that was sent.
+ */
+const addressAtProvider = ({ routeOptions, params, url }: FastifyRequest): string => {
+  const { url: route = '' } = routeOptions
+  if (route.startsWith('/.well-known/')) return metadata
+  const { uid } = params as { uid?: string } // only one route has a parameter
+  return route.replace(':uid', encodeURIComponent(uid || 'none')) + (/\?.*$/s.exec(url)?.[0] ?? '')
+}
+
 /** The same for everybody, and cheap. */
 const isPublished = (path: string): boolean => path === '/oauth2/jwks' || path.startsWith('/.well-known/')
 
 export const mountAuthorizationServer = async (app: FastifyInstance, surroundings: Surroundings): Promise<void> => {
-  const { server, issuer, limiter } = surroundings
+  const { server, database, issuer, limiter } = surroundings
   const { host, protocol } = new URL(issuer)
   const pass = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { handle } = await server.loaded()
@@ -45,8 +61,7 @@ export const mountAuthorizationServer = async (app: FastifyInstance, surrounding
     delete raw.headers.origin
     // RFC 6749 §5.2: errors there are JSON, also when a person looks on.
     if (methodsAt(request.url).length > 0) raw.headers.accept = 'application/json'
-    raw.url = pathOf(request.url)
-    if (raw.url.startsWith('/.well-known/')) raw.url = metadata
+    raw.url = addressAtProvider(request)
     // For the library's own pages; ours say more.
     reply.headers({
       'content-security-policy': "frame-ancestors 'none'; base-uri 'none'",
@@ -56,7 +71,7 @@ export const mountAuthorizationServer = async (app: FastifyInstance, surrounding
     for (const [name, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) reply.raw.setHeader(name, value)
     const passed = Buffer.isBuffer(request.body) ? unread(raw, request.body) : raw
-    rememberVisitor(passed, request.ip, request.id)
+    rememberVisitor(passed, request.address, request.id)
     reply.hijack()
     handle(passed, reply.raw)
   }
@@ -71,9 +86,13 @@ export const mountAuthorizationServer = async (app: FastifyInstance, surrounding
       if (!allowed.includes(request.method)) throw methodNotAllowed(request.method, allowed)
     })
     const limited = (refuse: Refuse) => (limiter ? { onRequest: limitVisits(limiter, refuse) } : {})
-    // Those for people; by their names, because measures and log call requests by their routes.
-    for (const path of ['/oauth2/authorize', '/oauth2/authorize/:uid', '/oauth2/logout', '/oauth2/*'])
-      passing.all(path, limited(refusePerson), pass)
+    for (const path of pagePaths) passing.all(path, limited(refusePerson), pass)
+    passing.all('/oauth2/*', limited(refusePerson), async (_request, reply) => reply.callNotFound())
+    await passing.register(async (beginning) => {
+      if (limiter) beginning.addHook('onRequest', limitVisits(limiter, refusePerson))
+      beginning.addHook('onRequest', limitAuthorizations(limiter))
+      beginning.all(authorizationPath, pass)
+    })
     for (const path of Object.keys(openPaths).filter((one) => one !== tokenPath))
       passing.all(path, isPublished(path) ? {} : limited(refuseProgram), pass)
     await passing.register(async (exchanging) => {
@@ -82,7 +101,7 @@ export const mountAuthorizationServer = async (app: FastifyInstance, surrounding
         { parseAs: 'buffer' },
         (_request, body, done) => done(null, body),
       )
-      if (limiter) exchanging.addHook('preHandler', limitExchanges(limiter))
+      if (limiter) exchanging.addHook('preHandler', limitExchanges(limiter, database))
       exchanging.all(tokenPath, limited(refuseProgram), pass)
     })
   })

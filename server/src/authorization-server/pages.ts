@@ -43,41 +43,68 @@ export function signInPage({ action, application, email, problem, cancel, callba
   })
 }
 
+export type AccountChoice = { action: string; cancel: string; tenants: Tenant[]; callbackOrigin?: Callback }
+
+/** For somebody whose password opens several accounts of the address. */
+export function accountChoicePage({ action, cancel, tenants, callbackOrigin }: AccountChoice): Page {
+  return page({
+    status: 200,
+    title: 'Choose an organisation',
+    callbackOrigin,
+    body: html`
+      <h1>Choose an organisation</h1>
+      <p>You have more than one account with this e-mail address and password.</p>
+      <form method="post" action="${action}">
+        <fieldset>
+          <legend>Where do you want to sign in?</legend>${tenants.map((tenant, index) => tenantRadio(tenant, index, []))}
+        </fieldset>
+        <button class="primary wide">Continue</button>
+      </form>
+      <form method="post" action="${cancel}"><button class="wide">Cancel</button></form>`,
+  })
+}
+
 export type Invitation = {
   action: string
   tenant: string
   email: string
   role: Role
-  /** The address has a user already. */
-  isKnown: boolean
   name: string
-  problem?: string
+  problem?: { with: 'new' | 'existing'; text: string }
 }
 
-export function invitationPage({ action, tenant, email, role, isKnown, name, problem }: Invitation): Page {
-  const invalid = problem !== undefined && html` aria-invalid="true" aria-describedby="problem"`
+/** The same for everybody: it does not tell whether the address has an account. */
+export function invitationPage({ action, tenant, email, role, name, problem }: Invitation): Page {
+  const alertOf = (form: 'new' | 'existing') =>
+    problem?.with === form && html`<p class="alert" role="alert" id="problem">${foreign(problem.text)}</p>`
+  const invalid = (form: 'new' | 'existing') =>
+    problem?.with === form && html` aria-invalid="true" aria-describedby="problem"`
   return page({
     status: problem === undefined ? 200 : 422,
     title: problem === undefined ? 'Accept an invitation' : 'Accept an invitation: there is a problem',
     body: html`
       <h1>Join ${foreign(tenant)}</h1>
       <p>as ${roleWords[role]}, with the e-mail address <strong>${foreign(email)}</strong></p>
-      ${problem !== undefined && html`<p class="alert" role="alert" id="problem">${foreign(problem)}</p>`}
+      <h2>Choose a password</h2>
+      ${alertOf('new')}
       <form method="post" action="${action}">
+        <input type="hidden" name="account" value="new">
         <input type="hidden" name="email" autocomplete="username" value="${email}">
-        ${
-          isKnown
-            ? html`
-        <p>You have a password for Masthead already: sign in with it.</p>
-        <label for="password">Password</label>
-        <input id="password" name="password" type="password" autocomplete="current-password" required autofocus${invalid}>`
-            : html`
         <label for="name">Your name</label>
-        <input id="name" name="name" type="text" autocomplete="name" maxlength="255" required autofocus value="${name}"${invalid}>
-        <label for="password">Choose a password, of 8 characters or more</label>
-        <input id="password" name="password" type="password" autocomplete="new-password" minlength="8" required${invalid}>`
-        }
+        <input id="name" name="name" type="text" autocomplete="name" maxlength="255" required value="${name}"${invalid('new')}>
+        <label for="new-password">Password, of 8 characters or more</label>
+        <input id="new-password" name="password" type="password" autocomplete="new-password" minlength="8"
+          required${invalid('new')}>
         <button class="primary wide">Join</button>
+      </form>
+      <h2>Or use the account that you have</h2>
+      ${alertOf('existing')}
+      <form method="post" action="${action}">
+        <input type="hidden" name="account" value="existing">
+        <input type="hidden" name="email" autocomplete="username" value="${email}">
+        <label for="password">Password of your Masthead account</label>
+        <input id="password" name="password" type="password" autocomplete="current-password" required${invalid('existing')}>
+        <button class="wide">Sign in and join</button>
       </form>`,
   })
 }

@@ -11,6 +11,7 @@ import { grantToConsole } from './console.ts'
 import { errorPage, type Page, signedOutPage, signOutPage } from './pages.ts'
 import { revokeAccessTokens } from './revocation.ts'
 import { sayWhenToRetry, tellingWhenAway } from './temporarily-unavailable.ts'
+import { showUntrustedErrors } from './untrusted-redirects.ts'
 import { visitorOf } from './visitors.ts'
 
 export type ProviderOptions = {
@@ -39,7 +40,9 @@ export const buildProvider = (given: ProviderOptions): Provider => {
   // The issuer is configured, whatever address a request came by: mount.ts sets the forwarded headers from it.
   provider.proxy = true
   provider.use(sayWhenToRetry(renderError))
+  showUntrustedErrors(provider, options.database, renderError)
   provider.use(revokeAccessTokens(options))
+  provider.use(signOutNobody)
   provider.silent = true
   provider.on('server_error', (_ctx, error) => options.onError(error))
   provider.on('end_session.success', (ctx) => {
@@ -83,7 +86,7 @@ const configuration = ({ database, issuer, baseUrl, secret, keys }: ProviderOpti
     grant_types: ['authorization_code'],
     id_token_signed_response_alg: 'RS256',
   },
-  extraClientMetadata: { properties: ['api_scopes'] },
+  extraClientMetadata: { properties: ['api_scopes', 'is_of_tenant'] },
   // The tenant that somebody wants to work in, in the console.
   extraParams: ['tenant'],
   allowOmittingSingleRegisteredRedirectUri: false,
@@ -191,16 +194,26 @@ const show = (ctx: KoaContextWithOIDC, page: Page): void => {
   ctx.body = page.html
 }
 
+/** Where nobody is signed in there is nothing to confirm. The provider would store a session to have it confirmed. */
+const signOutNobody = async (ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> => {
+  await next()
+  if (ctx.oidc?.route !== 'end_session' || ctx.status !== 200 || ctx.oidc.session?.accountId !== undefined) return
+  ctx.remove('set-cookie')
+  show(ctx, signedOutPage())
+}
+
 const renderError: NonNullable<Configuration['renderError']> = (ctx, out) =>
-  show(ctx, errorPage({ status: ctx.status, title: 'This did not work', ...explained(out, ctx.status) }))
+  show(ctx, errorPage({ status: ctx.status, ...explained(out, ctx.status) }))
 
 const explained = (
   { error, error_description }: { error: string; error_description?: string | undefined },
   status: number,
-): { detail: string; technical: string } => ({
-  detail:
-    status < 500
-      ? 'Masthead cannot answer the request with which you were sent here, and has shared nothing. Go back to the application and start again.'
-      : 'Something went wrong on our side. Nothing was shared. Try again later.',
+): { title: string; detail: string; technical: string } => ({
+  ...(error === 'access_denied'
+    ? { title: 'Cancelled', detail: 'Nothing was shared. You can close this page.' }
+    : { title: 'This did not work', detail: status < 500 ? mistaken : failed }),
   technical: error_description ? `${error_description} (${error})` : error,
 })
+const mistaken =
+  'Masthead cannot answer the request with which you were sent here, and has shared nothing. Go back to the application and start again.'
+const failed = 'Something went wrong on our side. Nothing was shared. Try again later.'

@@ -7,12 +7,13 @@ import * as client from 'openid-client'
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { accessibilityFaults } from '../../test/accessibility.ts'
 import { startBrowser } from '../../test/browser.ts'
+import { newUser } from '../../test/oauth-browser.ts'
 import { samplePublication } from '../../test/sample-records.ts'
 import { freeAddress, startService } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
 import { type NewApplication, registerApplication, setApplicationDisabled } from '../identity/applications.ts'
 import { allScopes } from '../identity/roles.ts'
-import { createMember } from '../identity/users.ts'
+import type { Tenant } from '../identity/tenants.ts'
 
 /** What a person can do between an application's request and its answer, in a real browser. */
 
@@ -40,11 +41,9 @@ const herald = await newTenant('Herald Press', 'HERALD')
 const gazette = await newTenant('Gazette & Sons', 'GAZETTE')
 
 /** With a role in each of these tenants. */
-const newPerson = async (name: string, roles: readonly (readonly [{ id: string }, Role])[]) => {
+const newPerson = async (name: string, roles: readonly [Tenant, Role][]) => {
   const email = `${name.toLowerCase().replace(' ', '.')}@example.com`
-  for (const [tenant, role] of roles) {
-    await createMember(query, operator, { tenantId: tenant.id, email, name, role, password })
-  }
+  await newUser(service.database, { name, email, password }, roles)
   return email
 }
 const ada = await newPerson('Ada Lovelace', [

@@ -138,15 +138,41 @@ test('a trusted proxy names the caller, and nobody else does', async (context) =
     database: service.database,
     baseUrl,
     delegation,
-    trustedProxies: ['192.0.2.0/24'],
+    trustedProxies: ['192.0.2.0/24', '2001:db8:ffff::1'],
     rateLimits: null,
   })
   context.after(() => app.close())
-  app.get('/address', async ({ ip }) => ip)
-  const headers = { 'x-forwarded-for': '203.0.113.7' }
-  const seenFrom = async (remoteAddress: string) => (await app.inject({ url: '/address', remoteAddress, headers })).body
-  assert.equal(await seenFrom('192.0.2.1'), '203.0.113.7')
-  assert.equal(await seenFrom('198.51.100.1'), '198.51.100.1')
+  app.get('/address', async ({ address }) => address)
+  const proxy = '192.0.2.1'
+  const seenFrom = async (remoteAddress: string, forwarded: string) =>
+    (await app.inject({ url: '/address', remoteAddress, headers: { 'x-forwarded-for': forwarded } })).body
+  assert.equal(await seenFrom('198.51.100.1', '203.0.113.7'), '198.51.100.1')
+  const named: [forwarded: string, caller: string][] = [
+    ['203.0.113.7', '203.0.113.7'],
+    ['203.0.113.7:40001', '203.0.113.7'],
+    ['"203.0.113.7:40001"', '203.0.113.7'],
+    ['::ffff:203.0.113.7', '203.0.113.7'],
+    ['::FFFF:cb00:7107', '203.0.113.7'],
+    ['[0:0:0:0:0:ffff:203.0.113.7]:40001', '203.0.113.7'],
+    ['2001:DB8:0:0::1', '2001:db8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['[2001:db8::1]:40001', '2001:db8::1'],
+    ['"[2001:db8:0::1]:40001"', '2001:db8::1'],
+    ['fe80::1%eth0', 'fe80::1'],
+    ['[fe80::1%25eth7]:40001', 'fe80::1'],
+    // Proxies before the last one, in whatever form.
+    ['198.51.100.9, 203.0.113.7:1, 192.0.2.3:2', '203.0.113.7'],
+    ['203.0.113.7,[2001:db8:ffff:0::1]:443, ::ffff:192.0.2.4', '203.0.113.7'],
+    // What is no address is the proxy's word, and counts as the proxy.
+    ...['unknown', '_hidden', '', ' ', '203.0.113.7:x', '203.0.113.7:123456', '203.0.113.700', '01.2.3.4', '1.2.3'].map(
+      (forwarded): [string, string] => [forwarded, proxy],
+    ),
+    ...['[203.0.113.7', '[::1]x', '::1::2', '[not]:1', 'localhost', '203.0.113.7 8', '\u00e9'].map(
+      (forwarded): [string, string] => [forwarded, proxy],
+    ),
+    ['203.0.113.7, made up, 192.0.2.3', '192.0.2.3'],
+  ]
+  for (const [forwarded, caller] of named) assert.equal(await seenFrom(proxy, forwarded), caller, forwarded)
 })
 
 test('an IPv6 address counts with its whole network', async () => {

@@ -14,7 +14,7 @@ import type { Command } from 'commander'
 import { runMasthead, severalAtOnce, spawnMasthead, until } from '../../test/masthead-process.ts'
 import { sampleAccount, sampleContact } from '../../test/sample-records.ts'
 import { secret, startService } from '../../test/service.ts'
-import { isPassword } from '../identity/passwords.ts'
+import { arePassword } from '../identity/passwords.ts'
 import { buildProgram } from './program.ts'
 
 const service = await startService()
@@ -41,7 +41,7 @@ const commands = paths(await buildProgram())
 before(async () => {
   await text('tenant create acme --name Acme --default-assignee T-1')
   await text(
-    'user create --tenant acme --email ada@acme.example --name Ada --role admin --legacy-user-id L-1 --password-stdin',
+    'user create --tenant acme --email ada@acme.example --name Ada --role admin --legacy-user-id L-1 --proven --password-stdin',
     'correct horse\n',
   )
 })
@@ -67,8 +67,7 @@ describe('every command', { concurrency: 2 }, () => {
     const answers: Record<string, () => Promise<unknown>> = {
       'tenant create': () => json('tenant create beta --name Beta'),
       'tenant list': () => json('tenant list'),
-      'user create': () =>
-        json('user create --tenant beta --email ada@acme.example --name Ada --role viewer --password-stdin', password),
+      'user create': () => json('user create --tenant beta --email ada@acme.example --existing --role viewer'),
       'user list': () => json('user list --tenant beta'),
       'user set-password': () => json('user set-password --email ADA@acme.example --password-stdin', password),
       'user set-subject': () => json('user set-subject --email ada@acme.example --subject sub-1'),
@@ -124,7 +123,7 @@ describe('every command', { concurrency: 2 }, () => {
 
     const keysOf = (command: string) => Object.keys(shown[command] ?? {})
     assert.deepEqual(keysOf('tenant create'), ['id', 'slug', 'name', 'defaultAssignee', 'createdAt'])
-    assert.deepEqual(keysOf('user create'), ['id', 'email', 'name', 'role', 'legacyUserId', 'createdAt', 'isKnown'])
+    assert.deepEqual(keysOf('user create'), ['id', 'email', 'name', 'role', 'legacyUserId', 'createdAt'])
     for (const key of ['id', 'token', 'scopes', 'expiresAt']) assert.ok(keysOf('token create').includes(key), key)
     assert.match(applicationId, /^app_[a-z0-9]{20}$/)
     assert.deepEqual(keysOf('export'), ['tenant', 'to', 'files'])
@@ -164,7 +163,7 @@ describe('every command', { concurrency: 2 }, () => {
         'correct horse',
       ],
       ['user list --tenant words', /\nbob@words\.example +Bob +editor +- +\d{4}-.*\n$/],
-      ['user set-password --email bob@words.example --password-stdin', /has a new password\.\n$/, 'battery staple'],
+      ['user set-password --email bob@words.example --password-stdin', /has a new password\. /, 'battery staple'],
       ['member role --tenant words --email bob@words.example --role admin', /is now admin of words\.\n$/],
       ['token list --tenant words', /^No token yet: masthead token create\n$/],
       [
@@ -233,7 +232,7 @@ describe('every command', { concurrency: 2 }, () => {
       ],
       ['user list --tenant nobody', /there is no tenant "nobody"; `masthead tenant list` shows them/],
       [user.replace('viewer', 'boss'), /'boss' is invalid\. Allowed choices are admin, editor, viewer; see/],
-      [user.replace(' --password-stdin', ''), /required option '--password-stdin' not specified/],
+      [user.replace(' --password-stdin', ''), /pipe the password in, with --password-stdin/],
       [user, /a password needs at least 8 characters/, 'seven77\n'],
       [user.replace('eve@acme.example', 'eve'), /"eve" is not an e-mail address/, 'correct horse'],
       [user.replace('eve@', 'ada@'), /ada@acme\.example is already a member of this tenant/, 'correct horse'],
@@ -503,19 +502,25 @@ describe('a membership', { concurrency: 3 }, () => {
     assert.equal((await service.call('GET', '/contacts', { token })).status, 401)
   })
 
-  test('in a second tenant leaves name and password as they are, until set-password', async () => {
+  test('of a proven address leaves name and password as they are in a second tenant, until set-password', async () => {
     await text('tenant create second --name Second')
     const email = '--email Carol@example.com'
-    await text(`user create --tenant acme ${email} --name Carol --role viewer --password-stdin`, 'first password')
-    const again = await json(
-      `user create --tenant second --email carol@EXAMPLE.com --name Other --role admin --password-stdin`,
-      'second password',
+    const first = `user create --tenant acme ${email} --name Carol --role viewer --proven --password-stdin`
+    await text(first, 'first password')
+    const second = 'user create --tenant second --email carol@EXAMPLE.com --role admin'
+    const refused = await runMasthead(
+      [...second.split(' '), '--name', 'C', '--password-stdin'],
+      environment,
+      'another one',
     )
-    assert.deepEqual([again.email, again.name, again.role], ['Carol@example.com', 'Carol', 'admin'])
-    assert.ok(await isPassword('first password', await passwordHashOf('Carol@example.com')))
+    assertRefusal(refused, /has a proven account already: `--existing` adds it/)
+    const added = await text(`${second} --existing`)
+    assert.match(added, /^Carol@example\.com is now admin of second\.\nThis is the account that the address had before/)
+    assert.doesNotMatch(added, /created/)
+    assert.deepEqual(await arePassword('first password', [await passwordHashOf('Carol@example.com')]), [true])
     // The line end of `echo` is not part of the password, a space is.
     await text(`user set-password ${email} --password-stdin`, ' third password \n')
-    assert.ok(await isPassword(' third password ', await passwordHashOf('Carol@example.com')))
+    assert.deepEqual(await arePassword(' third password ', [await passwordHashOf('Carol@example.com')]), [true])
   })
 })
 

@@ -9,7 +9,15 @@ import { startProgress } from './progress.ts'
 import { stopSignal } from './stop-signal.ts'
 import { withDatabase } from './with-database.ts'
 
-type ExportOptions = { tenant: string; to: string; format: FileFormat; gzip?: true; force?: true; json?: true }
+type ExportOptions = {
+  tenant: string
+  to: string
+  format: FileFormat
+  gzip?: true
+  spreadsheet?: true
+  force?: true
+  json?: true
+}
 
 export const exporting = (): Command =>
   new Command('export')
@@ -18,6 +26,7 @@ export const exporting = (): Command =>
     .requiredOption('--to <folder>', 'where the files go; made when it is missing')
     .addOption(choice('--format <format>', 'what the files are', ['csv', 'ndjson']).default('csv'))
     .option('--gzip', 'compress them')
+    .option('--spreadsheet', 'keep spreadsheets from taking texts of a CSV file for formulas')
     .option('--force', 'replace the files of an earlier export')
     .option('--json', 'answer one JSON document')
     .action(async (options: ExportOptions) => {
@@ -28,14 +37,22 @@ export const exporting = (): Command =>
       showLines('', `All records of ${strong(tenant)} are in ${to}.`)
     })
 
-const run = async ({ tenant, to, format, gzip, force }: ExportOptions) => {
+const run = async ({ tenant, to, format, gzip, spreadsheet, force }: ExportOptions) => {
+  if (spreadsheet && format !== 'csv') throw new Refusal('--spreadsheet is for CSV files; leave it out, or --format')
   const signal = stopSignal()
   const progress = startProgress()
   try {
     return await withDatabase(async (database) => {
       const { id } = await findTenant(database.query, tenant)
       return exportRecords(database.forTenant(id), {
-        ...{ folder: to, format, signal, gzip: gzip ?? false, replace: force ?? false },
+        ...{
+          folder: to,
+          format,
+          signal,
+          gzip: gzip ?? false,
+          spreadsheet: spreadsheet ?? false,
+          replace: force ?? false,
+        },
         onProgress: (what, lines, of) => {
           // A record may have lines of its own.
           const rows = Math.min(lines, of)

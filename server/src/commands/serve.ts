@@ -53,7 +53,8 @@ const run = async (options: ServeOptions): Promise<void> => {
     const counting = { memory: newCounterMemory(workers), redisUrl }
     const measured = config.metrics !== null
     const limits = { trustedProxies, rateLimits, counting }
-    const served: Served = { host, port, baseUrl, delegation, ...limits, measured, sampling }
+    const mail = config.mail && { ...config.mail, from: config.mail.from ?? `masthead@${new URL(baseUrl).hostname}` }
+    const served: Served = { host, port, baseUrl, delegation, ...limits, mail, measured, sampling }
     const poller = new RevisionPoller(opened.database)
     const started = await onceItAnswers(() => start(config, served, { opened, log, stopping }), stopping).catch(
       (error) => refuseToListen(error, served),

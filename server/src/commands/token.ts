@@ -11,8 +11,8 @@ import {
   rotateToken,
   type ShownToken,
 } from '../identity/access-tokens.ts'
+import { findMember } from '../identity/members.ts'
 import { findTenant } from '../identity/tenants.ts'
-import { findMember } from '../identity/users.ts'
 import { Refusal } from '../refusal.ts'
 import { readDuration } from './duration.ts'
 import { readScopes } from './options.ts'

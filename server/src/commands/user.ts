@@ -2,8 +2,19 @@ import { text } from 'node:stream/consumers'
 import { type Role, roles } from '@masthead/contract'
 import { Command } from 'commander'
 import { operator } from '../audit/author.ts'
-import { findTenant } from '../identity/tenants.ts'
-import { createMember, findUserByEmail, listMembers, setPassword, setSubject } from '../identity/users.ts'
+import type { Query } from '../database/connection.ts'
+import { addMember, createMember, findMemberById, listMembers, type Member } from '../identity/members.ts'
+import { findTenant, findTenantById } from '../identity/tenants.ts'
+import {
+  findAccounts,
+  findProvenUser,
+  hashPasswordOf,
+  holdAddress,
+  proveAddress,
+  setPassword,
+  setSubject,
+  type User,
+} from '../identity/users.ts'
 import { Refusal } from '../refusal.ts'
 import { choice } from './options.ts'
 import { showJson, showLines, showTable, strong } from './output.ts'
@@ -12,10 +23,13 @@ import { withDatabase } from './with-database.ts'
 type CreateOptions = {
   tenant: string
   email: string
-  name: string
+  name?: string
   role: Role
   legacyUserId?: string
   subject?: string
+  passwordStdin?: true
+  proven?: true
+  existing?: true
   json?: true
 }
 
@@ -24,29 +38,31 @@ export const user = (): Command => {
 
   command
     .command('create')
-    .description('add a user to a tenant; someone known from another tenant keeps name and password')
+    .description('add a user to a tenant; without --proven or --existing the account belongs to this tenant alone')
     .requiredOption('--tenant <slug>', 'the tenant')
     .requiredOption('--email <email>', 'e-mail address, with which the user signs in')
-    .requiredOption('--name <name>', 'full name')
+    .option('--name <name>', 'full name')
     .addOption(choice('--role <role>', 'what the user may do', roles).makeOptionMandatory())
     .option('--legacy-user-id <userId>', 'identifier of the user in the legacy system')
     .option('--subject <subject>', 'name of the user at the outside issuer of AUTH_ISSUER')
-    .requiredOption('--password-stdin', 'read the password from standard input')
+    .option('--password-stdin', 'read the password from standard input')
+    .option('--proven', 'you know that the address is that of the person: one account for all tenants')
+    .option('--existing', 'add the proven account that the address has; name and password stay')
     .option('--json', 'answer one JSON document')
     .action(async (options: CreateOptions) => {
-      const password = await readPassword()
-      const member = await withDatabase((database) =>
-        database.transaction(async (query) => {
-          const { id: tenantId } = await findTenant(query, options.tenant)
-          const isKnown = (await findUserByEmail(query, options.email)) !== null
-          return { ...(await createMember(query, operator, { ...options, tenantId, password })), isKnown }
-        }),
-      )
+      const account = await accountOf(options)
+      const { member, tookOver } = await withDatabase(async (database) => {
+        if (!account) return database.transaction((query) => addExisting(query, options))
+        const { name, password } = account
+        const passwordHash = await hashPasswordOf(database.query, options.email, password)
+        return database.transaction((query) => create(query, options, { name, passwordHash }))
+      })
       if (options.json) showJson(member)
       else
         showLines(
           `${strong(member.email)} is now ${member.role} of ${options.tenant}.`,
-          ...(member.isKnown ? [known] : []),
+          ...(account ? [] : ['This is the account that the address had before: its name and password stay.']),
+          ...tookOverLines(tookOver),
         )
     })
 
@@ -63,33 +79,51 @@ export const user = (): Command => {
       else
         showTable(
           members,
-          ['email', 'name', 'role', 'legacyUserId', 'createdAt'],
+          ['email', 'name', 'role', 'isProven', 'legacyUserId', 'createdAt'],
           'No member yet: masthead user create',
         )
     })
 
   command
     .command('set-password')
-    .description('give a user a new password')
+    .description('give a user a new password; all sessions, consents and personal access tokens of the account end')
     .requiredOption('--email <email>', 'e-mail address of the user')
+    .option('--tenant <slug>', 'a tenant of the account, where the address has several accounts')
     .requiredOption('--password-stdin', 'read the password from standard input')
+    .option('--proven', 'you know that the address is that of the person: the account is for all tenants from now on')
     .option('--json', 'answer one JSON document')
-    .action(async (options: { email: string; json?: true }) => {
+    .action(async (options: AccountOptions & { proven?: true }) => {
+      const { email } = options
       const password = await readPassword()
-      await withDatabase((database) => database.transaction((query) => setPassword(query, options.email, password)))
-      if (options.json) showJson({ email: options.email })
-      else showLines(`${strong(options.email)} has a new password.`)
+      const tookOver = await withDatabase(async (database) => {
+        const passwordHash = await hashPasswordOf(database.query, email, password)
+        return database.transaction(async (query) => {
+          await holdAddress(query, email)
+          const account = await findAccount(query, options)
+          await setPassword(query, operator, account, passwordHash)
+          return options.proven ? slugsOf(query, await proveAddress(query, operator, account)) : []
+        })
+      })
+      if (options.json) showJson({ email })
+      else
+        showLines(
+          `${strong(email)} has a new password. What the old one gave has ended: sessions, consents, personal tokens.`,
+          ...tookOverLines(tookOver),
+        )
     })
 
   command
     .command('set-subject')
     .description('say under which name the outside issuer of AUTH_ISSUER knows a user')
     .requiredOption('--email <email>', 'e-mail address of the user')
+    .option('--tenant <slug>', 'a tenant of the account, where the address has several accounts')
     .requiredOption('--subject <subject>', 'name of the user there')
     .option('--json', 'answer one JSON document')
-    .action(async (options: { email: string; subject: string; json?: true }) => {
+    .action(async (options: AccountOptions & { subject: string }) => {
       const { email, subject } = options
-      await withDatabase((database) => database.transaction((query) => setSubject(query, email, subject)))
+      await withDatabase((database) =>
+        database.transaction(async (query) => setSubject(query, await findAccount(query, options), subject)),
+      )
       if (options.json) showJson({ email, subject })
       else showLines(`${strong(email)} is ${subject} at the outside issuer.`)
     })
@@ -97,8 +131,87 @@ export const user = (): Command => {
   return command
 }
 
-const known =
-  'The address was known already, by an invitation or in another tenant: its name and password stay, and the given ones were not used.'
+type Account = { name: string; password: string }
+
+/** Name and password of a new account; null when one that exists is added. */
+const accountOf = async ({
+  existing,
+  proven,
+  name,
+  passwordStdin,
+  subject,
+}: CreateOptions): Promise<Account | null> => {
+  if (existing) {
+    if (proven || name !== undefined || passwordStdin || subject !== undefined)
+      throw new Refusal(
+        '--existing adds an account as it is: leave --name, --subject, --password-stdin and --proven out',
+      )
+    return null
+  }
+  if (name === undefined) throw new Refusal('give the full name with --name')
+  if (!passwordStdin) throw new Refusal('pipe the password in, with --password-stdin')
+  return { name, password: await readPassword() }
+}
+
+type Created = { member: Member; tookOver: string[] }
+
+const create = async (
+  query: Query,
+  options: CreateOptions,
+  account: { name: string; passwordHash: string },
+): Promise<Created> => {
+  const { tenant, email, role, legacyUserId, subject, proven } = options
+  const { id: tenantId } = await findTenant(query, tenant)
+  await holdAddress(query, email)
+  if (await findProvenUser(query, email))
+    throw new Refusal(`${email} has a proven account already: \`--existing\` adds it to the tenant as it is`)
+  const others = proven ? await findAccounts(query, email) : []
+  const given = { ...account, tenantId, email, role, legacyUserId: legacyUserId ?? null, subject: subject ?? null }
+  const member = await createMember(query, operator, { ...given, isProven: proven ?? false })
+  return {
+    member,
+    tookOver: await slugsOf(
+      query,
+      others.flatMap(({ tenantId }) => tenantId ?? []),
+    ),
+  }
+}
+
+const addExisting = async (query: Query, options: CreateOptions): Promise<Created> => {
+  const { tenant, email, role, legacyUserId } = options
+  const { id: tenantId } = await findTenant(query, tenant)
+  const account = await findProvenUser(query, email)
+  if (!account) throw new Refusal(`${email} has no proven account: leave --existing out to make one`)
+  const given = { tenantId, role, legacyUserId: legacyUserId ?? null }
+  return { member: await addMember(query, operator, account, given), tookOver: [] }
+}
+
+type AccountOptions = { email: string; tenant?: string; json?: true }
+
+/** The one account of the address, or the one that is a member of the tenant. */
+const findAccount = async (query: Query, { email, tenant }: AccountOptions): Promise<User> => {
+  const accounts = await findAccounts(query, email)
+  if (tenant !== undefined) {
+    const { id: tenantId } = await findTenant(query, tenant)
+    for (const account of accounts) if (await findMemberById(query, tenantId, account.id)) return account
+    throw new Refusal(`${email} is not a member of ${tenant}; \`masthead user list\` shows who is`)
+  }
+  const [account, ...others] = accounts
+  if (!account) throw new Refusal(`there is no user ${email}`)
+  if (others.length > 0)
+    throw new Refusal(`${email} has ${accounts.length} accounts: name a tenant of one with --tenant`)
+  return account
+}
+
+const slugsOf = (query: Query, tenantIds: readonly string[]): Promise<string[]> =>
+  Promise.all(tenantIds.map(async (id) => (await findTenantById(query, id)).slug))
+
+const tookOverLines = (slugs: readonly string[]): string[] =>
+  slugs.length === 0
+    ? []
+    : [
+        `It took over the membership of ${slugs.join(', ')}, where the account of before has ended with all that it gave.`,
+      ]
 
 const readPassword = async (): Promise<string> => {
   if (process.stdin.isTTY) throw new Refusal('pipe the password in: printf %s "$PASSWORD" | masthead user …')

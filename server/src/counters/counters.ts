@@ -31,4 +31,8 @@ export type Taken = {
 }
 
 /** Where requests are counted. */
-export type Counters = { take: (demand: Demand) => Taken | Promise<Taken> }
+export type Counters = {
+  take: (demand: Demand) => Taken | Promise<Taken>
+  /** The window of a budget as it stands; nothing is counted, and nobody's count makes room for it. */
+  look: (from: Demand['from'], budget: Budget) => Window | Promise<Window>
+}

@@ -5,7 +5,9 @@ import { describe, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import type { Counting } from '../../test/counting-thread.ts'
 import { startServing } from '../../test/masthead-process.ts'
+import { callAlone } from '../../test/own-connection.ts'
 import { secret, startService } from '../../test/service.ts'
+import { newToken } from '../identity/token-format.ts'
 import type { Demand } from './counters.ts'
 import { MemoryCounters, newCounterMemory } from './memory-counters.ts'
 
@@ -64,6 +66,35 @@ test('two workers of a service share the minute of a token', async () => {
     })
   const statuses = await Promise.all(Array.from({ length: 40 }, call))
   assert.deepEqual(statuses.sort(), [...Array(20).fill(200), ...Array(20).fill(429)])
+  assert.equal((await serving.stop()).code, 0)
+})
+
+test('two workers of a service count unknown tokens together, and let those that one of them knows go on', async () => {
+  const service = await startService()
+  const serving = await startServing(['--no-work', '--port', '0'], {
+    ...{
+      DATABASE_URL: service.connectionString,
+      MASTHEAD_SECRET: secret,
+      WORKERS: '2',
+      RATE_LIMIT_UNKNOWN_TOKENS: '10',
+    },
+  })
+  const tenant = await service.newTenant()
+  const [inUse, unseen] = [await tenant.serviceToken(), await tenant.serviceToken()]
+  /** Each on a connection of its own, which the system gives to either worker. */
+  const statusesOf = async (tokens: string[]) => {
+    const statuses = []
+    for (const token of tokens) {
+      const headers = { authorization: `Bearer ${token}` }
+      statuses.push((await callAlone(serving.announced.url, '/customer-api/v1/contacts', { headers }))?.status)
+    }
+    return statuses
+  }
+  assert.deepEqual(await statusesOf([inUse]), [200])
+  const guesses = Array.from({ length: 14 }, () => newToken('personal'))
+  assert.deepEqual(await statusesOf(guesses), [...Array(10).fill(401), ...Array(4).fill(429)])
+  assert.deepEqual(await statusesOf(Array(12).fill(inUse)), Array(12).fill(200))
+  assert.deepEqual(await statusesOf(Array(4).fill(unseen)), Array(4).fill(429))
   assert.equal((await serving.stop()).code, 0)
 })
 

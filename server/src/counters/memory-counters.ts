@@ -66,6 +66,11 @@ export class MemoryCounters implements Counters {
     }
   }
 
+  look(from: Demand['from'], { key }: Budget): Window {
+    const table = this.#tables[from]
+    return table.window(table.seek(keyOf(key)), this.#now())
+  }
+
   #keyOf(budget: Budget): bigint {
     const known = this.#keys.get(budget)
     if (known !== undefined) return known
@@ -101,6 +106,9 @@ const leftOf = (word: bigint, now: number): number => {
 
 const mostTries = 16
 
+/** Of the bucket in which a key has its place. */
+const startOf = (key: bigint): number => Number(key % BigInt(entries / bucketSize)) * bucketSize
+
 class Table {
   readonly #keys: BigUint64Array
   readonly #windows: BigUint64Array
@@ -121,12 +129,20 @@ class Table {
     }
   }
 
+  /** Where the key is counted already. */
+  seek(key: bigint): Place {
+    const start = startOf(key)
+    for (let index = start; index < start + bucketSize; index++)
+      if (Atomics.load(this.#keys, index) === key) return { index, key, endsAt: 0 }
+    return undefined
+  }
+
   /**
    * Where the key is counted, or from now on will be. Two threads may disagree for the moment in which an entry changes
    * hands; then a request is missing in a count, or is in another's until it ends.
    */
   find(key: bigint, now: number): Place {
-    const start = Number(key % BigInt(entries / bucketSize)) * bucketSize
+    const start = startOf(key)
     for (let tries = 0; tries < mostTries; tries++) {
       let oldest: { index: number; key: bigint; left: number } | undefined
       for (let index = start; index < start + bucketSize; index++) {

@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createClient } from '@redis/client'
-import { type Counters, type Demand, type Taken, windowMilliseconds } from './counters.ts'
+import { type Budget, type Counters, type Demand, type Taken, type Window, windowMilliseconds } from './counters.ts'
 import { scripts } from './redis-scripts.ts'
 
 /** How long a request waits for Redis before it goes on without. */
@@ -57,6 +57,11 @@ export class RedisCounters implements Counters {
     return client ? this.#takeFrom(client, demand) : this.#local.take(demand)
   }
 
+  look(from: Demand['from'], budget: Budget): Window | Promise<Window> {
+    const client = this.#client
+    return client ? this.#lookInto(client, from, budget) : this.#local.look(from, budget)
+  }
+
   async close(): Promise<void> {
     this.#closing.abort()
     const client = this.#client
@@ -64,9 +69,20 @@ export class RedisCounters implements Counters {
     if (client) await inTime(client.close(), connectMilliseconds).catch(() => client.destroy())
   }
 
+  async #lookInto(client: Client, from: Demand['from'], budget: Budget): Promise<Window> {
+    const key = windowKey(budget)
+    try {
+      const [used, left] = await inTime(Promise.all([client.get(key), client.pTTL(key)]), patienceMilliseconds)
+      return { used: Number(used ?? 0), millisecondsLeft: left > 0 ? left : windowMilliseconds }
+    } catch (error) {
+      this.#lose(client, error)
+      return this.#local.look(from, budget)
+    }
+  }
+
   async #takeFrom(client: Client, demand: Demand): Promise<Taken> {
     const { budgets, atOnce } = demand
-    const keys = budgets.map(({ key }) => `masthead:window:${digest(key)}`)
+    const keys = budgets.map(windowKey)
     const lease =
       atOnce === undefined
         ? null
@@ -164,6 +180,8 @@ const probe = async (client: Client): Promise<void> => {
   await client.take([key], [String(windowMilliseconds), String(Number.MAX_SAFE_INTEGER)])
   await client.refund([key])
 }
+
+const windowKey = ({ key }: Budget): string => `masthead:window:${digest(key)}`
 
 /** Neither a token nor an address can be read from it. */
 const digest = (key: string): string => hash('sha256', key, 'base64url').slice(0, 22)

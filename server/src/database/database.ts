@@ -55,8 +55,13 @@ export type TenantDatabase = {
   /** Together with those of other tenants that are asked for at the same moment; null when it was not done. */
   writeJoined: (write: JoinedWrite) => Promise<string | null>
   transaction: Transaction
-  /** For what goes on after a call: told at once, or when the transaction that the call is part of was stored or was not. */
-  whenStored: (act: (isStored: boolean) => void) => void
+  /** How a process of its own reaches this database. */
+  connection: { connectionString: string; role: string | null }
+  /**
+   * For what goes on after a call: told at once, or when the transaction that the call is part of was stored, with the door
+   * to go on by, or was not.
+   */
+  whenStored: (act: (after: TenantDatabase | null) => void) => void
   /** For many small writes of one resource: those that wait for each other share a transaction of the work's. */
   inGroups: <I, O>(resource: string, item: I, work: GroupWork<I, O>) => Promise<O>
   /** A connection of its own, for what reads or writes in bulk: nothing there ends it for taking long. */
@@ -210,7 +215,7 @@ export const openDatabase = (
           outage.bridge(() => reading.use((client) => readAs(client, patience, tenantId, statement))),
         )
       const keyed = new KeyedReads(read)
-      return {
+      const door: TenantDatabase = {
         tenantId,
         cursorKey,
         closing: closing.signal,
@@ -222,10 +227,12 @@ export const openDatabase = (
           lent(tenantId, (client) => runTransaction(client, patience, `begin; ${setTenant(tenantId)}`, work)).finally(
             () => revisions.move(tenantId),
           ),
-        whenStored: (act) => act(true),
+        connection: { connectionString, role },
+        whenStored: (act) => act(door),
         inGroups: (resource, item, work) => groups.run(`${tenantId} ${resource}`, item, work),
         inBulk: (work) => inBulk(options, role, tenantId, work).finally(() => revisions.move(tenantId)),
       }
+      return door
     }),
     load: () => ({
       reading: { ...reading.load(), waiting: reads.waiting() },

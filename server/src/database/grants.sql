@@ -8,7 +8,7 @@ grant select, insert, update (name, default_assignee), delete on tenants to mast
 grant select, update on identity_revision to masthead_service;
 grant select, insert, update, delete on stamps to masthead_service;
 grant select, insert, update, delete on
-  users, memberships, invitations, access_tokens, applications, consents, authorization_state, signing_keys, sign_in_failures,
+  users, former_users, memberships, invitations, access_tokens, applications, consents, authorization_state, signing_keys, sign_in_failures,
   heads, tallies,
   publications, accounts, contacts, subscriptions, invoices, tasks,
   imports, import_creations, import_changes, import_runs, import_parts, kept_answers

@@ -107,6 +107,43 @@ test('tasks of before they had an order get one, and are counted', async () => {
   assert.deepEqual(kept, [{ last: 3, tallies: 4 }])
 })
 
+test('accounts of before addresses were proven belong to their only tenant, and those without one are removed', async () => {
+  const url = await emptyDatabase()
+  const client = await connect(url)
+  const names = (await readdir(migrations)).sort()
+  const proving = names.indexOf('0018-people.sql')
+  for (const name of names.slice(0, proving)) await client.query(await readFile(new URL(name, migrations), 'utf8'))
+  const [a, b] = [randomUUID(), randomUUID()]
+  await client.query(`insert into tenants (id, slug, name) values ($1, 'a', 'A'), ($2, 'b', 'B')`, [a, b])
+  const users = { one: [a], both: [a, b], subject: [b], none: [] }
+  for (const [name, tenants] of Object.entries(users)) {
+    const id = randomUUID()
+    await client.query(
+      `insert into users (id, email, email_key, name, password_hash, subject) values ($1, $2, $2, $2, '', $3)`,
+      [id, name, name === 'subject' ? 'at the issuer' : null],
+    )
+    await client.query(
+      `insert into authorization_state (model, id_hash, payload, account_id, expires_at)
+        values ('Session', $1, '{}', $2, now() + interval '1 day')`,
+      [Buffer.from(name), id],
+    )
+    for (const tenant of tenants)
+      await client.query(`insert into memberships (tenant_id, user_id, role) values ($1, $2, 'viewer')`, [tenant, id])
+  }
+  await client.query(await readFile(new URL('0018-people.sql', migrations), 'utf8'))
+  const { rows } = await client.query(
+    `select email, tenant_id, (select count(*)::integer from authorization_state where account_id = users.id::text) as sessions
+      from users order by email`,
+  )
+  assert.deepEqual(rows, [
+    { email: 'both', tenant_id: null, sessions: 1 },
+    { email: 'one', tenant_id: a, sessions: 1 },
+    { email: 'subject', tenant_id: null, sessions: 1 },
+  ])
+  assert.equal((await client.query('select from authorization_state')).rowCount, 3)
+  assert.deepEqual((await client.query('select email from former_users')).rows, [{ email: 'none' }])
+})
+
 test('a database that is newer than the program is refused and left alone', async () => {
   const url = await cloneTemplate()
   const client = await connect(url)

@@ -12,7 +12,7 @@ export type TenantColumn = { name: string; type: string; isNeeded: boolean; isRe
 
 /** Read before the tenant of a call is known, or for all tenants at once, so no policy can hold them. */
 export const withoutPolicy: readonly string[] = [
-  ...['memberships', 'access_tokens', 'applications', 'consents', 'invitations', 'audit_waiting', 'stamps'],
+  ...['users', 'memberships', 'access_tokens', 'applications', 'consents', 'invitations', 'audit_waiting', 'stamps'],
 ]
 
 /** Read by a function of its owner's, which names the tenant itself, so no policy is forced on its owner. */

@@ -11,6 +11,7 @@ import { configurationChecks, mistakeChecks } from './configuration.ts'
 import { databaseChecks } from './database.ts'
 import { type Finding, failure, findings, ok, type Verdict } from './finding.ts'
 import { machineChecks } from './machine.ts'
+import { mailChecks } from './mail.ts'
 import { roleFacts } from './queries.ts'
 import { redisChecks } from './redis.ts'
 
@@ -23,6 +24,7 @@ export const examine = async (dataDir: string | undefined): Promise<Finding[]> =
     ...configurationChecks(config),
     ...machineChecks(config),
     ...redisChecks(config),
+    ...mailChecks(config),
   })
   // Without it we would look at another database.
   if (mistakes.DATABASE_URL !== undefined) return found

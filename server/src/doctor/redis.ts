@@ -7,11 +7,10 @@ import { type Check, ok, warning } from './finding.ts'
 export const redisChecks = ({ redisUrl }: Config): Record<string, Check> =>
   redisUrl === null ? {} : { redis: () => checkRedis(redisUrl) }
 
-const nothingIsCounted = {
-  take: () => {
-    throw new Error('a doctor counts nothing')
-  },
+const countNothing = () => {
+  throw new Error('a doctor counts nothing')
 }
+const nothingIsCounted = { take: countNothing, look: countNothing }
 
 const checkRedis = async (url: string) => {
   const troubles: unknown[] = []

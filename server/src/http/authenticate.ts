@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Api } from '@masthead/contract'
 import { type PresentedToken, type Principal, type Principals, presented } from '../identity/principal.ts'
 import { Problem } from '../problem.ts'
+import type { UnknownTokens } from './unknown-tokens.ts'
 
 /** RFC 9728 §3.1 */
 export const resourceMetadataPath = ({ basePath }: Api): string => `/.well-known/oauth-protected-resource${basePath}`
@@ -21,8 +22,13 @@ export const tokenIn = ({ headers: { authorization: header }, socket }: Incoming
 /** What came last over a connection, as long as that is open: nearly all send the same each time. */
 const lastOver = new WeakMap<Socket, { header: string; token: PresentedToken | null }>()
 
-/** The caller, by the `Authorization` header alone. */
-export const authenticate = async (principals: Principals, request: IncomingMessage): Promise<Principal> => {
+/** The caller, by the `Authorization` header alone. Where limits are, whoever guesses tokens is looked up no longer. */
+export const authenticate = async (
+  principals: Principals,
+  request: IncomingMessage,
+  address: string,
+  unknownTokens: UnknownTokens | null,
+): Promise<Principal> => {
   const { authorization: header } = request.headers
   // RFC 6750 §3.1 counts an "unsupported authentication method" as no authentication information at all.
   if (header === undefined || !/^bearer( |$)/i.test(header)) {
@@ -30,7 +36,12 @@ export const authenticate = async (principals: Principals, request: IncomingMess
   }
   const token = tokenIn(request)
   if (!token) throw new Problem('invalid_token', 'The header must be `Authorization: Bearer <ACCESS_TOKEN>`.')
-  return principals.recall(token) ?? principals.authenticate(token)
+  const known = principals.recall(token)
+  if (known) return known
+  const find = () => principals.authenticate(token)
+  // What is no token needs no look.
+  if (!unknownTokens || !principals.mayKnow(token)) return find()
+  return unknownTokens.lookUp(token, principals.isNew(token), address, find)
 }
 
 /** RFC 6750 §3, RFC 9728 §5.1: "If the request lacks any authentication information, … no error". */

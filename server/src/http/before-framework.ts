@@ -54,7 +54,7 @@ export const answerReads = (surroundings: Surroundings) => {
     const form = of && answers.knownForm(of, chooseEncoding(headers['accept-encoding']))
     const ifNoneMatch = headers['if-none-match']
     if (!form || (ifNoneMatch !== undefined && ifNoneMatch !== form.headers.etag)) return null
-    return { principal, of, answer: { form, isCurrent: ifNoneMatch !== undefined } }
+    return { principal, of, answer: { form, isCurrent: ifNoneMatch !== undefined, isFromMemory: true } }
   }
 
   const plainRead = (principal: Principal, { headers }: IncomingMessage, url: string): Found | null => {

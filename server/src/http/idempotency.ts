@@ -29,9 +29,9 @@ export const answerOnce = async (
   asAnswer: (problem: Problem) => SentAnswer,
   showsSecret = false,
 ): Promise<SentAnswer> => {
-  const waiting: ((isStored: boolean) => void)[] = []
+  const waiting: ((after: TenantDatabase | null) => void)[] = []
   const tell = (isStored: boolean) => {
-    for (const act of waiting.splice(0)) act(isStored)
+    for (const act of waiting.splice(0)) act(isStored ? tenant : null)
   }
   const once = async (query: Query): Promise<SentAnswer> => {
     // What a former attempt has begun was not stored.

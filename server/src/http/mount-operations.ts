@@ -4,6 +4,7 @@ import { callerOf } from '../audit/author.ts'
 import type { Database, TenantDatabase } from '../database/database.ts'
 import type { SentAnswer } from '../database/kept-answers.ts'
 import { type Principal, type Principals, requireScope } from '../identity/principal.ts'
+import type { Mailer } from '../mail/mailer.ts'
 import { type Answer, type Call, type Handler, handlerOf } from '../operation-call.ts'
 import { Problem } from '../problem.ts'
 import { encoded, formOf } from './answer-cache.ts'
@@ -20,6 +21,7 @@ import { RefusedCallers } from './refused-callers.ts'
 import { bodyReader } from './request-body.ts'
 import { readQuery } from './request-query.ts'
 import { sendForm } from './send-form.ts'
+import { TooManyUnknownTokens } from './unknown-tokens.ts'
 
 type Surroundings = {
   api: Api
@@ -28,6 +30,7 @@ type Surroundings = {
   handlers: ReadonlyMap<string, Handler>
   baseUrl: string
   issuer: string | null
+  mailer: Mailer | null
   /** The reads of the interface. */
   reads: ReadonlyMap<string, Read>
   /** Pages of any origin may call it. */
@@ -58,7 +61,15 @@ export const mountOperations = async (app: FastifyInstance, surroundings: Surrou
     const { authorization } = request.headers
     const refused = refusedCallers.find(authorization)
     if (limiter && refused) await charge(limiter, refused, request, reply)
-    request.principal = await authenticate(principals, request.raw)
+    request.principal = await authenticate(
+      principals,
+      request.raw,
+      request.address,
+      limiter?.unknownTokens ?? null,
+    ).catch((error) => {
+      if (error instanceof TooManyUnknownTokens) request.refusedBy = 'unknown-tokens'
+      throw error
+    })
     if (limiter && !refused) {
       await charge(limiter, request.principal, request, reply).catch((error) => {
         refusedCallers.note(authorization, known(request.principal))
@@ -103,7 +114,7 @@ const answerRead = (read: Read) => async (request: FastifyRequest, reply: Fastif
 
 const answerWrite = (named: NamedOperation, surroundings: Surroundings) => {
   const { name, operation } = named
-  const { api, database, handlers, baseUrl, issuer, afterWrite } = surroundings
+  const { api, database, handlers, baseUrl, issuer, mailer, afterWrite } = surroundings
   const handler = handlerOf(handlers, name)
   const readBody = bodyReader(operation)
   const headersOf = answerHeaders(named, baseUrl + api.basePath)
@@ -111,7 +122,7 @@ const answerWrite = (named: NamedOperation, surroundings: Surroundings) => {
   const callOf = (request: FastifyRequest): Call<typeof operation> => {
     const principal = known(request.principal)
     const ifMatch = operation.conditional ? readTags('If-Match', request.headers['if-match']) : null
-    const author = callerOf(principal, { address: request.ip, requestId: request.id })
+    const author = callerOf(principal, { address: request.address, requestId: request.id })
     return {
       params: paramsOf(request),
       query: readQuery(request.url, operation.query),
@@ -121,6 +132,7 @@ const answerWrite = (named: NamedOperation, surroundings: Surroundings) => {
       writer: { author, actingUser: principal.legacyUserId },
       tenant: database.forTenant(principal.tenantId),
       issuer,
+      mailer,
       onError: (error) => request.log.error({ reqId: request.id, err: error }, 'what a request began has failed'),
       requireCurrent: (body) => requireMatch(ifMatch, body),
     }

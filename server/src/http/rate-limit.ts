@@ -1,6 +1,7 @@
+import { networkOf } from '../caller-address.ts'
 import { type Budget, type Counters, type Demand, type Taken, windowMilliseconds } from '../counters/counters.ts'
 import type { Principal } from '../identity/principal.ts'
-import { networkOf } from '../identity/sign-in.ts'
+import { UnknownTokens } from './unknown-tokens.ts'
 
 /** How much may be asked for; all but `atOnce` are requests a minute. */
 export type RateLimits = {
@@ -12,10 +13,12 @@ export type RateLimits = {
   atOnce: number
   /** Requests of one address to the authorization server. */
   address: number
-  /** Passwords tried from one address. */
+  /** Passwords tried from one address, and as many authorizations begun there. */
   signIn: number
-  /** Tokens that an application is given. */
+  /** Tokens that an application is given for one user. */
   application: number
+  /** Tokens of one address that nobody holds. */
+  unknownTokens: number
 }
 
 /** What an arrived request was charged. */
@@ -24,7 +27,7 @@ export type Charge = {
   headers: () => Record<string, string>
   /** By which limit it may not go on, why, and how long it should wait. */
   refused: { limit: string; detail: string; seconds: number } | null
-  /** Gives the charge back: nothing had to be sent. */
+  /** Gives the charge back: nothing had to be read or sent. */
   refund: () => void
   /** The request is over. */
   leave: () => void
@@ -43,10 +46,12 @@ export class RateLimiter {
   readonly #limits: RateLimits
   readonly #counters: Counters
   readonly #ofCallers = new WeakMap<Principal, Limits>()
+  readonly unknownTokens: UnknownTokens
 
   constructor(limits: RateLimits, counters: Counters) {
     this.#limits = limits
     this.#counters = counters
+    this.unknownTokens = new UnknownTokens(limits.unknownTokens, counters)
   }
 
   /** A call of the API. */
@@ -71,14 +76,22 @@ export class RateLimiter {
     return this.#chargeStranger('address', 'Your address', networkOf(address), this.#limits.address)
   }
 
+  /** An authorization request, which is stored until somebody signs in or its time is over. */
+  begin(address: string): Charge | Promise<Charge> {
+    return this.#chargeStranger('authorization', 'Your address', networkOf(address), this.#limits.signIn)
+  }
+
   /** A password that is tried. */
   signIn(address: string): Charge | Promise<Charge> {
     return this.#chargeStranger('sign-in', 'Your address', networkOf(address), this.#limits.signIn)
   }
 
-  /** A request for a token, by whoever says to be this application. */
-  exchange(clientId: string): Charge | Promise<Charge> {
-    return this.#chargeStranger('application', 'This application', clientId, this.#limits.application)
+  /** A request for a token with a code or refresh token that this application was given for this user. */
+  exchange(clientId: string, userId: string): Charge | Promise<Charge> {
+    const quota = this.#limits.application
+    const key = `application ${clientId} ${userId}`
+    const limits = limitsOf({ name: 'application', whose: 'One user of this application', key, quota })
+    return this.#charge(limits, { from: 'callers', budgets: limits.list })
   }
 
   #chargeStranger(name: string, whose: string, who: string, quota: number): Charge | Promise<Charge> {

@@ -17,8 +17,8 @@ export type ReadRequest = {
   headers: IncomingHttpHeaders
 }
 
-/** In the form that the caller likes most, and whether the caller has it already. */
-export type ReadAnswer = { form: Form; isCurrent: boolean }
+/** In the form that the caller likes most, whether the caller has it already, and whether the database was not asked for it. */
+export type ReadAnswer = { form: Form; isCurrent: boolean; isFromMemory: boolean }
 
 /** What a GET of the contract does once token, rate and scope have passed, in the framework and before it. */
 export type Read = {
@@ -30,6 +30,8 @@ export type Read = {
   plain: RegExp
   answer: (request: ReadRequest) => Promise<ReadAnswer>
 }
+
+type Found = Omit<ReadAnswer, 'isCurrent'>
 
 type Surroundings = {
   api: Api
@@ -75,10 +77,11 @@ const readOf = (named: NamedOperation, surroundings: Surroundings): Read => {
     return { body, form: () => formOf({ headers: { ...open, ...headersOf(answer, query, body) }, body }) }
   }
 
-  const recall = async (among: AnswerCache, request: ReadRequest, encoding: Encoding): Promise<Form> => {
+  const recall = async (among: AnswerCache, request: ReadRequest, encoding: Encoding): Promise<Found> => {
     const { principal, url, headers } = request
     const { tenantId } = principal
     let known = mayRemember(headers) ? among.find(tenantId, url) : null
+    const isFromMemory = known !== null
     if (known) among.noteGiven()
     else {
       const revision = among.revisionOf(tenantId)
@@ -86,7 +89,7 @@ const readOf = (named: NamedOperation, surroundings: Surroundings): Read => {
       known =
         among.confirm(tenantId, url, revision, body) ?? among.keep(tenantId, url, revision, { ...about, plain: form() })
     }
-    return among.knownForm(known, encoding) ?? among.formIn(known, encoding)
+    return { form: among.knownForm(known, encoding) ?? (await among.formIn(known, encoding)), isFromMemory }
   }
 
   return {
@@ -95,10 +98,10 @@ const readOf = (named: NamedOperation, surroundings: Surroundings): Read => {
     answer: async (request) => {
       const ifNoneMatch = readTags('If-None-Match', request.headers['if-none-match'])
       const encoding = chooseEncoding(request.headers['accept-encoding'])
-      const form = answers
+      const found = answers
         ? await recall(answers, request, encoding)
-        : await encoded((await read(request)).form(), encoding)
-      return { form, isCurrent: isCurrent(ifNoneMatch, form.headers.etag) }
+        : { form: await encoded((await read(request)).form(), encoding), isFromMemory: false }
+      return { ...found, isCurrent: isCurrent(ifNoneMatch, found.form.headers.etag) }
     },
   }
 }

@@ -9,11 +9,11 @@ import type { ReadAnswer } from './reads.ts'
 /** Sends what a read answers, or that the caller has it, past what the framework would do to headers and bytes. */
 export const sendForm = (
   response: ServerResponse,
-  { form, isCurrent }: ReadAnswer,
+  { form, isCurrent, isFromMemory }: ReadAnswer,
   requestId: string,
   charge: Charge | null,
 ): void => {
-  if (isCurrent) charge?.refund()
+  if (isCurrent && isFromMemory) charge?.refund()
   const more = charge?.headers() ?? {}
   if (isCurrent) {
     form.bareHead = writeHead(response, 304, form.bareHead, () => withoutContent(form), requestId, more)

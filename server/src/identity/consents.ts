@@ -104,6 +104,16 @@ export const findConsents = (query: Query, tenantId: string, userId: string): Pr
     values: [tenantId, userId, consoleId],
   })
 
+/** Whether a user lets an application act, in whatever tenant. */
+export const hasConsented = async (query: Query, userId: string, applicationId: string): Promise<boolean> =>
+  (
+    await query({
+      text: `select 1 from consents
+        where application_id = $1 and user_id = $2 and withdrawn_at is null limit 1`,
+      values: [applicationId, userId],
+    })
+  ).length > 0
+
 /** An application got a token by a consent. */
 export const noteIssue = (query: Query, author: Author, grantId: string, { tenantId }: Delegation): Promise<void> =>
   auditIn(query, tenantId, author, [{ action: 'token_issued', resource: 'consents', recordId: grantId }])

@@ -8,8 +8,8 @@ import { secret, startService } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
 import { setApplicationDisabled } from './applications.ts'
 import { withdrawConsent } from './consents.ts'
+import { removeMember, setRole } from './members.ts'
 import { loadSigningKeys } from './signing-keys.ts'
-import { removeMember, setRole } from './users.ts'
 
 const service = await startService()
 const { origin, database } = service

@@ -3,7 +3,10 @@ import type { Role } from '@masthead/contract'
 import type { Author } from '../audit/author.ts'
 import { auditIn } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
+import { Problem } from '../problem.ts'
 import { isUuid, newId } from '../records/identifiers.ts'
+import { Refusal } from '../refusal.ts'
+import { countAttempt } from './attempts.ts'
 import { hashToken } from './token-format.ts'
 import { emailKey } from './users.ts'
 
@@ -15,7 +18,12 @@ export type Invitation = {
   createdAt: Date
   expiresAt: Date
 }
-export type OpenInvitation = Invitation & { tenantId: string; tenantName: string }
+export type OpenInvitation = Invitation & {
+  tenantId: string
+  tenantName: string
+  /** The link was mailed to the address, and shown to nobody else. */
+  isMailed: boolean
+}
 
 const lifetime = `interval '7 days'`
 
@@ -23,33 +31,58 @@ const columns = `invitations.id, invitations.email, invitations.role,
   (select email from users where users.id = invitations.invited_by) as "invitedBy",
   invitations.created_at as "createdAt", invitations.expires_at as "expiresAt"`
 
-export type NewInvitation = { tenantId: string; email: string; role: Role; invitedBy: string }
+export type NewInvitation = {
+  tenantId: string
+  email: string
+  role: Role
+  invitedBy: string
+  secret: string
+  isMailed: boolean
+}
 
-/** One to an address at a time: another replaces it. Only its hash is stored. */
+/** The link holds it; only its hash is stored. */
+export const newInvitationSecret = (): string => randomBytes(32).toString('base64url')
+
+/** One to an address at a time: another replaces it. */
 export const createInvitation = async (
   query: Query,
   author: Author,
-  { tenantId, email, role, invitedBy }: NewInvitation,
-): Promise<Invitation & { secret: string }> => {
-  const secret = randomBytes(32).toString('base64url')
+  { tenantId, email, role, invitedBy, secret, isMailed }: NewInvitation,
+): Promise<Invitation> => {
   const [invitation] = await query<Invitation>({
-    text: `insert into invitations (id, tenant_id, email, email_key, role, invited_by, secret_hash, expires_at)
-      values ($1, $2, $3, $4, $5, $6, $7, now() + ${lifetime})
+    text: `insert into invitations (id, tenant_id, email, email_key, role, invited_by, secret_hash, is_mailed, expires_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, now() + ${lifetime})
       on conflict (tenant_id, email_key) do update set id = excluded.id, email = excluded.email, role = excluded.role,
-        invited_by = excluded.invited_by, secret_hash = excluded.secret_hash, created_at = now(),
-        expires_at = excluded.expires_at
+        invited_by = excluded.invited_by, secret_hash = excluded.secret_hash, is_mailed = excluded.is_mailed,
+        created_at = now(), expires_at = excluded.expires_at
       returning ${columns}`,
-    values: [newId(), tenantId, email, emailKey(email), role, invitedBy, hashToken(secret)],
+    values: [newId(), tenantId, email, emailKey(email), role, invitedBy, hashToken(secret), isMailed],
   })
   if (!invitation) throw new Error('the invitation was not stored')
   await note(query, tenantId, author, invitation, 'created')
-  return { ...invitation, secret }
+  return invitation
 }
 
 const note = (query: Query, tenantId: string, author: Author, { id, email, role }: Invitation, action: string) =>
   auditIn(query, tenantId, author, [
     { action, resource: 'invitations', recordId: id, after: JSON.stringify({ email, role }) },
   ])
+
+const daySeconds = 24 * 60 * 60
+/** The mail server is the operator's: nobody may use it to flood an address, or many. */
+const mailsADay = { tenant: 200, address: 5 }
+
+export const countMail = async (query: Query, tenantId: string, email: string): Promise<void> => {
+  const ofTenant = await countAttempt(query, `mails of ${tenantId}`, daySeconds)
+  if (ofTenant.attempts > mailsADay.tenant)
+    throw new Problem(
+      'conflict',
+      `This tenant has mailed ${mailsADay.tenant} invitations within a day: go on tomorrow.`,
+    )
+  const toAddress = await countAttempt(query, `mails of ${tenantId} to ${emailKey(email)}`, daySeconds)
+  if (toAddress.attempts > mailsADay.address)
+    throw new Problem('conflict', `${email} was mailed ${mailsADay.address} invitations within a day: go on tomorrow.`)
+}
 
 /** Those that can still be accepted, the newest first. */
 export const listInvitations = (query: Query, tenantId: string): Promise<Invitation[]> =>
@@ -76,7 +109,7 @@ export const withdrawInvitation = async (
 
 export const findInvitation = async (query: Query, secret: string): Promise<OpenInvitation | null> => {
   const [invitation] = await query<OpenInvitation>({
-    text: `select ${columns}, tenants.id as "tenantId", tenants.name as "tenantName"
+    text: `select ${columns}, tenants.id as "tenantId", tenants.name as "tenantName", invitations.is_mailed as "isMailed"
       from invitations join tenants on tenants.id = invitations.tenant_id
       where secret_hash = $1 and expires_at > now()`,
     values: [hashToken(secret)],
@@ -85,10 +118,10 @@ export const findInvitation = async (query: Query, secret: string): Promise<Open
 }
 
 /** At most one caller takes it. */
-export const takeInvitation = async (query: Query, secret: string): Promise<boolean> =>
-  (
-    await query({
-      text: 'delete from invitations where secret_hash = $1 and expires_at > now() returning id',
-      values: [hashToken(secret)],
-    })
-  ).length > 0
+export const takeInvitation = async (query: Query, secret: string): Promise<void> => {
+  const taken = await query({
+    text: 'delete from invitations where secret_hash = $1 and expires_at > now() returning id',
+    values: [hashToken(secret)],
+  })
+  if (taken.length === 0) throw new Refusal('this invitation is over')
+}

@@ -20,9 +20,11 @@ import { samplePublication } from '../../test/sample-records.ts'
 import { cloneTemplate, type Service, startService } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
 import { registerApplication, setApplicationDisabled } from './applications.ts'
+import { addMember, createMember, removeMember, setRole } from './members.ts'
 import type { OutsideIssuer } from './outside-issuer.ts'
+import { noPassword } from './passwords.ts'
 import { allScopes } from './roles.ts'
-import { createMember, removeMember, setRole } from './users.ts'
+import { findAccounts, findProvenUser, hashPasswordOf } from './users.ts'
 
 const resource = `http://masthead.test${basePath}`
 const claims = {
@@ -52,8 +54,11 @@ const furnish = async (service: Service) => {
     email = `${randomUUID()}@x.org`,
   ) => {
     const subject = randomUUID()
-    for (const { id: tenantId } of tenants)
-      await createMember(query, operator, { tenantId, email, name: 'Ada', role, subject, password: 'correct horse' })
+    const [first, ...others] = tenants
+    const given = { tenantId: first?.id ?? '', email, name: 'Ada', role, subject, passwordHash: noPassword }
+    await createMember(query, operator, { ...given, isProven: true })
+    const user = await findProvenUser(query, email)
+    for (const { id: tenantId } of others) if (user) await addMember(query, operator, user, { tenantId, role })
     return { subject, email }
   }
   const see = async (token: string): Promise<string> => {
@@ -491,7 +496,7 @@ describe('tokens as other issuers shape them', async () => {
     const keys = await Promise.all(['RS256', 'PS256', 'ES256', 'EdDSA'].map((alg) => newKey(`key ${alg}`, alg)))
     realm.answer(metadataAndKeys(realm.issuer, keys))
     const names = { client: 'azp', scope: 'permissions', tenant: 'https://press.example/tenant', email: 'mail' }
-    const { herald, gazette, newMember, see } = await furnish(
+    const { query, herald, gazette, newMember, see } = await furnish(
       await accepting(realm.issuer, { claims: { ...names, emailVerified: 'mail_ok' }, matchUsersBy: 'email' }),
     )
     const { email } = await newMember([herald, gazette])
@@ -511,6 +516,26 @@ describe('tokens as other issuers shape them', async () => {
         assert.equal(await see(await shaped(key)), 'GAZETTE')
       })
     }
+
+    test('vouch for an address: its oldest account takes over the others, and no password opens it', async () => {
+      const [key] = keys
+      assert.ok(key)
+      const mail = `${randomUUID()}@x.org`
+      for (const { id: tenantId } of [herald, gazette]) {
+        const passwordHash = await hashPasswordOf(query, mail, 'the password of a stranger')
+        await createMember(query, operator, { tenantId, email: mail, name: 'Ada', role: 'viewer', passwordHash })
+      }
+      const unverified = '401 The issuer has not verified the e-mail address of this user.'
+      assert.equal(await see(await shaped(key, { mail, mail_ok: false })), unverified)
+      assert.equal((await findAccounts(query, mail)).length, 2)
+      assert.equal(await see(await shaped(key, { mail })), 'GAZETTE')
+      assert.equal(await see(await shaped(key, { mail, [names.tenant]: herald.slug })), 'HERALD')
+      const accounts = await findAccounts(query, mail)
+      assert.deepEqual(
+        accounts.map(({ tenantId, passwordHash }) => [tenantId, passwordHash]),
+        [[null, noPassword]],
+      )
+    })
 
     test('are not found under the usual names', async () => {
       const [key] = keys

@@ -5,7 +5,7 @@ import { consoleId } from './applications.ts'
 import { scopesOf } from './delegated-tokens.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 import type { Authenticator, Holder, Principal } from './principal.ts'
-import { emailKey } from './users.ts'
+import { closePassword, emailKey, findAccounts, holdAddress, proveAddress } from './users.ts'
 import { VerifiedJwts } from './verified-jwts.ts'
 
 /** An identity provider of the operator's choice, whose access tokens are accepted instead of our own. */
@@ -72,16 +72,33 @@ export class OutsideTokens implements Authenticator {
     if (matchUsersBy === 'email' && !isVerified)
       throw refused('The issuer has not verified the e-mail address of this user.')
     const user = matchUsersBy === 'email' ? emailKey(text(claims[names.email])) : text(claims.sub)
-    const rows = await this.#database.read<MemberRow>({
-      text: matchUsersBy === 'email' ? findByEmail : findBySubject,
-      values: [user, applicationId, tenantOf(claims[names.tenant])],
-    })
+    const find = () =>
+      this.#database.read<MemberRow>({
+        text: matchUsersBy === 'email' ? findByEmail : findBySubject,
+        values: [user, applicationId, tenantOf(claims[names.tenant])],
+      })
+    let rows = await find()
+    if (matchUsersBy === 'email' && rows.some(({ is_proven }) => !is_proven)) {
+      await this.#vouchFor(user)
+      rows = await find()
+    }
     // Without a tenant in the token it must be plain which one is meant.
     const [member, ...others] = rows
     if (!member)
       throw refused('The application, the user or the membership behind this access token is not known here.')
     if (others.length > 0) throw refused('This user belongs to several tenants, and the access token names none.')
     return member
+  }
+
+  /** The issuer vouches for the address: the proven account, or else the oldest, is that of its owner. */
+  async #vouchFor(email: string): Promise<void> {
+    await this.#database.transaction(async (query) => {
+      await holdAddress(query, email)
+      const [owner] = await findAccounts(query, email)
+      if (!owner) return
+      if (owner.tenantId !== null) await closePassword(query, { kind: 'masthead' }, owner)
+      await proveAddress(query, { kind: 'masthead' }, owner)
+    })
   }
 }
 
@@ -99,10 +116,12 @@ type MemberRow = {
   assignee: string
   legacy_user_id: string | null
   scopes: string[]
+  is_proven: boolean
 }
 
 const findBy = (condition: string): string => `
   select membership.tenant_id, membership.user_id, membership.role, application.scopes, membership.legacy_user_id,
+    users.tenant_id is null as is_proven,
     coalesce(membership.legacy_user_id, tenant.default_assignee, '') as assignee
   from users
   join memberships membership on membership.user_id = users.id

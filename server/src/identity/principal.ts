@@ -50,6 +50,13 @@ type TokenRow = {
 const minute = 60_000
 const mostRemembered = 10_000
 
+/** A token that somebody held, and that will never be good again. */
+export class EndedToken extends Problem {
+  constructor(detail: string) {
+    super('invalid_token', detail)
+  }
+}
+
 /** A token that somebody sent. Under its name, which does not give it away, its holder is remembered. */
 export type PresentedToken = { readonly text: string; readonly name: string }
 
@@ -64,6 +71,8 @@ export class Principals {
   readonly #database: Database
   readonly #delegated: Authenticator | null
   readonly #remembered = new Map<string, Holder & { revision: number; foundAt: number }>()
+  /** Why a token is refused that has ended, and until when that is remembered. */
+  readonly #ended = new Map<string, { detail: string; until: number }>()
   readonly #notedUses = new Map<string, number>()
 
   constructor(database: Database, delegated: Authenticator | null) {
@@ -82,24 +91,46 @@ export class Principals {
     return known.principal
   }
 
+  /** Whether it has the form of a token. */
+  mayKnow({ text }: PresentedToken): boolean {
+    return this.#isJwt(text) || isWellFormedToken(text)
+  }
+
+  /** Whether nobody is remembered who holds it or held it. */
+  isNew({ name }: PresentedToken): boolean {
+    return !this.#remembered.has(name) && !this.#ended.has(name)
+  }
+
   async authenticate({ text, name }: PresentedToken): Promise<Principal> {
     const { revisions } = this.#database
     const [revision, foundAt] = [revisions.of(identity), Date.now()]
-    const holder = await this.#find(text)
-    if (this.#remembered.size >= mostRemembered) this.#remembered.clear()
-    this.#remembered.set(name, { ...holder, revision, foundAt })
-    return holder.principal
+    const ended = this.#ended.get(name)
+    if (ended && ended.until > foundAt) throw new EndedToken(ended.detail)
+    this.#ended.delete(name)
+    try {
+      const holder = await this.#find(text)
+      remember(this.#remembered, name, { ...holder, revision, foundAt })
+      return holder.principal
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'invalid_token') this.#remembered.delete(name)
+      if (error instanceof EndedToken) remember(this.#ended, name, { detail: error.message, until: foundAt + minute })
+      throw error
+    }
+  }
+
+  /** Three parts are a JWT (RFC 7515 §7.1), which no token of ours is. */
+  #isJwt(token: string): boolean {
+    return this.#delegated !== null && token.split('.', 4).length === 3
   }
 
   async #find(token: string): Promise<Holder> {
-    // Three parts are a JWT (RFC 7515 §7.1), which no token of ours is.
-    if (this.#delegated && token.split('.').length === 3) return this.#delegated.authenticate(token)
+    if (this.#delegated && this.#isJwt(token)) return this.#delegated.authenticate(token)
     if (!isWellFormedToken(token)) throw invalidToken('The access token is not complete, or not one of this service.')
     const [row] = await this.#database.read<TokenRow>({ text: findToken, values: [hashToken(token)] })
     if (!row) throw invalidToken('This access token is not known here.')
-    if (row.revoked_at) throw invalidToken('This access token has been revoked.')
+    if (row.revoked_at) throw new EndedToken('This access token has been revoked.')
     if (row.expires_at.getTime() <= Date.now()) {
-      throw invalidToken(`This access token expired at ${row.expires_at.toISOString()}.`)
+      throw new EndedToken(`This access token expired at ${row.expires_at.toISOString()}.`)
     }
     const principal = principalOf(row)
     this.#noteUse(principal, row.last_used_at)
@@ -117,6 +148,14 @@ export class Principals {
       .query({ text: noteUse, values: [tokenId, new Date(now)] })
       .catch(() => this.#notedUses.delete(tokenId))
   }
+}
+
+/** What was remembered first goes first: those who fill the memory do not empty it. */
+const remember = <T>(memory: Map<string, T>, name: string, what: T): void => {
+  const [first] = memory.keys()
+  if (first !== undefined && memory.size >= mostRemembered) memory.delete(first)
+  memory.delete(name)
+  memory.set(name, what)
 }
 
 const principalOf = (row: TokenRow): Principal => ({

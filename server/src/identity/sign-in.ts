@@ -1,109 +1,76 @@
-import { createHash } from 'node:crypto'
-import type { CalledFrom } from '../audit/author.ts'
-import { auditIn, auditUser, installation } from '../audit/queries.ts'
+import type { Author, CalledFrom } from '../audit/author.ts'
+import { auditIn, installation } from '../audit/queries.ts'
+import { networkOf } from '../caller-address.ts'
 import type { Query } from '../database/connection.ts'
-import { hashPassword, isPassword } from './passwords.ts'
-import { emailKey, findUserByEmail, type User } from './users.ts'
+import { type Attempts, countAttempt, forgetAttempts, takeBackAttempt } from './attempts.ts'
+import { arePassword } from './passwords.ts'
+import { emailKey, findAccounts, type User } from './users.ts'
 
-export type SignIn = { user: User } | { refused: 'wrong' } | { refused: 'throttled'; retryAfterSeconds: number }
+export type SignIn =
+  /** The accounts of the address that have this password: one, as a rule. */
+  { users: [User, ...User[]] } | { refused: 'wrong' } | { refused: 'throttled'; retryAfterSeconds: number }
 
 const windowSeconds = 15 * 60
 /**
- * Failures are counted for an account as tried from one address, and for an address over all accounts. Nobody can use
- * up another address's tries, so an outsider cannot lock a user out.
+ * Failures are counted for an address as tried from one network, and for a network over all addresses. Nobody can use
+ * up another network's attempts, so an outsider cannot lock a user out.
  */
-const limits = { accountFromAddress: 5, address: 50 }
+const limits = { accountFromNetwork: 5, network: 50 }
 
-/** The same answer, after the same work, for an unknown user and a wrong password. */
+/** The same answer, after the same work, for a wrong password and for an address with no, one or several accounts. */
 export const signIn = async (query: Query, from: CalledFrom, email: string, password: string): Promise<SignIn> => {
   const network = networkOf(from.address)
-  const account = hash(`account ${emailKey(email)} from ${network}`)
-  const everyAccount = hash(`address ${network}`)
+  const account = `account ${emailKey(email)} from ${network}`
+  const everyAccount = `address ${network}`
   // Counted before the password is looked at, so that guesses sent all at once are counted too.
-  const onAccount = await countTry(query, account)
-  if (onAccount.tries > limits.accountFromAddress) {
+  const onAccount = await countAttempt(query, account, windowSeconds)
+  if (onAccount.attempts > limits.accountFromNetwork) {
     // One entry a window: whoever is refused must not fill the log.
-    if (onAccount.tries === limits.accountFromAddress + 1) {
-      await note(query, from, await findUserByEmail(query, email), 'throttled')
+    if (onAccount.attempts === limits.accountFromNetwork + 1) {
+      await noteRefusal(query, from, await findAccounts(query, email), 'throttled')
     }
     return throttled(onAccount)
   }
-  const onAddress = await countTry(query, everyAccount)
-  if (onAddress.tries > limits.address) {
-    await takeBack(query, account)
-    if (onAddress.tries === limits.address + 1) await note(query, from, null, 'throttled')
-    return throttled(onAddress)
+  const onNetwork = await countAttempt(query, everyAccount, windowSeconds)
+  if (onNetwork.attempts > limits.network) {
+    await takeBackAttempt(query, account)
+    if (onNetwork.attempts === limits.network + 1) await noteRefusal(query, from, [], 'throttled')
+    return throttled(onNetwork)
   }
-  const user = await findUserByEmail(query, email)
-  const matches = await isPassword(password, user?.passwordHash ?? (await nobodysHash()))
-  if (!user || !matches) {
-    await note(query, from, user, 'failed')
+  const accounts = await findAccounts(query, email)
+  const matches = await arePassword(
+    password,
+    accounts.map(({ passwordHash }) => passwordHash),
+  )
+  const [first, ...others] = accounts.filter((_account, place) => matches[place])
+  if (!first) {
+    await noteRefusal(query, from, accounts, 'failed')
     return { refused: 'wrong' }
   }
-  await query({ text: 'delete from sign_in_failures where key_hash = $1', values: [account] })
-  await takeBack(query, everyAccount)
-  await note(query, from, user, 'succeeded')
-  return { user }
+  await forgetAttempts(query, account)
+  await takeBackAttempt(query, everyAccount)
+  return { users: [first, ...others] }
 }
 
-/** In the tenants of the user. Of somebody unknown nothing is kept that was typed: it may be a password. */
-const note = (query: Query, from: CalledFrom, user: User | null, action: string): Promise<void> => {
-  const author = { kind: 'visitor', ...from } as const
-  const happening = { action, resource: 'sign_ins' }
-  if (user) return auditUser(query, user.id, author, happening)
-  return auditIn(query, installation, author, [{ ...happening, recordId: 'unknown' }])
-}
-
-/** Who has one IPv6 address has its whole /64. */
-export const networkOf = (address: string): string => {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
-  if (!plain.includes(':')) return plain
-  const [head = '', tail = ''] = plain.split('::')
-  const [start, end] = [head, tail].map((part) => part.split(':').filter(Boolean)) as [string[], string[]] // of two parts
-  const zeros = plain.includes('::') ? Array(Math.max(0, 8 - start.length - end.length)).fill('0') : []
-  return [...start, ...zeros, ...end]
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')
-}
-
-let nobody: Promise<string> | undefined
-const nobodysHash = (): Promise<string> => {
-  nobody ??= hashPassword('nobody has this password')
-  return nobody
-}
-
-type Tries = { tries: number; seconds: number }
-
-const throttled = ({ seconds }: Tries): SignIn => ({ refused: 'throttled', retryAfterSeconds: Math.max(seconds, 1) })
+const notedOneByOne = 8
 
 /**
- * SQL: one that begins in the future was left by a clock that was set back since, and would last until then. Not one that
- * begins a moment later: of tries sent all at once the first to be counted need not be the first that began.
+ * In the log of the installation: which tenant was meant is not known, and no tenant may learn that its member has an
+ * account elsewhere. Of somebody unknown nothing is stored that was typed: it may be a password.
+ *
+ * The log keeps entries for ever, and failures are made by anybody. So in a window those of one account, from whatever
+ * networks, are noted one by one while they are few, and then each time they have doubled; all unknown accounts are one.
  */
-const isOpen = `sign_in_failures.first_at > now() - $2 * interval '1 second'
-  and sign_in_failures.first_at <= now() + interval '1 minute'`
-
-/** How many there were in the window with this one, and the seconds until the window ends. */
-const countTry = async (query: Query, key: Buffer): Promise<Tries> => {
-  const [counted] = await query<Tries>({
-    text: `insert into sign_in_failures (key_hash, failures, first_at) values ($1, 1, now())
-      on conflict (key_hash) do update set
-        failures = case when ${isOpen} then sign_in_failures.failures + 1 else 1 end,
-        first_at = case when ${isOpen} then sign_in_failures.first_at else now() end
-      returning failures as tries, ceil(extract(epoch from first_at + $2 * interval '1 second' - now()))::integer as seconds`,
-    values: [key, windowSeconds],
-  })
-  if (!counted) throw new Error('the try was not counted')
-  return counted
+const noteRefusal = async (query: Query, from: CalledFrom, [account]: User[], action: string): Promise<void> => {
+  const recordId = account?.id ?? 'unknown'
+  const { attempts } = await countAttempt(query, `noted ${recordId}`, windowSeconds)
+  if (attempts > notedOneByOne && !Number.isInteger(Math.log2(attempts))) return
+  const after = attempts > notedOneByOne ? JSON.stringify({ failures: attempts }) : null
+  await auditIn(query, installation, { kind: 'visitor', ...from }, [{ action, resource: 'sign_ins', recordId, after }])
 }
 
-const takeBack = (query: Query, key: Buffer) =>
-  query({ text: 'update sign_in_failures set failures = failures - 1 where key_hash = $1', values: [key] })
+/** In the log of the tenant in which the user begins to work. */
+export const noteSignIn = (query: Query, from: Author, tenantId: string, userId: string): Promise<void> =>
+  auditIn(query, tenantId, from, [{ action: 'succeeded', resource: 'sign_ins', recordId: userId }])
 
-/** Their window ended long ago. */
-export const deleteOldFailures = async (query: Query): Promise<void> => {
-  await query({ text: `delete from sign_in_failures where first_at < now() - interval '1 day'` })
-}
-
-const hash = (text: string): Buffer => createHash('sha256').update(text).digest()
+const throttled = ({ seconds }: Attempts): SignIn => ({ refused: 'throttled', retryAfterSeconds: Math.max(seconds, 1) })

@@ -39,6 +39,12 @@ export const findTenant = async (query: Query, slug: string): Promise<Tenant> =>
   return tenant
 }
 
+export const findTenantById = async (query: Query, id: string): Promise<Tenant> => {
+  const [tenant] = await query<Tenant>({ text: `select ${columns} from tenants where id = $1`, values: [id] })
+  if (!tenant) throw new Error('the tenant vanished')
+  return tenant
+}
+
 /**
  * Deletes a tenant and all that is its own, within a transaction of that very tenant. Every statement names it, beside
  * the policies that hold the transaction to it; they keep the audit log of a real tenant. In one go, so for small tenants.

@@ -1,4 +1,3 @@
-import type { Role } from '@masthead/contract'
 import { type Author, operator } from '../audit/author.ts'
 import { auditUser } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
@@ -6,183 +5,25 @@ import { isUuid, newId } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
 import { noteChange } from './changes.ts'
 import { signOutOfConsole } from './consents.ts'
-import { hashPassword } from './passwords.ts'
+import { endCredentials } from './credentials.ts'
+import { hashPassword, noPassword } from './passwords.ts'
 
-/** A user as a member of one tenant. */
-export type Member = {
+/** An account with which somebody signs in. */
+export type User = {
   id: string
   email: string
   name: string
-  role: Role
-  legacyUserId: string | null
-  createdAt: Date
+  passwordHash: string
+  /** The only tenant of an account whose address nobody has proven; null once the address is proven. */
+  tenantId: string | null
 }
+
+const userColumns = 'id, email, name, password_hash as "passwordHash", tenant_id as "tenantId"'
 
 /** Two spellings with one key are one address. */
 export const emailKey = (email: string): string => email.normalize('NFC').toLowerCase()
 
-const memberColumns = `users.id, users.email, users.name, memberships.role,
-  memberships.legacy_user_id as "legacyUserId", memberships.created_at as "createdAt"`
-
-export type NewMember = {
-  tenantId: string
-  email: string
-  name: string
-  role: Role
-  legacyUserId?: string | null
-  /** Its name at the outside issuer. */
-  subject?: string | null
-  password: string
-  /** Somebody who is known by this address has a password of their own. */
-  mustBeNew?: boolean
-}
-
-/** Makes the user and the membership; a user who is already known from another tenant keeps name and password. */
-export const createMember = async (query: Query, author: Author, member: NewMember): Promise<Member> => {
-  if (!/^[^\s@]+@[^\s@]+$/.test(member.email)) throw new Refusal(`"${member.email}" is not an e-mail address`)
-  if (member.name.trim() === '') throw new Refusal('a user needs a name')
-  if (member.subject) await refuseTaken(query, member.subject, member.email)
-  const [user] = await query<{ id: string }>({
-    text: `insert into users (id, email, email_key, name, password_hash, subject) values ($1, $2, $3, $4, $5, $6)
-      on conflict (email_key) do ${member.mustBeNew ? 'nothing' : 'update set email_key = excluded.email_key'} returning id`,
-    values: [
-      ...[newId(), member.email, emailKey(member.email), member.name, await hashPassword(member.password)],
-      member.subject ?? null,
-    ],
-  })
-  if (!user) throw new Refusal('somebody has just taken this address: open the link again')
-  const added = await query({
-    text: `insert into memberships (tenant_id, user_id, role, legacy_user_id) values ($1, $2, $3, $4)
-      on conflict do nothing returning user_id`,
-    values: [member.tenantId, user.id, member.role, member.legacyUserId ?? null],
-  })
-  if (added.length === 0) throw new Refusal(`${member.email} is already a member of this tenant`)
-  const made = await findMember(query, member.tenantId, member.email)
-  await noteChange(query, member.tenantId, author, { ...about(made), action: 'added', after: JSON.stringify(made) })
-  return made
-}
-
-const about = ({ id }: Member) => ({ resource: 'members', recordId: id })
-
-export const listMembers = (query: Query, tenantId: string): Promise<Member[]> =>
-  query<Member>({
-    text: `select ${memberColumns} from memberships join users on users.id = memberships.user_id
-      where memberships.tenant_id = $1 order by users.email_key`,
-    values: [tenantId],
-  })
-
-export const findMember = async (query: Query, tenantId: string, email: string): Promise<Member> => {
-  const [member] = await query<Member>({
-    text: `select ${memberColumns} from memberships join users on users.id = memberships.user_id
-      where memberships.tenant_id = $1 and users.email_key = $2`,
-    values: [tenantId, emailKey(email)],
-  })
-  if (!member) throw new Refusal(`${email} is not a member of this tenant; \`masthead user list\` shows who is`)
-  return member
-}
-
-export const findMemberById = async (query: Query, tenantId: string, userId: string): Promise<Member | null> => {
-  if (!isUuid(userId)) return null
-  const [member] = await query<Member>({
-    text: `select ${memberColumns} from memberships join users on users.id = memberships.user_id
-      where memberships.tenant_id = $1 and users.id = $2`,
-    values: [tenantId, userId],
-  })
-  return member ?? null
-}
-
-export const findAdmins = (query: Query, tenantId: string, most: number): Promise<{ name: string; email: string }[]> =>
-  query<{ name: string; email: string }>({
-    text: `select users.name, users.email from memberships join users on users.id = memberships.user_id
-      where memberships.tenant_id = $1 and memberships.role = 'admin' order by users.email_key limit $2`,
-    values: [tenantId, most],
-  })
-
-/** Until the transaction ends nobody else changes who the admins are. */
-export const isLastAdmin = async (query: Query, tenantId: string, userId: string): Promise<boolean> => {
-  const admins = await query<{ id: string }>({
-    text: `select user_id as id from memberships where tenant_id = $1 and role = 'admin' order by user_id for update`,
-    values: [tenantId],
-  })
-  return admins.length <= 1 && admins.every(({ id }) => id === userId)
-}
-
-export const isMember = async (query: Query, tenantId: string, email: string): Promise<boolean> =>
-  (
-    await query({
-      text: `select 1 from memberships join users on users.id = memberships.user_id
-        where memberships.tenant_id = $1 and users.email_key = $2`,
-      values: [tenantId, emailKey(email)],
-    })
-  ).length > 0
-
-export type Membership = { id: string; slug: string; name: string; role: Role }
-
-/** The tenants of a user, by name. */
-export const findMemberships = (query: Query, userId: string): Promise<Membership[]> =>
-  query<Membership>({
-    text: `select tenants.id, tenants.slug, tenants.name, memberships.role
-      from memberships join tenants on tenants.id = memberships.tenant_id
-      where memberships.user_id = $1 order by tenants.name, tenants.id`,
-    values: [userId],
-  })
-
-export const setLegacyUserId = async (
-  query: Query,
-  author: Author,
-  tenantId: string,
-  email: string,
-  legacyUserId: string | null,
-): Promise<Member> => {
-  const before = await findMember(query, tenantId, email)
-  await query({
-    text: 'update memberships set legacy_user_id = $3 where tenant_id = $1 and user_id = $2',
-    values: [tenantId, before.id, legacyUserId],
-  })
-  const after = { ...before, legacyUserId }
-  const values = { before: JSON.stringify(before), after: JSON.stringify(after) }
-  await noteChange(query, tenantId, author, { ...about(after), action: 'legacy_user_changed', ...values })
-  return after
-}
-
-/** What an admin has begun ends with the role. */
-const withdrawInvitationsBy = (query: Query, tenantId: string, userId: string) =>
-  query({ text: 'delete from invitations where tenant_id = $1 and invited_by = $2', values: [tenantId, userId] })
-
-export const setRole = async (
-  query: Query,
-  author: Author,
-  tenantId: string,
-  email: string,
-  role: Role,
-): Promise<Member> => {
-  const before = await findMember(query, tenantId, email)
-  await query({
-    text: 'update memberships set role = $3 where tenant_id = $1 and user_id = $2',
-    values: [tenantId, before.id, role],
-  })
-  if (role !== 'admin') await withdrawInvitationsBy(query, tenantId, before.id)
-  const after = await findMember(query, tenantId, email)
-  const values = { before: JSON.stringify(before), after: JSON.stringify(after) }
-  await noteChange(query, tenantId, author, { ...about(after), action: 'role_changed', ...values })
-  return after
-}
-
-/** Ends the membership and, with it, every personal access token of it. */
-export const removeMember = async (query: Query, author: Author, tenantId: string, email: string): Promise<Member> => {
-  const member = await findMember(query, tenantId, email)
-  await withdrawInvitationsBy(query, tenantId, member.id)
-  await query({
-    text: 'delete from memberships where tenant_id = $1 and user_id = $2',
-    values: [tenantId, member.id],
-  })
-  await noteChange(query, tenantId, author, { ...about(member), action: 'removed', before: JSON.stringify(member) })
-  return member
-}
-
-export type User = { id: string; email: string; name: string; passwordHash: string }
-
-const userColumns = 'id, email, name, password_hash as "passwordHash"'
+export const isEmail = (text: string): boolean => /^[^\s@\0]+@[^\s@\0]+$/.test(text)
 
 export const findUser = async (query: Query, id: string): Promise<User | null> => {
   if (!isUuid(id)) return null
@@ -190,44 +31,129 @@ export const findUser = async (query: Query, id: string): Promise<User | null> =
   return user ?? null
 }
 
-export const findUserByEmail = async (query: Query, email: string): Promise<User | null> => {
-  if (email.includes('\0')) return null
-  const [user] = await query<User>({
-    text: `select ${userColumns} from users where email_key = $1`,
+/** All accounts of an address: the proven one first, if there is one, then at most one for each tenant. */
+export const findAccounts = async (query: Query, email: string): Promise<User[]> =>
+  email.includes('\0')
+    ? []
+    : query<User>({
+        text: `select ${userColumns} from users where email_key = $1 order by tenant_id is not null, created_at, id`,
+        values: [emailKey(email)],
+      })
+
+export const findProvenUser = async (query: Query, email: string): Promise<User | null> =>
+  (await findAccounts(query, email)).find(({ tenantId }) => tenantId === null) ?? null
+
+/** Until the transaction ends nobody else makes, proves or ends an account of this address. */
+export const holdAddress = (query: Query, email: string): Promise<unknown> =>
+  query({
+    text: `select pg_advisory_xact_lock(hashtextextended('masthead address ' || $1, 0))`,
     values: [emailKey(email)],
   })
-  return user ?? null
+
+/** To be called before a transaction begins: it takes processor time, and waits for its turn. */
+export const hashPasswordOf = async (query: Query, email: string, password: string): Promise<string> => {
+  const [sibling] = await findAccounts(query, email)
+  return hashPassword(password, sibling?.passwordHash)
 }
 
-/** Whoever knew the old password is signed out. */
-export const setPassword = async (query: Query, email: string, password: string): Promise<void> => {
-  const [changed] = await query<{ id: string }>({
-    text: 'update users set password_hash = $2 where email_key = $1 returning id',
-    values: [emailKey(email), await hashPassword(password)],
+export type NewUser = {
+  email: string
+  name: string
+  passwordHash: string
+  /** Its name at the outside issuer. */
+  subject?: string | null
+  /** The tenant to which an unproven account belongs; null when the address is proven. */
+  tenantId: string | null
+}
+
+export const createUser = async (query: Query, given: NewUser): Promise<User> => {
+  const { email, name, passwordHash, subject = null, tenantId } = given
+  if (!isEmail(email)) throw new Refusal(`"${email}" is not an e-mail address`)
+  if (name.trim() === '') throw new Refusal('a user needs a name')
+  if (subject !== null) await refuseTaken(query, subject)
+  const [user] = await query<User>({
+    text: `insert into users (id, email, email_key, name, password_hash, subject, tenant_id)
+      values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning ${userColumns}`,
+    values: [newId(), email, emailKey(email), name, passwordHash, subject, tenantId],
   })
-  if (!changed) throw new Refusal(`there is no user ${email}`)
-  await signOutOfConsole(query, operator, changed.id, null)
-  await auditUser(query, changed.id, operator, { action: 'password_changed', resource: 'users' })
+  if (!user) throw new Refusal(`${email} has an account already`)
+  return user
+}
+
+/** Removes an account that has no membership any more, with its sessions. The audit log can still tell who it was. */
+export const endUser = async (query: Query, { id }: { id: string }): Promise<void> => {
+  await query({ text: `delete from authorization_state where account_id = $1::text`, values: [id] })
+  await query({
+    text: `with removed as (delete from users where id = $1 returning id, email, name)
+      insert into former_users (id, email, name) select id, email, name from removed`,
+    values: [id],
+  })
+}
+
+/**
+ * The address is proven, and this is the account of its owner. It takes over the memberships of the unproven accounts of
+ * the address, whose credentials end: who set them may have been anybody. Answers the tenants that it took over.
+ */
+export const proveAddress = async (query: Query, author: Author, owner: User): Promise<string[]> => {
+  const others = (await findAccounts(query, owner.email)).filter(({ id }) => id !== owner.id)
+  if (others.some(({ tenantId }) => tenantId === null)) throw new Refusal(`${owner.email} has a proven account already`)
+  await query({ text: 'update users set tenant_id = null where id = $1', values: [owner.id] })
+  const tenants: string[] = []
+  for (const { id, tenantId } of others) {
+    if (tenantId === null) continue
+    await endCredentials(query, author, id)
+    await query({
+      text: `insert into memberships (tenant_id, user_id, role, legacy_user_id, created_at)
+        select tenant_id, $3, role, legacy_user_id, created_at from memberships where tenant_id = $1 and user_id = $2
+        on conflict do nothing`,
+      values: [tenantId, id, owner.id],
+    })
+    await query({ text: 'delete from invitations where tenant_id = $1 and invited_by = $2', values: [tenantId, id] })
+    await query({ text: 'delete from memberships where tenant_id = $1 and user_id = $2', values: [tenantId, id] })
+    const after = JSON.stringify({ userId: owner.id })
+    await noteChange(query, tenantId, author, { action: 'taken_over', resource: 'members', recordId: id, after })
+    await endUser(query, { id })
+    tenants.push(tenantId)
+  }
+  return tenants
+}
+
+/** Nobody knows the password any longer that was set before an identity provider vouched for the address. */
+export const closePassword = async (query: Query, author: Author, { id }: User): Promise<void> => {
+  await query({ text: 'update users set password_hash = $2 where id = $1', values: [id, noPassword] })
+  await signOutOfConsole(query, author, id, null)
+}
+
+/** Ends everything that the old password gave, but for the tokens that the user keeps. */
+export const setPassword = async (
+  query: Query,
+  author: Author,
+  { id }: User,
+  passwordHash: string,
+  kept: readonly string[] = [],
+): Promise<void> => {
+  await query({ text: 'update users set password_hash = $2 where id = $1', values: [id, passwordHash] })
+  await endCredentials(query, author, id, kept)
+  await auditUser(query, id, author, { action: 'password_changed', resource: 'users' })
 }
 
 /** The name of a user at the outside issuer, which the operator alone may say. */
-export const setSubject = async (query: Query, email: string, subject: string): Promise<void> => {
-  await refuseTaken(query, subject, email)
-  const [changed] = await query<{ id: string; former: string | null }>({
-    text: `with former as (select id, subject from users where email_key = $1 for update)
-      update users set subject = $2 from former where users.id = former.id returning users.id, former.subject as former`,
-    values: [emailKey(email), subject],
+export const setSubject = async (query: Query, { id }: User, subject: string): Promise<void> => {
+  await refuseTaken(query, subject, id)
+  const [changed] = await query<{ former: string | null }>({
+    text: `with former as (select id, subject from users where id = $1 for update)
+      update users set subject = $2 from former where users.id = former.id returning former.subject as former`,
+    values: [id, subject],
   })
-  if (!changed) throw new Refusal(`there is no user ${email}`)
-  const values = { before: JSON.stringify({ subject: changed.former }), after: JSON.stringify({ subject }) }
-  await auditUser(query, changed.id, operator, { action: 'subject_changed', resource: 'users', ...values })
+  const values = { before: JSON.stringify({ subject: changed?.former }), after: JSON.stringify({ subject }) }
+  await auditUser(query, id, operator, { action: 'subject_changed', resource: 'users', ...values })
   await query({ text: 'select stamp_identity()' })
 }
 
-const refuseTaken = async (query: Query, subject: string, email: string): Promise<void> => {
-  const taken = await query({
-    text: 'select id from users where subject = $1 and email_key <> $2',
-    values: [subject, emailKey(email)],
+const refuseTaken = async (query: Query, subject: string, userId: string | null = null): Promise<void> => {
+  const [taken] = await query<{ email: string }>({
+    text: 'select email from users where subject = $1 and id is distinct from $2',
+    values: [subject, userId],
   })
-  if (taken.length > 0) throw new Refusal(`another user has the subject "${subject}"`)
+  if (taken) throw new Refusal(`another account, of ${taken.email}, has the subject "${subject}"`)
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { errors, JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
 import { Problem } from '../problem.ts'
+import { EndedToken } from './principal.ts'
 
 export type VerifiedJwt = { header: { typ?: string | undefined; alg: string }; claims: JWTPayload & { exp: number } }
 
@@ -36,6 +37,8 @@ export class VerifiedJwts {
       const { exp = 0 } = payload // required above
       return { header: protectedHeader, claims: { ...payload, exp } }
     } catch (error) {
+      // The signature was right.
+      if (error instanceof errors.JWTExpired) throw new EndedToken('This access token has expired.')
       if (error instanceof errors.JOSEError) throw new Problem('invalid_token', reasonOf(error, errors))
       throw error
     }
@@ -43,7 +46,6 @@ export class VerifiedJwts {
 }
 
 const reasonOf = (error: errors.JOSEError, kinds: typeof errors): string => {
-  if (error instanceof kinds.JWTExpired) return 'This access token has expired.'
   if (error instanceof kinds.JWTClaimValidationFailed) {
     return error.claim === 'aud'
       ? 'This access token is for another resource.'

@@ -6,9 +6,11 @@ import type { Query } from '../database/connection.ts'
 import { createToken, revokeToken } from '../identity/access-tokens.ts'
 import { registerApplication, setApplicationDisabled } from '../identity/applications.ts'
 import { storeConsent, withdrawConsent } from '../identity/consents.ts'
+import { addMember, createMember, type Member, type NewMember } from '../identity/members.ts'
+import { noPassword } from '../identity/passwords.ts'
 import { allScopes } from '../identity/roles.ts'
 import { loadSigningKeys } from '../identity/signing-keys.ts'
-import { createMember } from '../identity/users.ts'
+import { findProvenUser } from '../identity/users.ts'
 import { newId } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
 import { type Canary, newCanaryEmail } from './canaries.ts'
@@ -56,14 +58,21 @@ type Members = Record<Role, string>
 const makeMembers = async (query: Query, canary: Canary, everywhere: string): Promise<Members> => {
   const members: Partial<Members> = {}
   for (const role of roles) {
-    const { id } = await createMember(query, operator, {
+    const { id } = await makeMember(query, {
       ...{ tenantId: canary.id, role, name: `${canary.mark}-0`, legacyUserId: `${canary.mark}-0` },
-      ...{ email: role === 'admin' ? everywhere : newCanaryEmail(), password: randomBytes(32).toString('hex') },
+      ...(role === 'admin' ? { email: everywhere, isProven: true } : { email: newCanaryEmail() }),
+      passwordHash: noPassword,
     })
     members[role] = id
     if (role !== 'admin') canary.ids.add(id)
   }
   return members as Members // filled by the loop
+}
+
+/** Somebody who is a member of another canary already has one account for both. */
+const makeMember = async (query: Query, member: NewMember): Promise<Member> => {
+  const known = await findProvenUser(query, member.email)
+  return known ? addMember(query, operator, known, member) : createMember(query, operator, member)
 }
 
 const personalTokens = async (query: Query, canary: Canary, members: Members): Promise<CanaryToken[]> => {

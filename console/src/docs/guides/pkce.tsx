@@ -148,6 +148,11 @@ const BeforeConsent = ({ endpoints }: { endpoints: Endpoints }) => {
           <a href={`${endpoints.issuer}/.well-known/openid-configuration`}>the metadata</a>. The user signs in if
           necessary, chooses the organisation, and allows or denies what you ask for.
         </p>
+        <p>
+          If the request has a mistake, Masthead shows it to the user and does not send it to your redirect URI, unless
+          the user is signed in and has allowed your application before. With <code>prompt=none</code> your application
+          is called back only while somebody is signed in.
+        </p>
         {pending && (
           <Code
             label="Authorization address"

@@ -60,8 +60,9 @@ export const Page = () => (
     </Section>
     <Section title="Reads: If-None-Match">
       <p>
-        Send the <code>ETag</code> of what you have. As long as it is current the answer is 304 without a body, and does
-        not count against your limit.
+        Send the <code>ETag</code> of what you have. As long as it is current the answer is 304 without a body. One from
+        memory does not count against your limit; one with <code>Cache-Control: no-cache</code> does, which{' '}
+        <code>fetch</code> sends by itself unless you name another.
       </p>
       <Example name="unchanged" title="Only if it changed" />
     </Section>

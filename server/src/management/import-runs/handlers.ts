@@ -68,10 +68,7 @@ const begin = async (
   if (bytes === 0) throw new Problem('conflict', 'Nothing of the file has arrived yet.')
   const leave = takePlace(tenant.tenantId)
   if (!leave)
-    throw new Problem(
-      'conflict',
-      'An import or undo runs already, of yours or of too many others: try again in a minute.',
-    )
+    throw new Problem('conflict', 'An import or undo of this organisation is running: wait until it has ended.')
   try {
     const run = await tenant.transaction((query) => takeRun(query, runId))
     if (!run) throw new Problem('conflict', 'This file is being imported already, or has been.')

@@ -31,4 +31,4 @@ export const handlers: Handlers<ManagementResources['imports']> = {
 }
 
 const busy = (): Problem =>
-  new Problem('conflict', 'An import or undo runs already, of yours or of too many others: try again in a minute.')
+  new Problem('conflict', 'An import or undo of this organisation is running: wait until it has ended.')

@@ -1,6 +1,15 @@
 import type { ManagementResources } from '@masthead/contract'
-import { createInvitation, listInvitations, withdrawInvitation } from '../../identity/invitations.ts'
-import { isMember } from '../../identity/users.ts'
+import {
+  countMail,
+  createInvitation,
+  listInvitations,
+  newInvitationSecret,
+  withdrawInvitation,
+} from '../../identity/invitations.ts'
+import { isMember } from '../../identity/members.ts'
+import { findTenantById } from '../../identity/tenants.ts'
+import { emailKey, findUser, isEmail } from '../../identity/users.ts'
+import { invitationMail } from '../../mail/invitation-mail.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
 import { json, notFound, signedInElsewhere, userOf } from '../json-answer.ts'
@@ -8,15 +17,24 @@ import { json, notFound, signedInElsewhere, userOf } from '../json-answer.ts'
 export const handlers: Handlers<ManagementResources['invitations']> = {
   GetInvitations: async ({ tenant }) => json({ items: await listInvitations(tenant.read, tenant.tenantId) }),
 
-  CreateInvitation: ({ tenant: { tenantId, transaction }, principal, writer, issuer, body: { email, role } }) =>
+  CreateInvitation: ({ tenant: { tenantId, transaction }, principal, writer, issuer, mailer, body: { email, role } }) =>
     transaction(async (query) => {
       if (issuer === null) throw signedInElsewhere()
-      if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw invalidProperty('email', 'format', 'This is not an e-mail address.')
+      if (!isEmail(email)) throw invalidProperty('email', 'format', 'This is not an e-mail address.')
       if (await isMember(query, tenantId, email))
         throw new Problem('conflict', `${email} is already a member: change the role instead.`)
-      const given = { tenantId, email, role, invitedBy: userOf(principal) }
-      const { secret, ...invitation } = await createInvitation(query, writer.author, given)
-      return json({ ...invitation, url: `${issuer}/oauth2/invitations/${secret}` })
+      const invitedBy = userOf(principal)
+      const secret = newInvitationSecret()
+      const url = `${issuer}/oauth2/invitations/${secret}`
+      const given = { tenantId, email, role, invitedBy, secret, isMailed: mailer !== null }
+      const invitation = await createInvitation(query, writer.author, given)
+      if (!mailer) return json({ ...invitation, url })
+      await countMail(query, tenantId, email)
+      const [tenant, inviter] = [await findTenantById(query, tenantId), await findUser(query, invitedBy)]
+      // To the key, so that the address that the mail reaches is the one that it proves.
+      const names = { tenant: tenant.name, invitedBy: inviter?.name ?? '' }
+      await mailer.send(invitationMail({ to: emailKey(email), url, ...names }))
+      return json({ ...invitation, url: null })
     }),
 
   WithdrawInvitation: ({ tenant: { tenantId, transaction }, writer, params: { invitationId } }) =>

@@ -1,8 +1,13 @@
 import type { ManagementResources } from '@masthead/contract'
+import type { Query } from '../../database/connection.ts'
 import { signOutOfConsole } from '../../identity/consents.ts'
-import { findAdmins, findMemberships, findUser } from '../../identity/users.ts'
+import { findCredentials } from '../../identity/credentials.ts'
+import { findAdmins, findMemberships } from '../../identity/members.ts'
+import { signIn } from '../../identity/sign-in.ts'
+import { findUser, hashPasswordOf, setPassword } from '../../identity/users.ts'
 import type { Handlers } from '../../operation-call.ts'
-import { json, notFound, userOf } from '../json-answer.ts'
+import { invalidProperty, Problem } from '../../problem.ts'
+import { json, notFound, signedInElsewhere, userOf } from '../json-answer.ts'
 
 export const handlers: Handlers<ManagementResources['me']> = {
   GetMe: async ({ tenant: { read }, principal }) => {
@@ -22,4 +27,29 @@ export const handlers: Handlers<ManagementResources['me']> = {
       const grantId = everywhere ? null : principal.grantId
       return json({ sessions: await signOutOfConsole(query, writer.author, userOf(principal), grantId) })
     }),
+
+  GetCredentials: async ({ tenant: { read }, principal }) => json(await findCredentials(read, userOf(principal))),
+
+  ChangePassword: async ({ tenant, principal, writer, issuer, body: { currentPassword, newPassword, keepTokens } }) => {
+    if (issuer === null) throw signedInElsewhere()
+    const user = await findUser(tenant.read, userOf(principal))
+    if (!user) throw notFound('user')
+    const { address, requestId } = writer.author
+    // Each statement commits, so that a wrong password stays counted.
+    const committed: Query = (statement) => tenant.transaction((query) => query(statement))
+    const outcome = await signIn(committed, { address, requestId }, user.email, currentPassword)
+    if ('refused' in outcome && outcome.refused === 'throttled') throw tooManyPasswords(outcome.retryAfterSeconds)
+    if (!('users' in outcome) || outcome.users.every(({ id }) => id !== user.id))
+      throw invalidProperty('currentPassword', 'wrong', 'This is not your current password.')
+    const passwordHash = await hashPasswordOf(tenant.read, user.email, newPassword)
+    return tenant.transaction(async (query) => {
+      await setPassword(query, writer.author, user, passwordHash, keepTokens)
+      return json(await findCredentials(query, user.id))
+    })
+  },
 }
+
+const tooManyPasswords = (seconds: number): Problem =>
+  new Problem('too_many_requests', `Too many wrong passwords: try again in ${Math.ceil(seconds / 60)} minutes.`, {
+    headers: { 'retry-after': String(seconds) },
+  })

@@ -8,7 +8,8 @@ import {
   removeMember,
   setLegacyUserId,
   setRole,
-} from '../../identity/users.ts'
+} from '../../identity/members.ts'
+import { holdAddress } from '../../identity/users.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
 import { json, notFound } from '../json-answer.ts'
@@ -16,7 +17,7 @@ import { json, notFound } from '../json-answer.ts'
 export const handlers: Handlers<ManagementResources['members']> = {
   GetMembers: async ({ tenant }) => {
     const members = await listMembers(tenant.read, tenant.tenantId)
-    return json({ items: members.map(shown) })
+    return json({ items: members.map(({ isProven: _, ...member }) => shown(member)) })
   },
 
   UpdateMember: ({ tenant: { tenantId, transaction }, writer, params: { userId }, body: { role, legacyUserId } }) =>
@@ -42,6 +43,8 @@ export const handlers: Handlers<ManagementResources['members']> = {
 const find = async (query: Query, tenantId: string, userId: string): Promise<Member> => {
   const member = await findMemberById(query, tenantId, userId)
   if (!member) throw notFound('member')
+  // Before its membership is locked, as whoever proves the address does.
+  await holdAddress(query, member.email)
   return member
 }
 

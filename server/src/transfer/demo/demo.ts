@@ -5,10 +5,11 @@ import { operator } from '../../audit/author.ts'
 import type { Query } from '../../database/connection.ts'
 import type { Database } from '../../database/database.ts'
 import { createToken } from '../../identity/access-tokens.ts'
+import { createMember, findMember, isMember } from '../../identity/members.ts'
 import { Principals, presented } from '../../identity/principal.ts'
 import { allScopes } from '../../identity/roles.ts'
 import { createTenant, listTenants, type Tenant } from '../../identity/tenants.ts'
-import { createMember, isMember, setPassword } from '../../identity/users.ts'
+import { findUser, hashPasswordOf, setPassword } from '../../identity/users.ts'
 import { newId } from '../../records/identifiers.ts'
 import { type Fields, insertRecords } from '../../records/write.ts'
 import { Refusal } from '../../refusal.ts'
@@ -130,10 +131,12 @@ const keptPassword = async (database: Database, tenant: Tenant, dataDirectory: s
   const isKnown = await isMember(database.query, tenant.id, demoEmail)
   if (kept !== '' && isKnown) return kept
   const password = randomBytes(9).toString('base64url')
-  const member = { tenantId: tenant.id, email: demoEmail, name: 'Demo', role: 'admin', password } as const
+  const passwordHash = await hashPasswordOf(database.query, demoEmail, password)
+  const member = { tenantId: tenant.id, email: demoEmail, name: 'Demo', role: 'admin', passwordHash } as const
   await database.transaction(async (query) => {
-    if (isKnown) await setPassword(query, demoEmail, password)
-    else await createMember(query, operator, member)
+    if (!isKnown) return createMember(query, operator, member)
+    const user = await findUser(query, (await findMember(query, tenant.id, demoEmail)).id)
+    return user && setPassword(query, operator, user, passwordHash)
   })
   await writeFile(file, password, { mode: 0o600 })
   return password

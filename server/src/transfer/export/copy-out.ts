@@ -1,17 +1,24 @@
 import type { ResourceName } from '@masthead/contract'
+import pg from 'pg'
 import { tables } from '../../records/tables.ts'
 import { type Column, transferColumns } from '../columns.ts'
 import type { FileFormat } from '../files/file-names.ts'
+import { riskyBeginning } from '../files/spreadsheet-cells.ts'
 
 /**
  * The statement that writes every record of a resource by position: deleted and hidden ones too. Values look as in the
  * API, whatever the settings of the database.
  */
-export const copyOut = (resource: ResourceName, format: FileFormat): string => {
+export const copyOut = (resource: ResourceName, format: FileFormat, forSpreadsheet = false): string => {
   const columns = transferColumns[resource]
   if (format === 'csv') {
-    const cells = columns.map((column) => csvValue(resource, column))
-    return `copy (${inOrder(resource, cells.join(', '))}) to stdout (format csv, encoding 'UTF8')`
+    const cells = columns.map((column) => {
+      const value = csvValue(resource, column)
+      return forSpreadsheet && column.kind === 'text' ? spreadsheetText(value) : value
+    })
+    // A spreadsheet may take what is not quoted apart at other delimiters, too.
+    const quoting = forSpreadsheet ? ', force_quote *' : ''
+    return `copy (${inOrder(resource, cells.join(', '))}) to stdout (format csv, encoding 'UTF8'${quoting})`
   }
   const members = columns.map((column) => `${jsonValue(resource, column)} as "${column.field}"`)
   const lines = inOrder(resource, 'row_to_json(record)', `cross join lateral (select ${members.join(', ')}) as record`)
@@ -31,6 +38,10 @@ const inOrder = (resource: ResourceName, values: string, more = ''): string => {
 
 const csvValue = (resource: ResourceName, column: Column): string =>
   column.kind === 'boolean' ? `${resource}.${column.column}::text` : jsonValue(resource, column)
+
+/** As `spreadsheetCell` makes it. Numbers, dates and the like have no beginning that matters, or are numbers there as well. */
+const spreadsheetText = (value: string): string =>
+  `case when ${value} ~ ${pg.escapeLiteral(riskyBeginning)} then '''' || ${value} else ${value} end`
 
 const jsonValue = (resource: ResourceName, { column, kind }: Column): string => {
   const value = `${resource}.${column}`

@@ -262,6 +262,59 @@ describe('an export', { concurrency: 2 }, () => {
     }
   })
 
+  test('for spreadsheets marks what they would take for a formula, in a way that can be taken back', async () => {
+    const own = await service.newTenant()
+    const texts = [
+      ...hostileTexts,
+      '=HYPERLINK("http://a.example")',
+      '+49 30',
+      '-1',
+      '@a',
+      '\ta',
+      '\ra',
+      '\na',
+      '＝1',
+      "'",
+      'a;=1',
+    ]
+    await own.add('publications', [samplePublication('P-1')])
+    await own.add('accounts', [sampleAccount('=A-1')])
+    await own.add(
+      'contacts',
+      texts.map((text) => sampleContact('=A-1', { notes: text })),
+    )
+    await own.add('invoices', [sampleInvoice('=A-1', null, { total: '-12.50' })])
+    const [exact, marked] = [newFolder(), newFolder()]
+    await exportTo(exact, own)
+    await exportTo(marked, own, '--spreadsheet')
+    const bytes = await readFile(join(marked, 'contacts.csv'), 'utf8')
+    assert.ok(bytes.startsWith('\uFEFFid,'))
+    assert.match(bytes, /"a;=1"/)
+    const isMarked = /^[=+@\t\r\n＝＋－＠'-]/
+    for (const resource of transferOrder) {
+      const cells = await readCsv(marked, resource)
+      const isText = (field: string) =>
+        transferColumns[resource].some((column) => column.field === field && column.kind === 'text')
+      const expected = (await readCsv(exact, resource)).map((record) =>
+        Object.fromEntries(
+          Object.entries(record).map(([field, value]) => [
+            field,
+            typeof value === 'string' && isText(field) && isMarked.test(value) ? `'${value}` : value,
+          ]),
+        ),
+      )
+      assert.deepEqual(cells, expected)
+    }
+    assert.equal((await readCsv(marked, 'invoices'))[0]?.total, '-12.50')
+    assert.equal((await readCsv(marked, 'invoices'))[0]?.accountId, `'=A-1`)
+    const notes = (await readCsv(marked, 'contacts')).map((contact) => String(contact.notes).replace(/^'/, ''))
+    assert.deepEqual(notes, texts)
+    await refused(
+      '--spreadsheet is for CSV files; leave it out, or --format',
+      ...([newFolder(), own, '--spreadsheet', '--format', 'ndjson'] as const),
+    )
+  })
+
   test('says what it wrote, in words and as JSON', async () => {
     const folder = join(newFolder(), 'made', 'on the way')
     const words = await exportTo(folder, tenant, '--gzip')

@@ -17,6 +17,8 @@ export type ExportRequest = {
   folder: string
   format: FileFormat
   gzip: boolean
+  /** Whether people open the files in a spreadsheet, which must not take a text for a formula. CSV only. */
+  spreadsheet: boolean
   /** Whether files of the same names may be replaced. */
   replace: boolean
   /** Stops it. */
@@ -74,11 +76,13 @@ const writeFile = async (
   total: number,
   request: ExportRequest,
 ): Promise<CopyToStreamQuery> => {
-  const { format, gzip, signal, onProgress } = request
-  const copied = client.query(copyTo(copyOut(resource, format)))
+  const { format, gzip, spreadsheet, signal, onProgress } = request
+  const copied = client.query(copyTo(copyOut(resource, format, spreadsheet)))
   // The connection speaks to it even when the writing has failed and nobody listens any more.
   copied.on('error', () => {})
-  const header = format === 'csv' ? csvLine(transferColumns[resource].map(({ field }) => field)) : ''
+  const names = format === 'csv' ? csvLine(transferColumns[resource].map(({ field }) => field)) : ''
+  // By the mark Excel knows that it is UTF-8.
+  const header = spreadsheet ? `\uFEFF${names}` : names
   const counted = withHeader(header, (lines) => onProgress(resource, lines, total))
   const file = folder.write(nameOf(resource, request))
   // The header of gzip has no time and no name: the same records are the same bytes.

@@ -5,9 +5,9 @@ import fc from 'fast-check'
 import { Refusal } from '../../refusal.ts'
 import { type CsvRow, CsvRows, csvLine } from './csv-rows.ts'
 
-const read = (pieces: Iterable<string>): CsvRow[] => {
+const read = (millions: Iterable<string>): CsvRow[] => {
   const reader = new CsvRows('t.csv')
-  return [...[...pieces].flatMap((piece) => reader.push(piece)), ...reader.end()]
+  return [...[...millions].flatMap((million) => reader.push(million)), ...reader.end()]
 }
 const cellsOf = (text: string) => read([text]).map(({ cells }) => cells)
 
@@ -126,9 +126,29 @@ describe('a row', () => {
     const tooLong = new Refusal('the row on line 3 of t.csv is longer than 16 MiB: is a quote left open?')
     for (const end of [million, `${million}\n`, `${million},1\n`]) assert.throws(() => read16('y', end), tooLong)
     for (const end of [million, `${million}"\n`, `\n${million}`]) assert.throws(() => read16('"', end), tooLong)
+    assert.throws(() => read16('"', '"'.repeat(1 << 21)), tooLong)
     assert.equal(read16('', `${million}\n`)[0]?.cells[0]?.length, 16 << 20)
     assert.equal(read16('"', `${million.slice(2)}"\n1,2`)[0]?.cells[0]?.length, (16 << 20) - 2)
   })
+
+  test('of more than 10,000 cells is refused, quoted or not, and one of so many is read', () => {
+    const row = (count: number, cell: string) => `a,b\n${`${cell},`.repeat(count - 1)}${cell}\n`
+    for (const cell of ['', '1', '"1"']) {
+      assert.equal(cellsOf(row(10_000, cell))[1]?.length, 10_000)
+      assert.throws(
+        () => cellsOf(row(10_001, cell)),
+        new Refusal('the row on line 2 of t.csv has more than 10,000 cells: is it a table?'),
+      )
+    }
+  })
+})
+
+test('blank lines are counted as rows, and those above the header as lines', () => {
+  const reader = new CsvRows('t.csv')
+  assert.deepEqual(reader.push('\n\r\n'.repeat(1 << 20)), [])
+  assert.equal(reader.count, 2 << 20)
+  assert.deepEqual(reader.push('a,b\n\n\n1,2\n').at(-1), { line: (2 << 20) + 4, cells: ['1', '2'] })
+  assert.equal(reader.count, (2 << 20) + 4)
 })
 
 test('the delimiter is the one that the header has most of outside quotes', () => {
@@ -215,9 +235,9 @@ describe('whatever the table', () => {
     fc.assert(property, { numRuns: 1_000 })
   })
 
-  test('the pieces in which any text comes change nothing', () => {
-    const pieces = fc.constantFrom('"', '"', '""', ',', ';', '\n', '\r\n', '\r', 'a', 'b,c', '"d"', '😀', ' ')
-    const property = fc.property(fc.array(pieces, { maxLength: 40 }), anyPlaces, (parts, places) => {
+  test('the millions in which any text comes change nothing', () => {
+    const millions = fc.constantFrom('"', '"', '""', ',', ';', '\n', '\r\n', '\r', 'a', 'b,c', '"d"', '😀', ' ')
+    const property = fc.property(fc.array(millions, { maxLength: 40 }), anyPlaces, (parts, places) => {
       const text = parts.join('')
       const outcome = (given: Iterable<string>): unknown => {
         try {

@@ -15,8 +15,12 @@ type Dialect = { delimiter: string; lineEnd: '\n' | '\r' }
 /** In characters; a quote left open would else take in the whole file. */
 export const longestRow = 16 * 1024 * 1024
 
+/** Of a row: cells, or values of a JSON object. */
+export const mostCells = 10_000
+
 const quote = 0x22
 const carriageReturn = 0x0d
+const lineFeed = 0x0a
 const delimiters = [',', ';', '\t']
 
 /** The rows of a CSV file (RFC 4180), the header included, from its text in pieces of any size. */
@@ -26,11 +30,17 @@ export class CsvRows {
   /** From the beginning of the first row that is not complete. */
   #text = ''
   #line = 1
+  #count = 0
   /** A row that spans many pieces is looked at again only when its text has doubled. */
   #enough = 0
 
   constructor(name: string) {
     this.#name = name
+  }
+
+  /** How many rows it has read, blank lines among them: they cost time, too. */
+  get count(): number {
+    return this.#count
   }
 
   push(text: string): CsvRow[] {
@@ -44,6 +54,7 @@ export class CsvRows {
   }
 
   #take(isEnd: boolean): CsvRow[] {
+    if (!this.#dialect) this.#passBlankLines()
     this.#dialect ??= noticeDialect(this.#text, isEnd)
     const rows: CsvRow[] = []
     const end = this.#dialect ? this.#takeRows(this.#text, this.#dialect, isEnd, rows) : 0
@@ -51,6 +62,17 @@ export class CsvRows {
     if (this.#text.length > longestRow) throw this.#tooLong()
     this.#enough = Math.min(this.#text.length * 2, longestRow + 1)
     return rows
+  }
+
+  /** Those above the header. */
+  #passBlankLines(): void {
+    let at = 0
+    for (; ; this.#line++, this.#count++) {
+      if (this.#text.charCodeAt(at) === lineFeed) at++
+      else if (this.#text.startsWith('\r\n', at)) at += 2
+      else break
+    }
+    this.#text = this.#text.slice(at)
   }
 
   /** Answers where the first row begins that is not complete. */
@@ -67,6 +89,8 @@ export class CsvRows {
         }
         if (row.end === text.length && !row.endsLine && !isEnd) return at
         if (row.end - at > longestRow) throw this.#tooLong()
+        if (row.cells.length > mostCells) throw this.#tooManyCells()
+        this.#count++
         rows.push(this.#rowOf(row, text, at, dialect))
         this.#line += countOf(dialect.lineEnd, text, at, row.end + 1)
         at = row.endsLine ? row.end + 1 : row.end
@@ -75,7 +99,12 @@ export class CsvRows {
       if (lineEnd === text.length && !isEnd) return at
       if (lineEnd - at > longestRow) throw this.#tooLong()
       const end = text.charCodeAt(lineEnd - 1) === carriageReturn && lineEnd > at ? lineEnd - 1 : lineEnd
-      if (end > at) rows.push({ line: this.#line, cells: splitPlain(text.slice(at, end), dialect.delimiter) })
+      if (end > at) {
+        const cells = splitPlain(text.slice(at, end), dialect.delimiter)
+        if (cells.length > mostCells) throw this.#tooManyCells()
+        rows.push({ line: this.#line, cells })
+      }
+      if (lineEnd > at || lineEnd < text.length) this.#count++
       if (lineEnd === text.length) return lineEnd
       this.#line++
       at = lineEnd + 1
@@ -102,6 +131,11 @@ export class CsvRows {
   #tooLong(): Refusal {
     return new Refusal(`the row on line ${this.#line} of ${this.#name} is longer than 16 MiB: is a quote left open?`)
   }
+
+  #tooManyCells(): Refusal {
+    const most = mostCells.toLocaleString('en')
+    return new Refusal(`the row on line ${this.#line} of ${this.#name} has more than ${most} cells: is it a table?`)
+  }
 }
 
 const indexOrEnd = (text: string, wanted: string, from: number): number => {
@@ -110,7 +144,7 @@ const indexOrEnd = (text: string, wanted: string, from: number): number => {
 }
 
 const splitPlain = (line: string, delimiter: string): (string | null)[] => {
-  const cells: (string | null)[] = line.split(delimiter)
+  const cells: (string | null)[] = line.split(delimiter, mostCells + 1)
   for (let index = 0; index < cells.length; index++) if (cells[index] === '') cells[index] = null
   return cells
 }
@@ -145,7 +179,8 @@ const readQuotedRow = (text: string, start: number, dialect: Dialect, isEnd: boo
       if (closing > at) row.strayText ??= { openQuote: at, closingQuote: closing }
     }
     row.end = end
-    if (isLast) return row
+    // Whoever gets so many reads no further.
+    if (isLast || row.cells.length > mostCells) return row
     at = end + 1
   }
 }

@@ -20,6 +20,11 @@ export class JsonLines {
     this.#name = name
   }
 
+  /** How many lines it has read, blank ones among them: they cost time, too. */
+  get count(): number {
+    return this.#line - 1
+  }
+
   push(text: string): JsonRow[] {
     const rows: JsonRow[] = []
     let at = 0
@@ -35,7 +40,7 @@ export class JsonLines {
   /** The row that is left when no more text comes. */
   end(): JsonRow[] {
     const rows: JsonRow[] = []
-    this.#takeLine(rows)
+    if (this.#length > 0) this.#takeLine(rows)
     return rows
   }
 

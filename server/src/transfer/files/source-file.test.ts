@@ -10,7 +10,7 @@ import fc from 'fast-check'
 import { until } from '../../../test/masthead-process.ts'
 import { Refusal } from '../../refusal.ts'
 import type { CsvRow } from './csv-rows.ts'
-import { type CsvFile, openSourceFile } from './source-file.ts'
+import { type Bounds, type CsvFile, openSourceFile } from './source-file.ts'
 import { Utf8Text } from './utf8-text.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'masthead-source-'))
@@ -48,9 +48,9 @@ const refusal = async (contents: string | Uint8Array, name?: string): Promise<st
   const path = await write(contents, name)
   return refusalOf(path)
 }
-const refusalOf = async (path: string): Promise<string> => {
+const refusalOf = async (path: string, bounds?: Bounds): Promise<string> => {
   try {
-    await allOf<unknown>((await openSourceFile(path)).rows())
+    await allOf<unknown>((await openSourceFile(path, bounds)).rows())
   } catch (error) {
     assert.ok(error instanceof Refusal, String(error))
     assert.ok(error.message.includes(path), error.message)
@@ -296,6 +296,32 @@ describe('a refusal', () => {
       await refusal(`{"a":1}\n[${'{"a":2},'.repeat(2_200_000)}]`, 'a.ndjson'),
       'line 2 of FILE is longer than 16 MiB: write one JSON object a line',
     )
+  })
+
+  test('says what it may hold at most, and what reading it may cost', async () => {
+    const bounded = async (bounds: Partial<Bounds>, contents: string | Uint8Array, name?: string) => {
+      const most = { bytes: 1e9, rows: 1e9, processorSeconds: 1e9, ...bounds }
+      return refusalOf(await write(contents, name), most)
+    }
+    const remedy = 'split it into several files, or ask the operator of the service to import it from the command line'
+    const packed = gzipSync(`id\n${'1\n'.repeat(1_000_000)}`)
+    assert.ok(packed.length < 10_000)
+    const bytes = `FILE holds more than 10,000 bytes, unpacked: ${remedy}`
+    assert.equal(await bounded({ bytes: 10_000 }, packed, 'a.csv.gz'), bytes)
+    const rows = `FILE has more than 1,000 rows: ${remedy}`
+    assert.equal(await bounded({ rows: 1_000 }, packed, 'a.csv.gz'), rows)
+    for (const name of ['a.csv', 'a.ndjson'])
+      for (const text of ['1\n', '\n']) assert.equal(await bounded({ rows: 1_000 }, text.repeat(1_001), name), rows)
+    const time = `reading FILE took more than 0 seconds of processor time: ${remedy}`
+    assert.equal(await bounded({ processorSeconds: 0 }, 'id\n1\n'), time)
+    const enough = { bytes: 2_000, rows: 1_000, processorSeconds: 1e9 }
+    for (const [name, count] of [
+      ['a.csv', 999],
+      ['a.ndjson', 1_000],
+    ] as const) {
+      const file = await openSourceFile(await write('1\n'.repeat(1_000), name), enough)
+      assert.equal((await allOf<unknown>(file.rows())).length, count)
+    }
   })
 
   test('says that the header cannot be read', async () => {

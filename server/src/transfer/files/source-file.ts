@@ -6,6 +6,8 @@ import { Refusal } from '../../refusal.ts'
 import { type CsvRow, CsvRows } from './csv-rows.ts'
 import { type FileFormat, formatOfName } from './file-names.ts'
 import { JsonLines, type JsonRow } from './json-lines.ts'
+import { isOfRejectedRows } from './rejected-rows.ts'
+import { cellOfSpreadsheet } from './spreadsheet-cells.ts'
 import { Utf8Text } from './utf8-text.ts'
 
 /** A file of records, read in batches of rows, so that its size does not matter. */
@@ -26,19 +28,34 @@ export type CsvFile = FileOnDisk & {
 }
 export type NdjsonFile = FileOnDisk & { format: 'ndjson'; rows: () => AsyncGenerator<JsonRow[]> }
 
-export const openSourceFile = async (path: string): Promise<SourceFile> => {
+/** How much a file may hold, unpacked, and what it may cost this process to read it. */
+export type Bounds = { bytes: number; rows: number; processorSeconds: number }
+
+const boundless: Bounds = {
+  bytes: Number.POSITIVE_INFINITY,
+  rows: Number.POSITIVE_INFINITY,
+  processorSeconds: Number.POSITIVE_INFINITY,
+}
+
+export const openSourceFile = async (path: string, bounds: Bounds = boundless): Promise<SourceFile> => {
   const format = formatOf(path)
   const opened = await lookAt(path)
+  const begun = process.cpuUsage()
   let bytes = () => 0
-  const rows = <R>(reader: () => RowReader<R>) =>
-    readRows(
-      reader(),
-      readTexts(path, opened, (count) => (bytes = count)),
-    )
+  async function* rows<R>(newReader: () => RowReader<R>): AsyncGenerator<R[]> {
+    const reader = newReader()
+    const texts = readTexts(path, opened, bounds.bytes, (count) => (bytes = count))
+    for await (const batch of readRows(reader, texts)) {
+      refuseTooMuch(path, bounds, reader.count, process.cpuUsage(begun))
+      if (batch.length > 0) yield batch
+    }
+  }
   const file = { path, size: opened.stats.size, bytes: () => bytes() }
   if (format === 'ndjson') return { ...file, format, rows: () => rows(() => new JsonLines(path)) }
   const csvRows = () => rows(() => new CsvRows(path))
-  return { ...file, format, header: await headerOf(path, csvRows()), rows: () => withoutHeader(csvRows()) }
+  const header = await headerOf(path, csvRows())
+  const isEscaped = isOfRejectedRows(header)
+  return { ...file, format, header, rows: () => withoutHeader(csvRows(), isEscaped) }
 }
 
 const formatOf = (path: string): FileFormat => {
@@ -57,24 +74,36 @@ const headerOf = async (path: string, batches: AsyncGenerator<CsvRow[]>): Promis
   throw new Refusal(`${path} is empty: its first line must name the columns`)
 }
 
-async function* withoutHeader(batches: AsyncGenerator<CsvRow[]>): AsyncGenerator<CsvRow[]> {
+async function* withoutHeader(batches: AsyncGenerator<CsvRow[]>, isEscaped: boolean): AsyncGenerator<CsvRow[]> {
   let isFirst = true
   for await (const rows of batches) {
     if (isFirst) rows.shift()
     isFirst = false
+    if (isEscaped) for (const row of rows) row.cells = row.cells.map(cellOfSpreadsheet)
     if (rows.length > 0) yield rows
   }
 }
 
-type RowReader<R> = { push: (text: string) => R[]; end: () => R[] }
+type RowReader<R> = { readonly count: number; push: (text: string) => R[]; end: () => R[] }
 
+/** A batch for each piece of text, also where no row ends in it. */
 async function* readRows<R>(reader: RowReader<R>, texts: AsyncGenerator<string>): AsyncGenerator<R[]> {
-  for await (const text of texts) {
-    const rows = reader.push(text)
-    if (rows.length > 0) yield rows
-  }
-  const rows = reader.end()
-  if (rows.length > 0) yield rows
+  for await (const text of texts) yield reader.push(text)
+  yield reader.end()
+}
+
+/** Whoever sends such a file can send it in parts; the command line takes it whole. */
+const remedy = 'split it into several files, or ask the operator of the service to import it from the command line'
+
+const refuseTooMuch = (
+  path: string,
+  { rows, processorSeconds }: Bounds,
+  count: number,
+  { user, system }: NodeJS.CpuUsage,
+): void => {
+  if (count > rows) throw new Refusal(`${path} has more than ${rows.toLocaleString('en')} rows: ${remedy}`)
+  if (user + system <= processorSeconds * 1_000_000) return
+  throw new Refusal(`reading ${path} took more than ${processorSeconds} seconds of processor time: ${remedy}`)
 }
 
 type Opened = { stats: Stats; isGzip: boolean }
@@ -103,6 +132,7 @@ const chunkSize = 64 * 1024
 async function* readTexts(
   path: string,
   opened: Opened,
+  most: number,
   counting: (bytes: () => number) => void,
 ): AsyncGenerator<string> {
   refuseOther(path, opened.stats, (await lookAt(path)).stats)
@@ -111,8 +141,14 @@ async function* readTexts(
   // The errors of both arrive where the last one is read.
   const contents = opened.isGzip ? pipeline(file, createGunzip({ chunkSize }), () => {}) : file
   const text = new Utf8Text(path)
+  let unpacked = 0
   try {
-    for await (const chunk of contents) yield text.push(chunk)
+    for await (const chunk of contents) {
+      unpacked += chunk.length
+      if (unpacked > most)
+        throw new Refusal(`${path} holds more than ${most.toLocaleString('en')} bytes, unpacked: ${remedy}`)
+      yield text.push(chunk)
+    }
   } catch (error) {
     throw inPlainWords(path, error)
   }

@@ -2,12 +2,12 @@ import type { ResourceName } from '@masthead/contract'
 import { shown } from '../../foreign-text.ts'
 import { Refusal } from '../../refusal.ts'
 import { transferColumns } from '../columns.ts'
-import type { CsvRow } from '../files/csv-rows.ts'
+import { type CsvRow, mostCells } from '../files/csv-rows.ts'
 import type { JsonRow } from '../files/json-lines.ts'
+import { rejectionColumns, rowOfRejection } from '../files/rejected-rows.ts'
 import type { CsvFile, SourceFile } from '../files/source-file.ts'
 import { keysOf } from './keys.ts'
 import { asText, hint, type Mapping, textOfJson } from './mapping.ts'
-import { rejectionColumns, rowOfRejection } from './rejections.ts'
 
 /** A row of a file as the importer takes it. */
 export type GivenRow = {
@@ -107,6 +107,8 @@ const readerOfJson = (resource: ResourceName, mapping: Mapping | undefined): Row
     return undefined
   }
   return ({ line, text }) => {
+    const shape = troubleOfShape(text)
+    if (shape !== null) return { line, values: [], problem: shape }
     const record = parseObject(text)
     if (record === null) return { line, values: [], problem: 'is not a JSON object in one line' }
     const values = blank.slice()
@@ -120,6 +122,29 @@ const readerOfJson = (resource: ResourceName, mapping: Mapping | undefined): Row
 
 const constantsOf = (resource: ResourceName, mapping: Mapping | undefined): GivenRow['values'] =>
   transferColumns[resource].map(({ field }) => mapping?.set.get(field))
+
+/** Of what a file leaves out by its map; all that is stored lies on the first level. */
+const deepestNesting = 100
+
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
+const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d]
+
+/** Looked at before it is parsed: of little text, a parser would make very much. */
+const troubleOfShape = (text: string): string | null => {
+  let depth = 0
+  let values = 1
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at)
+    if (character === quote) {
+      for (at++; at < text.length && text.charCodeAt(at) !== quote; at++) if (text.charCodeAt(at) === backslash) at++
+    } else if (character === openBracket || character === openBrace) {
+      if (++depth > deepestNesting) return `is nested deeper than ${deepestNesting} levels`
+    } else if (character === closeBracket || character === closeBrace) depth--
+    else if (character === comma && ++values > mostCells)
+      return `has more than ${mostCells.toLocaleString('en')} values`
+  }
+  return null
+}
 
 const parseObject = (text: string): object | null => {
   try {

@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { parse } from 'csv-parse/sync'
 import { environmentOf, importer, newFolder } from '../../../test/import-files.ts'
 import { runMasthead } from '../../../test/masthead-process.ts'
 import { startService, type TestTenant, walk } from '../../../test/service.ts'
@@ -250,6 +251,54 @@ describe('a bad row', { concurrency: 2 }, () => {
     await counts(join(folder, 'contacts.csv'))
     assert.ok(!existsSync(ofContacts ?? ''), 'a file without refused rows leaves no file of them')
     assert.ok(existsSync(`${ofContacts}.bak`), 'what somebody may have mended is kept')
+  })
+
+  test('is shown to a spreadsheet so that it runs nothing, and read back as it was', async () => {
+    const { counts, list } = await newTenant()
+    const texts = [
+      '=HYPERLINK("http://a.example")',
+      '+49 30',
+      '-1',
+      '@a',
+      '\ta',
+      '\ra',
+      '\na',
+      '＝1',
+      "'tis",
+      "''",
+      'a=1',
+      '',
+    ]
+    const rows = texts.map((text, index) => `x${index},A-9,"${text.replaceAll('"', '""')}"\n`)
+    const folder = await newFolder({
+      'accounts.csv': accounts,
+      'contacts.csv': `externalId,accountId,notes\n${rows.join('')}`,
+      'invoices.ndjson': '=1+1\n',
+    })
+    await counts(folder)
+    const [ofContacts, ofInvoices] = ['contacts.csv', 'invoices.ndjson'].map((name) =>
+      join(folder, `${name}.rejected.csv`),
+    )
+    const cells = (path = ''): Promise<string[][]> => readFile(path, 'utf8').then((text) => parse(text))
+    const shown = (await cells(ofContacts)).slice(1).map((row) => row[5])
+    assert.deepEqual(
+      shown,
+      texts.map((text) => (/^(a=1)?$/.test(text) ? text : `'${text}`)),
+    )
+    assert.equal((await cells(ofInvoices))[1]?.[3], `'=1+1`)
+    // Refused again, they stay as they are.
+    await counts(ofContacts ?? '')
+    const again = `${ofContacts}.rejected.csv`
+    assert.deepEqual(
+      (await cells(again)).slice(1).map((row) => row[5]),
+      shown,
+    )
+    await writeFile(again, (await readFile(again, 'utf8')).replaceAll('A-9', 'A-1'))
+    assert.deepEqual(await counts(again), { contacts: [texts.length, 0, 0, 0] })
+    assert.deepEqual(
+      (await list('/contacts')).map(({ notes }) => notes),
+      texts,
+    )
   })
 
   test('of wrong encoding, with NUL, too long or of an unknown property is refused alone', async () => {

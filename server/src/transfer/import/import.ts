@@ -12,7 +12,7 @@ import { newId } from '../../records/identifiers.ts'
 import { Refusal } from '../../refusal.ts'
 import { transferOrder } from '../columns.ts'
 import { formatOfName, importedAs, resourceOfName } from '../files/file-names.ts'
-import { openSourceFile, type SourceFile } from '../files/source-file.ts'
+import { type Bounds, openSourceFile, type SourceFile } from '../files/source-file.ts'
 import { applyChanges, applyCreations, applyLatePredecessors, applyPrune, type Batch } from './application.ts'
 import { type GivenRow, givenRows } from './given-rows.ts'
 import { beginImport, endImport, type FileSummary } from './journal.ts'
@@ -30,8 +30,8 @@ export type ImportOptions = {
   author?: Caller
   /** By which name it tells of the file, where there is one. */
   shownName?: string
-  /** How much a file may hold, unpacked. */
-  most?: { rows: number; characters: number }
+  /** What is read of a file at most, and written of its refused rows. */
+  most?: Bounds & { rejectedBytes: number }
   strict?: boolean
   prune?: boolean
   force?: boolean
@@ -95,7 +95,7 @@ const importOn = async (
   const pruned = options.prune ? await findAllMissing(client, staged, heads, options) : []
   const files = await summarise(client, staged, sources, options)
   const refusals = await firstRefusals(client, sources, files)
-  const rejected = options.dryRun ? [] : await writeAllRejected(client, sources, files)
+  const rejected = options.dryRun ? [] : await writeAllRejected(client, sources, files, options.most?.rejectedBytes)
   const isRefused = options.strict && files.some(({ refused }) => refused > 0)
   if (options.dryRun || isRefused) return { id: null, files, rejected, refusals, pruned }
   const id = newId()
@@ -122,13 +122,13 @@ const untilStopped = async <T>(
 
 const openSources = async (
   paths: readonly string[],
-  { mappings = {}, onLeftOut }: ImportOptions,
+  { mappings = {}, most, onLeftOut }: ImportOptions,
 ): Promise<Source[]> => {
   const files = new Set((await Promise.all(paths.map((path) => filesAt(path, onLeftOut)))).flat())
   const sources: Source[] = []
   for (const path of files) {
     const resource = resourceOf(path)
-    const file = await openSourceFile(path)
+    const file = await openSourceFile(path, most)
     sources.push({ resource, file, rows: givenRows(file, resource, mappings[resource]) })
   }
   return sources
@@ -158,11 +158,10 @@ const stage = async (
   resource: ResourceName,
   sources: readonly Source[],
   now: string,
-  { signal, onProgress, most = boundless }: ImportOptions,
+  { signal, onProgress }: ImportOptions,
 ): Promise<void> => {
   await client.query(createStagingTable(resource))
   const stager = new RowStager(resource, now)
-  let characters = 0
   const lines = async function* () {
     for (const [index, source] of sources.entries()) {
       if (source.resource !== resource) continue
@@ -171,11 +170,6 @@ const stage = async (
         signal?.throwIfAborted()
         let text = ''
         for (const row of rows) text += stager.line(index, row)
-        characters += text.length
-        if (stager.count > most.rows || characters > most.characters)
-          throw new Refusal(
-            `${source.file.path} holds too much to be imported so; the operator can, by \`masthead import\``,
-          )
         yield text
         const { path, size, bytes } = source.file
         onProgress?.({ step: 'reading', what: path, done: bytes(), of: size, rows: stager.count - before })
@@ -184,8 +178,6 @@ const stage = async (
   }
   await pipeline(Readable.from(lines()), client.query(copyStreams.from(copyIntoStaging(resource))))
 }
-
-const boundless = { rows: Number.POSITIVE_INFINITY, characters: Number.POSITIVE_INFINITY }
 
 const findAllMissing = async (
   client: pg.Client,
@@ -232,11 +224,13 @@ const writeAllRejected = async (
   client: pg.Client,
   sources: readonly Source[],
   files: readonly FileSummary[],
+  mostBytes?: number,
 ): Promise<string[]> => {
   const written: string[] = []
   for (const [index, { resource, file }] of sources.entries()) {
     if ((files[index]?.refused ?? 0) > 0) {
-      written.push(await writeRejected(file, readRejections(client, resource, index)))
+      const path = await writeRejected(file, readRejections(client, resource, index), mostBytes)
+      if (path !== null) written.push(path)
     } else {
       await setRejectedAside(file)
     }

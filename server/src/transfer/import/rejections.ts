@@ -6,13 +6,10 @@ import { pipeline } from 'node:stream/promises'
 import { Refusal } from '../../refusal.ts'
 import { type CsvRow, csvLine } from '../files/csv-rows.ts'
 import type { JsonRow } from '../files/json-lines.ts'
+import { rejectionColumns, rowOfRejection } from '../files/rejected-rows.ts'
 import type { SourceFile } from '../files/source-file.ts'
+import { spreadsheetCell } from '../files/spreadsheet-cells.ts'
 import { unreadable } from '../files/utf8-text.ts'
-
-/** Columns that a file of rejected rows has in front of its own; an import passes by them. */
-export const rejectionColumns = ['rejected_line', 'rejected_column', 'rejected_reason']
-/** Holds a line of NDJSON as it was. */
-export const rowOfRejection = 'rejected_row'
 
 export type Rejection = { line: number; field: string; reason: string }
 
@@ -20,15 +17,24 @@ export const rejectedFileOf = (path: string): string => `${path}.rejected.csv`
 
 /**
  * Writes the rows that were refused, as they stand in the file, with the reason in front, ready to be mended and imported
- * again. Both the rows and the rejections come in the order of the file, so neither is held in memory.
+ * again. Both the rows and the rejections come in the order of the file, so neither is held in memory. Answers where they
+ * are; null when they are more than wanted, and then none is kept.
  */
-export const writeRejected = async (file: SourceFile, rejections: AsyncIterable<Rejection>): Promise<string> => {
+export const writeRejected = async (
+  file: SourceFile,
+  rejections: AsyncIterable<Rejection>,
+  mostBytes = Number.POSITIVE_INFINITY,
+): Promise<string | null> => {
   const path = rejectedFileOf(file.path)
   const draft = `${path}.${randomBytes(6).toString('hex')}`
   try {
-    const lines = Readable.from(linesOf(file, rejections)).map(bytesOf)
-    await pipeline(lines, createWriteStream(draft, { mode: 0o600, flags: 'wx', flush: true }))
+    const draftFile = createWriteStream(draft, { mode: 0o600, flags: 'wx', flush: true })
+    await pipeline(Readable.from(upTo(mostBytes, linesOf(file, rejections))), draftFile)
     await setRejectedAside(file)
+    if (draftFile.bytesWritten > mostBytes) {
+      await rm(draft)
+      return null
+    }
     await rename(draft, path)
     return path
   } catch (error) {
@@ -45,6 +51,17 @@ export const setRejectedAside = async ({ path: source }: SourceFile): Promise<vo
     if (cause.code === 'ENOENT') return
     throw new Refusal(`${path} is in the way, and cannot be renamed: ${cause.message}`, { cause })
   })
+}
+
+/** And the piece that goes beyond. */
+async function* upTo(mostBytes: number, lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  let count = 0
+  for await (const text of lines) {
+    const bytes = bytesOf(text)
+    yield bytes
+    count += bytes.length
+    if (count > mostBytes) return
+  }
 }
 
 /** Bytes that were no UTF-8 stay none, so that whoever does not mend them has them refused again. */
@@ -66,7 +83,7 @@ async function* linesOf(file: SourceFile, rejections: AsyncIterable<Rejection>):
     for (const row of rows) {
       if (next.done || next.value.line !== row.line) continue
       const { line, field, reason } = next.value
-      lines += csvLine([String(line), field || null, reason, ...cellsOf(file, row)])
+      lines += csvLine([String(line), field || null, reason, ...cellsOf(file, row)].map(spreadsheetCell))
       next = await waiting.next()
     }
     if (lines !== '') yield lines

@@ -99,17 +99,17 @@ export const noteProgress = async (query: Query, id: string, progress: RunProgre
 
 export type RunResult = Partial<
   Pick<ImportRun, 'created' | 'changed' | 'unchanged' | 'refused' | 'refusals' | 'removed' | 'restored' | 'kept'>
-> & { state: 'checked' | 'done'; importId?: string | null; rejectedRows?: string | null }
+> & { state: 'checked' | 'done'; importId?: string | null }
 
 export const endRun = async (query: Query, id: string, result: RunResult): Promise<void> => {
   const { created = 0, changed = 0, unchanged = 0, refused = 0, removed = 0, restored = 0, kept = 0 } = result
   await query({
     text: `update import_runs set state = $2, created = $3, changed = $4, unchanged = $5, refused = $6, refusals = $7,
-        removed = $8, restored = $9, kept = $10, import_id = coalesce($11, import_id), rejected_rows = $12
+        removed = $8, restored = $9, kept = $10, import_id = coalesce($11, import_id)
       where id = $1`,
     values: [
       ...[id, result.state, created, changed, unchanged, refused, JSON.stringify(result.refusals ?? [])],
-      ...[removed, restored, kept, result.importId ?? null, result.rejectedRows ?? null],
+      ...[removed, restored, kept, result.importId ?? null],
     ],
   })
   // What was imported is not needed any longer.
@@ -134,6 +134,10 @@ export async function* partsOf(query: Query, runId: string): AsyncGenerator<Buff
     yield part?.content ?? null
     if (!part || part.last === number) return
   }
+}
+
+export const storeRejectedRows = async (query: Query, id: string, rows: string | null): Promise<void> => {
+  await query({ text: 'update import_runs set rejected_rows = $2 where id = $1', values: [id, rows] })
 }
 
 export const readRejectedRows = async (query: Query, id: string): Promise<string | null> => {

@@ -1,0 +1,106 @@
+import { createWriteStream, rmSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { constants, setPriority } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { type Query, unpreparedOn } from '../../database/connection.ts'
+import { openDatabase, type TenantDatabase } from '../../database/database.ts'
+import { Refusal } from '../../refusal.ts'
+import { importFiles } from './import.ts'
+import type { RunTask, Told } from './run-process.ts'
+import { partsOf, type RunProgress, type RunResult, storeRejectedRows } from './runs.ts'
+import { undoImport } from './undo.ts'
+
+/** A small file may hold very much. Five million rows of a record take a slow processor less than two minutes. */
+const mostSent = {
+  ...{ bytes: 2_000_000_000, rows: 5_000_000, processorSeconds: 120 },
+  rejectedBytes: 8 * 1_024 * 1_024,
+}
+
+const tellMilliseconds = 1_000
+
+// Whoever serves goes first. On Linux this is the priority of the one thread that works here.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+
+process.once('message', async (task: RunTask) => {
+  // The process that began it has gone, and nobody else knows of the folder.
+  process.once('disconnect', () => {
+    rmSync(task.folder, { recursive: true, force: true })
+    process.exit()
+  })
+  let progress: RunProgress | null = null
+  setInterval(() => progress && tell({ progress }), tellMilliseconds)
+  const { connectionString, role } = task.connection
+  const tenant = openDatabase(connectionString, role).forTenant(task.tenantId)
+  try {
+    const result = await work(tenant, task, (next) => {
+      progress = next
+    })
+    tell({ result }, () => process.exit())
+  } catch (error) {
+    tell(error instanceof Refusal ? { refusal: error.message } : { failure: plain(error) }, () => process.exit())
+  }
+})
+
+const tell = (told: Told, whenTold?: () => void): void => {
+  process.send?.(told, undefined, undefined, whenTold)
+}
+
+/** What the log makes of an error needs no more. */
+const plain = (error: unknown): Extract<Told, { failure: unknown }>['failure'] => {
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error) }
+  const { name, message, stack } = error
+  return { name, message, ...(stack && { stack }), ...('code' in error && { code: String(error.code) }) }
+}
+
+const work = (
+  tenant: TenantDatabase,
+  task: RunTask,
+  onProgress: (progress: RunProgress) => void,
+): Promise<RunResult> => (task.kind === 'undo' ? undo(tenant, task, onProgress) : bringIn(tenant, task, onProgress))
+
+const bringIn = async (
+  tenant: TenantDatabase,
+  { runId, folder, fileName, resource, isTrial, author }: Extract<RunTask, { kind: 'import' }>,
+  onProgress: (progress: RunProgress) => void,
+): Promise<RunResult> => {
+  // Under the name that says what it holds.
+  const ending = (/\.(csv|tsv|txt|ndjson|jsonl)(\.gz)?$/i.exec(fileName)?.[0] ?? '.csv').toLowerCase()
+  const path = join(folder, resource + ending)
+  await tenant.inBulk(async (client) => {
+    const parts = Readable.from(whole(unpreparedOn(client), runId))
+    await pipeline(parts, createWriteStream(path, { mode: 0o600, flags: 'wx' }))
+  })
+  const { id, files, refusals, rejected } = await importFiles(tenant, [path], {
+    ...{ dryRun: isTrial, author, shownName: fileName, most: mostSent },
+    onProgress: ({ step, done, of, rows }) => onProgress({ step, done, of, rows }),
+  })
+  // A text of the database holds no NUL.
+  const rows = rejected[0] === undefined ? null : (await readFile(rejected[0], 'utf8')).replaceAll('\0', '\uFFFD')
+  await tenant.inBulk((client) => storeRejectedRows(unpreparedOn(client), runId, rows))
+  const { created = 0, changed = 0, unchanged = 0, refused = 0 } = files[0] ?? {}
+  return {
+    ...{ state: isTrial ? 'checked' : 'done', created, changed, unchanged, refused, importId: id },
+    refusals: refusals.map(({ line, column, reason }) => ({ line, column, reason })),
+  }
+}
+
+async function* whole(query: Query, runId: string): AsyncGenerator<Buffer> {
+  for await (const part of partsOf(query, runId)) {
+    if (part === null) throw new Refusal('the file has not arrived as a whole: send it again')
+    yield part
+  }
+}
+
+const undo = async (
+  tenant: TenantDatabase,
+  { importId, author }: Extract<RunTask, { kind: 'undo' }>,
+  onProgress: (progress: RunProgress) => void,
+): Promise<RunResult> => {
+  const { removed, restored, keptCount } = await undoImport(tenant, importId, {
+    author,
+    onProgress: (rows) => onProgress({ step: 'undoing', done: rows, of: 0, rows }),
+  })
+  return { state: 'done', removed, restored, kept: keptCount }
+}

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import type { ChildProcess } from 'node:child_process'
+import { subscribe } from 'node:diagnostics_channel'
+import { readdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import pg from 'pg'
+import { ConsoleBrowser, manage } from '../../../test/console-session.ts'
+import { environmentOf } from '../../../test/import-files.ts'
+import { startServing, until } from '../../../test/masthead-process.ts'
+import { newPerson } from '../../../test/oauth-browser.ts'
+import { sampleAccount, sampleContact } from '../../../test/sample-records.ts'
+import { baseUrl, freeAddress, startService } from '../../../test/service.ts'
+
+const service = await startService()
+
+/** The processes that the service has begun, in their order. */
+const begun: ChildProcess[] = []
+subscribe('child_process', (message) => {
+  begun.push((message as { process: ChildProcess }).process) // as Node documents it
+})
+const isAlive = ({ exitCode, signalCode }: ChildProcess) => exitCode === null && signalCode === null
+
+const newAdmin = async () => {
+  const tenant = await service.newTenant()
+  const person = await newPerson(service, [tenant, 'admin'])
+  const { management: token } = await new ConsoleBrowser(service.origin).signIn(person)
+  const callOn = (origin: string) => (method: string, path: string, body?: unknown) =>
+    manage(origin, method, path, { token, ...(body !== undefined && { body }) })
+  const call = callOn(service.origin)
+  const send = async (fileName: string, content: string | Uint8Array, resource = 'accounts') => {
+    const { body: run } = await call('POST', '/import-runs', { fileName, resource })
+    const path = `/import-runs/${run.id}`
+    const bytes = Buffer.from(content)
+    for (let start = 0, number = 1; start < bytes.length; start += 180_000, number++) {
+      const part = bytes.subarray(start, start + 180_000).toString('base64')
+      assert.equal((await call('POST', `${path}/parts`, { number, content: part })).status, 200)
+    }
+    return path
+  }
+  const ended = async (path: string) => {
+    let run = { state: '', problem: '', refused: 0, refusals: [{ reason: '' }] }
+    const isEnded = async () => {
+      run = (await call('GET', path)).body
+      return run.state !== 'running'
+    }
+    await until('the run ends', isEnded, 120_000)
+    return run
+  }
+  const check = async (path: string) => {
+    const { status, text } = await call('POST', `${path}/check`)
+    assert.equal(status, 200, text)
+  }
+  return { tenant, call, callOn, send, check, ended }
+}
+
+const admin = await newAdmin()
+const header = 'accountId,company\n'
+const repeated = (text: string, count: number) => gzipSync(Buffer.alloc(text.length * count, text))
+
+/** Reads of another tenant and the processor time that the serving thread spends in one go, until it is told to end. */
+const watchOthers = async () => {
+  const other = await service.newTenant()
+  await other.add('accounts', [sampleAccount('A-1')])
+  await other.add('contacts', [sampleContact('A-1')])
+  const token = await other.serviceToken()
+  let last = process.threadCpuUsage()
+  let longest = 0
+  const ticking = setInterval(() => {
+    const now = process.threadCpuUsage()
+    longest = Math.max(longest, now.user + now.system - last.user - last.system)
+    last = now
+  }, 5)
+  let isOver = false
+  let count = 0
+  const reading = (async () => {
+    for (; !isOver; count++) assert.equal((await service.call('GET', '/contacts', { token })).status, 200)
+  })()
+  return async () => {
+    isOver = true
+    await reading
+    clearInterval(ticking)
+    return { count, longestMilliseconds: longest / 1_000 }
+  }
+}
+
+describe('a file that is made to cost much is refused while others are served', () => {
+  const files: Record<string, [fileName: string, content: Uint8Array, problem: RegExp]> = {
+    'a line of brackets': [
+      ...(['deep.ndjson.gz', repeated('[', 7_000_000)] as const),
+      /^is nested deeper than 100 levels$/,
+    ],
+    'a longer line of brackets': [
+      ...(['deep.ndjson.gz', repeated('[', 86_000_000)] as const),
+      /^Line 1 of deep\.ndjson\.gz is longer than 16 MiB: write one JSON object a line\.$/,
+    ],
+    'a row of commas': [
+      ...(['commas.csv.gz', Buffer.concat([gzipSync(header), repeated(',', 46_000_000)])] as const),
+      /^The row on line 2 of commas\.csv\.gz is longer than 16 MiB/,
+    ],
+    'many cells': [
+      ...(['cells.csv.gz', Buffer.concat([gzipSync(header), repeated(`${','.repeat(20_000)}\n`, 1_000)])] as const),
+      /^The row on line 2 of cells\.csv\.gz has more than 10,000 cells: is it a table\?$/,
+    ],
+    'many columns': [
+      ...(['columns.csv.gz', repeated('"company",', 4_000_000)] as const),
+      /^The row on line 1 of columns\.csv\.gz (has more than 10,000 cells|is longer than 16 MiB)/,
+    ],
+    'blank lines below a header': [
+      ...(['blank.csv.gz', Buffer.concat([gzipSync(header), ...Array(230).fill(repeated('\n', 10_000_000))])] as const),
+      /^blank\.csv\.gz has more than 5,000,000 rows: split it/,
+    ],
+    'blank lines and no header': [
+      ...(['none.csv.gz', Buffer.concat(Array(230).fill(repeated('\r\n', 5_000_000)))] as const),
+      /^none\.csv\.gz has more than 5,000,000 rows: split it/,
+    ],
+    'blank lines of NDJSON': [
+      ...(['blank.ndjson.gz', Buffer.concat(Array(230).fill(repeated('\n', 10_000_000)))] as const),
+      /^blank\.ndjson\.gz has more than 5,000,000 rows: split it into several files, or ask the operator/,
+    ],
+    'a cell without end': [
+      ...(['cell.csv.gz', Buffer.concat([gzipSync(`${header}1,"`), repeated('x', 300_000_000)])] as const),
+      /^The row on line 2 of cell\.csv\.gz is longer than 16 MiB: is a quote left open\?$/,
+    ],
+    'a cell of doubled quotes': [
+      ...(['quotes.csv.gz', Buffer.concat([gzipSync(`${header}1,`), repeated('""', 50_000_000)])] as const),
+      /^The row on line 2 of quotes\.csv\.gz is longer than 16 MiB/,
+    ],
+  }
+  for (const [name, [fileName, content, problem]] of Object.entries(files)) {
+    test(name, async () => {
+      const path = await admin.send(fileName, content)
+      const end = await watchOthers()
+      await admin.check(path)
+      const run = await admin.ended(path)
+      const { count, longestMilliseconds } = await end()
+      assert.match(run.problem ?? run.refusals[0]?.reason, problem)
+      assert.ok(count > 0)
+      // In processor time: however busy the machine is, it takes a few.
+      assert.ok(longestMilliseconds < 500, `the serving thread was busy for ${longestMilliseconds} ms`)
+    })
+  }
+
+  test('rows of brackets and of values, one by one', async () => {
+    const lines = [
+      '['.repeat(1_000_000),
+      `{"a":[${'1,'.repeat(400_000)}1]}`,
+      '{"accountId":"A-1"}',
+      `{"accountId":"${'['.repeat(60)}"}`,
+    ]
+    const path = await admin.send('lines.ndjson', lines.join('\n'))
+    await admin.check(path)
+    const { refused, refusals } = await admin.ended(path)
+    assert.deepEqual(
+      [refused, ...refusals.map(({ reason }) => reason)],
+      [2, 'is nested deeper than 100 levels', 'has more than 10,000 values'],
+    )
+  })
+})
+
+describe('the process of an import', () => {
+  /** What is judged waits for the lock. */
+  const hold = async () => {
+    const holder = new pg.Client(service.connectionString)
+    await holder.connect()
+    await holder.query('begin')
+    await holder.query('lock table accounts in access exclusive mode')
+    after(() => holder.end())
+    return () => holder.query('commit')
+  }
+  const waiting = async () => {
+    const { rowCount } = await service.owner.query(
+      `select from pg_locks where relation = 'accounts'::regclass and not granted`,
+    )
+    return rowCount ?? 0
+  }
+  const foldersOf = (home: string) => readdirSync(home).filter((name) => name.startsWith('masthead-import-'))
+
+  test('that runs out of memory ends alone, and the file is refused', async () => {
+    const path = await admin.send('accounts.csv', `${header}A-1,Acme\n`)
+    const release = await hold()
+    await admin.check(path)
+    await until('it is judged', async () => (await waiting()) === 1)
+    begun.at(-1)?.kill('SIGABRT') // as V8 ends it
+    const { state, problem } = await admin.ended(path)
+    assert.deepEqual(
+      [state, problem],
+      ['failed', 'accounts.csv takes more than 256 MiB of memory to import: split it into several files.'],
+    )
+    await release()
+    await until('the database has noticed', async () => (await waiting()) === 0)
+    await admin.check(path)
+    assert.equal((await admin.ended(path)).state, 'checked')
+  })
+
+  test('waits for those of other tenants, two at a time, one of them large', async () => {
+    const admins = await Promise.all([1, 2, 3, 4].map(newAdmin))
+    const large = `${header}${Array.from({ length: 40_000 }, (_, index) => `A-${index},Company number ${index}\n`).join('')}`
+    const paths = await Promise.all(
+      admins.map(({ send }, index) => send('accounts.csv', index < 2 ? large : `${header}A-1,Acme\n`)),
+    )
+    const release = await hold()
+    const before = begun.length
+    for (const [index, { check }] of admins.entries()) await check(paths[index] ?? '')
+    await until('two are judged', async () => (await waiting()) === 2)
+    assert.equal(begun.length - before, 2)
+    await release()
+    for (const [index, { ended }] of admins.entries()) assert.equal((await ended(paths[index] ?? '')).state, 'checked')
+    assert.equal(begun.length - before, 4)
+    await until('they have gone', () => begun.every((child) => !isAlive(child)))
+  })
+
+  for (const workers of ['1', '2']) {
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      test(`ends with a service of ${workers} by ${signal}, and leaves no file`, async () => {
+        const [{ callOn, send }, home] = [await newAdmin(), await mkdtemp(join(tmpdir(), 'masthead-home-'))]
+        after(() => rm(home, { recursive: true, force: true }))
+        const path = await send('accounts.csv', `${header}A-1,Acme\n`)
+        const address = await freeAddress()
+        const environment = { ...environmentOf(service), BASE_URL: baseUrl, TMPDIR: home, WORKERS: workers }
+        const serving = await startServing(['--port', new URL(address).port, '--host', '127.0.0.1'], environment)
+        const release = await hold()
+        assert.equal((await callOn(address)('POST', `${path}/check`)).status, 200)
+        await until('it is judged', async () => (await waiting()) === 1)
+        assert.equal(foldersOf(home).length, 1)
+        await (signal === 'SIGTERM' ? serving.stop() : serving.kill())
+        await until('its files are gone', () => foldersOf(home).length === 0)
+        await release()
+        await until('the database has noticed', async () => (await waiting()) === 0)
+      })
+    }
+  }
+})
