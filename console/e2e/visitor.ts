@@ -39,7 +39,7 @@ export const openConsole = async () => {
     page.goto = async (url, options) => {
       if (url.startsWith('/docs')) return goto(url, options)
       const response = await goto(url, { waitUntil: 'commit', ...options })
-      await page.locator('#console > *, main').first().waitFor({ state: 'attached' })
+      await page.locator('#console > *, main, h1').first().waitFor({ state: 'attached' })
       return response
     }
     const complaints: string[] = []

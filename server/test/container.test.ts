@@ -90,7 +90,7 @@ describe('the image', () => {
         ({ ok }) => ok,
         () => false,
       )
-    await until('it is ready', async () => server.exitCode !== null || (await isReady()), 40_000)
+    await until('it is ready', async () => server.exitCode !== null || (await isReady()))
     assert.equal(server.exitCode, null, complaint)
     assert.equal(await isHealthy(), true)
     // No data folder, nor anything else: the file system may be read-only.

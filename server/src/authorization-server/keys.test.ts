@@ -225,7 +225,7 @@ test('what has piled up is deleted at once, not bit by bit', async (context) => 
     ...(await owner.query(`select from authorization_state where model = 'Pile' limit 1`)).rows,
     ...(await owner.query('select from sign_in_failures where length(key_hash) = 4 limit 1')).rows,
   ]
-  await until('nothing is left', async () => (await left()).length === 0, 30_000)
+  await until('nothing is left', async () => (await left()).length === 0)
 })
 
 test('of requests by which people begin to sign in so many are kept, the newest', async (context) => {
@@ -240,7 +240,7 @@ test('of requests by which people begin to sign in so many are kept, the newest'
   const { rows } = await owner.query('select int4send($1) as id', [surplus])
   const has = async (id: Buffer) =>
     (await owner.query(`select from authorization_state where id_hash = $1`, [id])).rows.length === 1
-  await until('the surplus is gone', async () => !(await has(rows[0].id)), 30_000)
+  await until('the surplus is gone', async () => !(await has(rows[0].id)))
   const { rows: kept } = await owner.query(`select count(*)::integer as count
     from authorization_state where model = 'Interaction' and length(id_hash) = 4`)
   assert.ok(kept[0].count <= mostInteractions && kept[0].count > mostInteractions - 1_000, `${kept[0].count}`)

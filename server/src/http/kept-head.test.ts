@@ -66,7 +66,7 @@ describe('an answer that is sent once more', () => {
         assert.ok(answer.head.includes(`\r\nx-request-id: id-${index}\r\n`))
         assert.deepEqual(comparable(answer), comparable(first))
         const date = Date.parse(/\r\nDate: (.*)\r\n/.exec(answer.head)?.[1] ?? '')
-        assert.ok(Math.abs(Date.now() - date) < 5_000)
+        assert.ok(Math.abs(Date.now() - date) < 60_000)
       }
     })
   }
