@@ -90,7 +90,10 @@ const PasswordForm = ({ tokens, consents }: Credentials) => {
       </section>
       <section className="card form-section">
         <h2>What is revoked</h2>
-        <p>You are signed out in every browser, including this one.</p>
+        <p>
+          You are signed out in every browser, including this one. Invitations that you sent and nobody accepted are
+          withdrawn.
+        </p>
         {consents.length > 0 && (
           <>
             <p>These applications lose the access that you allowed them:</p>

@@ -212,7 +212,7 @@ export const isSessionOpen = async (query: Query, uid: string): Promise<boolean>
 
 /** Of a session that began at this second, where those of its user count only from some moment on. */
 export const hasEnded = (loginTs: unknown, sessionsSince: Date | null): boolean =>
-  typeof loginTs === 'number' && sessionsSince !== null && loginTs < Math.floor(sessionsSince.getTime() / 1_000)
+  typeof loginTs === 'number' && sessionsSince !== null && loginTs <= Math.floor(sessionsSince.getTime() / 1_000)
 
 /** Neither its own id nor, in an interaction, that of the session. */
 const withoutSecrets = ({ jti: _jti, ...payload }: AdapterPayload): AdapterPayload => {

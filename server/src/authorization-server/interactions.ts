@@ -9,7 +9,7 @@ import { findApplication } from '../identity/applications.ts'
 import { findChoosableTenants, holdSessions, storeConsent } from '../identity/consents.ts'
 import { findMemberships } from '../identity/members.ts'
 import { noteSignIn, signIn } from '../identity/sign-in.ts'
-import { findUser } from '../identity/users.ts'
+import { type Account, findUser } from '../identity/users.ts'
 import { Problem } from '../problem.ts'
 import { endSession, isSessionOpen } from './adapter.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
@@ -56,12 +56,11 @@ export const mountInteractions = (app: FastifyInstance, surroundings: Surroundin
   app.post(`${root}/sign-in`, limiter ? { onRequest: limitSignIns(limiter) } : {}, async (request, reply) => {
     const interaction = await find(surroundings, request, reply)
     const { email = '', password = '' } = formOf(request)
-    const outcome = await signIn(surroundings.database.query, calledFrom(request), email, password)
+    const outcome = await signIn(surroundings.database.query, calledFrom(request), email.trim(), password)
     if ('users' in outcome) {
       const [user, ...others] = outcome.users
-      const ts = Math.floor(outcome.checkedAt.getTime() / 1_000)
-      if (others.length === 0) return finish(surroundings, request, reply, { login: { accountId: user.id, ts } })
-      await store(surroundings, request, reply, { openAccounts: outcome.users.map(({ id }) => id), openedAt: ts })
+      if (others.length === 0) return finish(surroundings, request, reply, { login: loginOf(user) })
+      await store(surroundings, request, reply, { openAccounts: outcome.users.map(loginOf) })
       return reply.redirect(`/oauth2/interaction/${interaction.uid}`, 303)
     }
     if (outcome.refused === 'throttled') {
@@ -70,7 +69,7 @@ export const mountInteractions = (app: FastifyInstance, surroundings: Surroundin
     }
     const problem =
       outcome.refused === 'throttled'
-        ? `Too many attempts. Try again in ${Math.ceil(outcome.retryAfterSeconds / 60)} minutes.`
+        ? tooManyAttempts(outcome.retryAfterSeconds).problem
         : 'The e-mail address or the password is not right.'
     const page = await signInPageOf(surroundings, interaction, { email, problem })
     return sendPage(reply, { ...page, status: outcome.refused === 'throttled' ? 429 : 401 })
@@ -82,9 +81,7 @@ export const mountInteractions = (app: FastifyInstance, surroundings: Surroundin
     const { tenant = '' } = formOf(request)
     const chosen = (await openAccounts(surroundings, interaction)).find(({ id }) => id === tenant)
     if (!chosen) return sendPage(reply, await currentPage(surroundings, interaction))
-    // As of when the password was checked: a password that was changed meanwhile has ended this sign-in.
-    const login = { accountId: chosen.userId, ts: Number(interaction.result?.openedAt) }
-    return finish(surroundings, request, reply, { login, tenant: chosen.id })
+    return finish(surroundings, request, reply, { login: chosen.login, tenant: chosen.id })
   })
 
   app.post(`${root}/consent`, async (request, reply) => {
@@ -114,6 +111,11 @@ export const mountInteractions = (app: FastifyInstance, surroundings: Surroundin
 
 const denied: InteractionResults = { error: 'access_denied', error_description: 'the user denied the request' }
 
+export const tooManyAttempts = (retryAfterSeconds: number) => ({
+  problem: `Too many attempts. Try again in ${Math.ceil(retryAfterSeconds / 60)} minutes.`,
+  retryAfterSeconds,
+})
+
 /** A page of another site must not press our buttons; cookies are SameSite=Lax and the path is secret as well. */
 const refuseOtherSites = async ({ method, headers }: FastifyRequest): Promise<void> => {
   const site = headers['sec-fetch-site']
@@ -130,6 +132,11 @@ const find = async ({ server }: Surroundings, request: FastifyRequest, reply: Fa
   const { provider } = await server.loaded()
   return provider.interactionDetails(request.raw, reply.raw)
 }
+
+type Login = { accountId: string; ts: number }
+
+/** As of when the password was read: one that is changed before the sign-in is over ends it. */
+const loginOf = ({ id, loginTs }: Account): Login => ({ accountId: id, ts: loginTs })
 
 /** Stores what came of a page, and answers where the browser goes when that was the last one. */
 const store = async (
@@ -154,10 +161,10 @@ const finish = async (
 
 /** The tenants of the accounts that the password opened, when it opened several. */
 const openAccounts = async ({ database }: Surroundings, { result }: Interaction) => {
-  const ids = Array.isArray(result?.openAccounts) ? result.openAccounts.map(String) : []
+  const logins = (result?.openAccounts ?? []) as Login[] // stored above, by nobody else
   const memberships = await Promise.all(
-    ids.map(async (userId) =>
-      (await findMemberships(database.read, userId)).map((membership) => ({ ...membership, userId })),
+    logins.map(async (login) =>
+      (await findMemberships(database.read, login.accountId)).map((membership) => ({ ...membership, login })),
     ),
   )
   return memberships.flat()

@@ -6,7 +6,7 @@ import { addMember, createMember } from '../identity/members.ts'
 import { signIn } from '../identity/sign-in.ts'
 import { findProvenUser, hashPasswordOf, proveAddress, type User } from '../identity/users.ts'
 import { Refusal } from '../refusal.ts'
-import { calledFrom, formOf, type Surroundings } from './interactions.ts'
+import { calledFrom, formOf, type Surroundings, tooManyAttempts } from './interactions.ts'
 import { limitSignIns } from './limits.ts'
 import { errorPage, invitationPage, type Page } from './pages.ts'
 import { sendPage } from './send-page.ts'
@@ -26,9 +26,14 @@ export const mountInvitations = (app: FastifyInstance, surroundings: Surrounding
     const secret = secretOf(request)
     const invitation = await findInvitation(database.read, secret)
     if (!invitation) return sendPage(reply, overPage)
-    const problem = await accept(surroundings, request, invitation, secret)
-    if (problem === undefined) return reply.redirect(`${baseUrl}/`, 303)
-    return sendPage(reply, pageOf(request, invitation, problem))
+    const outcome = await accept(surroundings, request, invitation, secret)
+    if (outcome === 'joined') return reply.redirect(`${baseUrl}/`, 303)
+    if (outcome === 'over') return sendPage(reply, overPage)
+    const { problem, retryAfterSeconds } = outcome
+    if (retryAfterSeconds === undefined) return sendPage(reply, pageOf(request, invitation, problem))
+    request.refusedBy = 'wrong-passwords'
+    reply.header('retry-after', retryAfterSeconds)
+    return sendPage(reply, { ...pageOf(request, invitation, problem), status: 429 })
   })
 }
 
@@ -37,7 +42,8 @@ const secretOf = (request: FastifyRequest): string => (request.params as { secre
 const overPage = errorPage({
   status: 404,
   title: 'This invitation is over',
-  detail: 'It was accepted, withdrawn, replaced or too old. Ask the person who invited you for a new link.',
+  detail:
+    'You may have joined already: then sign in. Otherwise it was withdrawn, replaced or too old: ask the person who invited you for a new link.',
 })
 
 const pageOf = (request: FastifyRequest, { email, role, tenantName }: OpenInvitation, problem?: string): Page => {
@@ -48,40 +54,44 @@ const pageOf = (request: FastifyRequest, { email, role, tenantName }: OpenInvita
   })
 }
 
-/** Undefined when it went well, else what was wrong. */
+type Outcome = 'joined' | 'over' | { problem: string; retryAfterSeconds?: number }
+
 const accept = async (
   { database }: Surroundings,
   request: FastifyRequest,
   invitation: OpenInvitation,
   secret: string,
-): Promise<string | undefined> => {
+): Promise<Outcome> => {
   const { account, name = '', password = '' } = formOf(request)
   const from = calledFrom(request)
   let known: User | undefined
   if (account === 'existing') {
     const outcome = await signIn(database.query, from, invitation.email, password)
-    if ('refused' in outcome && outcome.refused === 'throttled') return 'Too many attempts. Try again later.'
+    if ('refused' in outcome && outcome.refused === 'throttled') return tooManyAttempts(outcome.retryAfterSeconds)
     // An account whose address is not proven belongs to the tenant that it has.
     known = 'users' in outcome ? outcome.users.find(({ tenantId }) => tenantId === null) : undefined
     // Whoever has the mailbox may know that there is such an account.
-    if (!known && 'users' in outcome && invitation.isMailed)
-      return 'That account belongs to another organisation. Choose a new password above: it replaces the old one there, too.'
-    if (!known)
-      return 'Wrong password. If you have not joined an organisation by mail before, choose a new password above.'
+    if (!known && 'users' in outcome && invitation.isMailed) return { problem: belongsElsewhere }
+    if (!known) return { problem: wrongPassword }
   }
   const author = { kind: 'visitor', ...from, ...(known && { user: known.id }) } as const
   try {
     const account = known ?? { name, passwordHash: await hashPasswordOf(database.read, invitation.email, password) }
-    await database.transaction(async (query) => {
-      await takeInvitation(query, secret)
+    return await database.transaction(async (query) => {
+      if (!(await takeInvitation(query, secret))) return 'over'
       await join(query, author, invitation, account)
+      return 'joined'
     })
-    return undefined
   } catch (error) {
-    if (error instanceof Refusal) return `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`
-    throw error
+    if (!(error instanceof Refusal)) throw error
+    return { problem: `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.` }
   }
 }
+
+const wrongPassword =
+  'Wrong password. If you have not joined an organisation by mail before, choose a new password above.'
+const belongsElsewhere =
+  'That account belongs to another organisation. Choose a new password above: it replaces the old one there, too.'
 
 /** A link that was mailed proves the address; one that somebody else was shown does not. */
 const join = async (

@@ -3,7 +3,7 @@ import { type Role, roles } from '@masthead/contract'
 import { Command } from 'commander'
 import { operator } from '../audit/author.ts'
 import type { Query } from '../database/connection.ts'
-import { addMember, createMember, findMemberById, listMembers, type Member } from '../identity/members.ts'
+import { addMember, createMember, findMemberById, isMember, listMembers, type Member } from '../identity/members.ts'
 import { findTenant, findTenantById } from '../identity/tenants.ts'
 import {
   findAccounts,
@@ -168,6 +168,8 @@ const create = async (
   await holdAddress(query, email)
   if (await findProvenUser(query, email))
     throw new Refusal(`${email} has a proven account already: \`--existing\` adds it to the tenant as it is`)
+  if (proven && (await isMember(query, tenantId, email)))
+    throw new Refusal(`${email} is a member already: \`masthead user set-password --proven\` proves the address`)
   const others = proven ? await findAccounts(query, email) : []
   const given = { ...account, tenantId, email, role, legacyUserId: legacyUserId ?? null, subject: subject ?? null }
   const member = await createMember(query, operator, { ...given, isProven: proven ?? false })

@@ -112,6 +112,19 @@ export const findTokens = async (
   })
 }
 
+/** How many personal access tokens of a member work. */
+export const countTokens = async (
+  query: Query,
+  { tenantId, userId }: { tenantId: string; userId: string },
+): Promise<number> => {
+  const [row] = await query<{ count: number }>({
+    text: `select count(*)::integer as count from access_tokens
+      where tenant_id = $1 and user_id = $2 and revoked_at is null and expires_at > now()`,
+    values: [tenantId, userId],
+  })
+  return row?.count ?? 0
+}
+
 /** A rotation cuts the life of the old token short, so the lifetime is the longest in the chain. */
 const lifetimeColumn = `(
   select max(extract(epoch from chain.expires_at - chain.created_at) * 1000)::float8 from access_tokens chain

@@ -12,17 +12,30 @@ const isOpen = `sign_in_failures.first_at > now() - $2 * interval '1 second'
   and sign_in_failures.first_at <= now() + interval '1 minute'`
 
 export const countAttempt = async (query: Query, what: string, windowSeconds: number): Promise<Attempts> => {
-  const [counted] = await query<Attempts>({
-    text: `insert into sign_in_failures (key_hash, failures, first_at, window_seconds) values ($1, 1, now(), $2)
+  const [counted] = await countAttempts(query, [what], windowSeconds)
+  if (!counted) throw new Error('the attempt was not counted')
+  return counted
+}
+
+/** Of each, in the same order, by one statement however many they are. */
+export const countAttempts = async (
+  query: Query,
+  whats: readonly string[],
+  windowSeconds: number,
+): Promise<Attempts[]> => {
+  const keys = whats.map(keyOf)
+  const counted = await query<Attempts & { key: Buffer }>({
+    text: `insert into sign_in_failures (key_hash, failures, first_at, window_seconds)
+      select key, 1, now(), $2 from unnest($1::bytea[]) as key
       on conflict (key_hash) do update set
         failures = case when ${isOpen} then sign_in_failures.failures + 1 else 1 end,
         first_at = case when ${isOpen} then sign_in_failures.first_at else now() end
-      returning failures as attempts,
+      returning key_hash as key, failures as attempts,
         ceil(extract(epoch from first_at + $2 * interval '1 second' - now()))::integer as seconds`,
-    values: [keyOf(what), windowSeconds],
+    // In one order, so that two who count the same do not wait for each other.
+    values: [keys.toSorted(Buffer.compare), windowSeconds],
   })
-  if (!counted) throw new Error('the attempt was not counted')
-  return counted
+  return keys.flatMap((key) => counted.find((one) => one.key.equals(key)) ?? [])
 }
 
 export const attemptsSoFar = async (query: Query, what: string, windowSeconds: number): Promise<number> => {
@@ -33,11 +46,14 @@ export const attemptsSoFar = async (query: Query, what: string, windowSeconds: n
   return row?.attempts ?? 0
 }
 
-export const takeBackAttempt = (query: Query, what: string) =>
-  query({ text: 'update sign_in_failures set failures = failures - 1 where key_hash = $1', values: [keyOf(what)] })
+export const takeBackAttempts = (query: Query, whats: readonly string[]) =>
+  query({
+    text: 'update sign_in_failures set failures = failures - 1 where key_hash = any ($1::bytea[])',
+    values: [whats.map(keyOf)],
+  })
 
-export const forgetAttempts = (query: Query, what: string) =>
-  query({ text: 'delete from sign_in_failures where key_hash = $1', values: [keyOf(what)] })
+export const forgetAttempts = (query: Query, whats: readonly string[]) =>
+  query({ text: 'delete from sign_in_failures where key_hash = any ($1::bytea[])', values: [whats.map(keyOf)] })
 
 const deletedAtOnce = 20_000
 

@@ -90,6 +90,22 @@ export const holdSessions = async (query: Query, userId: string): Promise<Date |
   return user?.sessions_since ?? null
 }
 
+/**
+ * What somebody who calls with a grant may do at the end of the call: until the transaction ends nobody removes them,
+ * changes their role or ends their sessions. Null when that has happened.
+ */
+export const holdMembership = async (
+  query: Query,
+  { tenantId, userId, grantId }: { tenantId: string; userId: string | null; grantId: string | null },
+): Promise<{ role: Role } | null> => {
+  const [held] = await query<{ role: Role }>({
+    text: `select membership.role from memberships membership join users on users.id = membership.user_id
+      where membership.tenant_id = $1 and membership.user_id = $2 for share`,
+    values: [tenantId, userId],
+  })
+  return held && (grantId === null || (await findDelegation(query, grantId))) ? held : null
+}
+
 export type GivenConsent = { id: string; application: string; clientId: string; scopes: Scope[]; createdAt: Date }
 
 /** What a user allowed the applications of others in a tenant, the newest first. */

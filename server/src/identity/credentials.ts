@@ -1,8 +1,7 @@
 import type { Author } from '../audit/author.ts'
 import type { Query } from '../database/connection.ts'
-import { revokeToken } from './access-tokens.ts'
 import { consoleId } from './applications.ts'
-import { signOutOfConsole, withdrawConsent } from './consents.ts'
+import { signOutOfConsole } from './consents.ts'
 
 /** What opens something in the name of a user, in any tenant. */
 export type Credentials = {
@@ -39,7 +38,10 @@ export const findCredentials = async (query: Query, userId: string): Promise<Cre
   return { tokens, consents }
 }
 
-/** Ends all sessions, consents and personal access tokens of a user, but for the tokens that are kept. */
+/**
+ * Ends all sessions, consents and personal access tokens of a user, but for the tokens that are kept, and withdraws the
+ * invitations that the user sent. Each by one statement, however many there are: others wait for what it locks.
+ */
 export const endCredentials = async (
   query: Query,
   author: Author,
@@ -47,7 +49,33 @@ export const endCredentials = async (
   kept: readonly string[] = [],
 ): Promise<void> => {
   await signOutOfConsole(query, author, userId, null)
-  const { tokens, consents } = await findCredentials(query, userId)
-  for (const { id } of consents) await withdrawConsent(query, author, id)
-  for (const { id } of tokens) if (!kept.includes(id)) await revokeToken(query, author, id)
+  await query({
+    text: `with ended as (
+        update consents set withdrawn_at = now() where user_id = $1 and withdrawn_at is null
+        returning tenant_id, grant_id as record_id
+      )
+      ${noteEnded}`,
+    values: [userId, JSON.stringify(author), 'consents', 'withdrawn'],
+  })
+  await query({
+    text: `with ended as (
+        update access_tokens set revoked_at = now()
+        where user_id = $1 and revoked_at is null and expires_at > now() and id <> all ($5::uuid[])
+        returning tenant_id, id::text as record_id
+      )
+      ${noteEnded}`,
+    values: [userId, JSON.stringify(author), 'tokens', 'revoked', kept],
+  })
+  await query({
+    text: `with ended as (delete from invitations where invited_by = $1 returning tenant_id, id::text as record_id)
+      ${noteEnded}`,
+    values: [userId, JSON.stringify(author), 'invitations', 'withdrawn'],
+  })
+  await query({ text: 'select stamp_identity()' })
 }
+
+/** SQL: an entry for each, in the log of its tenant. */
+const noteEnded = `
+  select append_to_audit(tenant_id, $2, json_agg(
+    json_build_object('action', $4::text, 'resource', $3::text, 'record_id', record_id, 'before', null, 'after', null)))
+  from ended group by tenant_id`

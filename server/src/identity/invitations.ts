@@ -5,7 +5,6 @@ import { auditIn } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
 import { Problem } from '../problem.ts'
 import { isUuid, newId } from '../records/identifiers.ts'
-import { Refusal } from '../refusal.ts'
 import { attemptsSoFar, countAttempt } from './attempts.ts'
 import { hashToken } from './token-format.ts'
 import { emailKey } from './users.ts'
@@ -124,10 +123,10 @@ export const findInvitation = async (query: Query, secret: string): Promise<Open
 }
 
 /** At most one caller takes it. */
-export const takeInvitation = async (query: Query, secret: string): Promise<void> => {
-  const taken = await query({
-    text: 'delete from invitations where secret_hash = $1 and expires_at > now() returning id',
-    values: [hashToken(secret)],
-  })
-  if (taken.length === 0) throw new Refusal('this invitation is over')
-}
+export const takeInvitation = async (query: Query, secret: string): Promise<boolean> =>
+  (
+    await query({
+      text: 'delete from invitations where secret_hash = $1 and expires_at > now() returning id',
+      values: [hashToken(secret)],
+    })
+  ).length > 0

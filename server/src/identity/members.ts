@@ -48,7 +48,9 @@ export type JoiningMember = { tenantId: string; role: Role; legacyUserId?: strin
 export const addMember = async (query: Query, author: Author, user: User, member: JoiningMember): Promise<Member> => {
   await holdAddress(query, user.email)
   await refuseMember(query, member.tenantId, user.email)
-  if ((await findUser(query, user.id))?.tenantId !== null)
+  const current = await findUser(query, user.id)
+  if (current?.passwordHash !== user.passwordHash) throw new Refusal('this account was changed meanwhile: try again')
+  if (current.tenantId !== null)
     throw new Refusal(`the address ${user.email} is not proven, so it belongs to one tenant`)
   return join(query, author, user, member)
 }
@@ -158,6 +160,13 @@ export const setLegacyUserId = async (
   return after
 }
 
+/** Waits for invitations that the member is just making, so that they are seen. */
+const lockMembership = (query: Query, tenantId: string, userId: string) =>
+  query({
+    text: 'select from memberships where tenant_id = $1 and user_id = $2 for update',
+    values: [tenantId, userId],
+  })
+
 /** What an admin has begun ends with the role. */
 const withdrawInvitationsBy = (query: Query, tenantId: string, userId: string) =>
   query({ text: 'delete from invitations where tenant_id = $1 and invited_by = $2', values: [tenantId, userId] })
@@ -170,6 +179,7 @@ export const setRole = async (
   role: Role,
 ): Promise<Member> => {
   const before = await findMember(query, tenantId, email)
+  await lockMembership(query, tenantId, before.id)
   await query({
     text: 'update memberships set role = $3 where tenant_id = $1 and user_id = $2',
     values: [tenantId, before.id, role],
@@ -185,6 +195,7 @@ export const setRole = async (
 export const removeMember = async (query: Query, author: Author, tenantId: string, email: string): Promise<Member> => {
   await holdAddress(query, email)
   const member = await findMember(query, tenantId, email)
+  await lockMembership(query, tenantId, member.id)
   await withdrawInvitationsBy(query, tenantId, member.id)
   await query({
     text: 'delete from memberships where tenant_id = $1 and user_id = $2',

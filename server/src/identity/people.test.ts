@@ -62,7 +62,11 @@ const opens = async (email: string, password: string): Promise<string[] | null> 
 }
 
 const accountsOf = async (email: string) =>
-  (await owner.query('select id, tenant_id, password_hash from users where email_key = $1', [email])).rows
+  (
+    await owner.query('select id, tenant_id, password_hash from users where email_key = $1 order by created_at, id', [
+      email,
+    ])
+  ).rows
 
 const saltsOf = async (email: string) =>
   new Set((await accountsOf(email)).map(({ password_hash }) => password_hash.split('$')[4]))
@@ -144,10 +148,6 @@ describe('several accounts of one address', () => {
     const action = /action="([^"]+\/account)"/.exec(choice.page)?.[1] ?? ''
     await succeed(`user set-password --tenant ${a.slug} --email ${email} --proven --password-stdin`, 'of the owner')
     await succeed(`user create --tenant ${c.slug} --email ${email} --role admin --existing`)
-    // Sessions are compared by the second.
-    await owner.query(`update users set sessions_since = sessions_since + interval '1 second' where email_key = $1`, [
-      email,
-    ])
     const { address } = await browser.follow(action, { tenant: c.id })
     assert.doesNotMatch(address, /code=/)
     const { rows } = await owner.query('select from consents where tenant_id = $1', [c.id])
@@ -164,8 +164,15 @@ describe('several accounts of one address', () => {
       return (await browser.visit(actionOf(page, 'sign-in') ?? '', { email, password })).status
     }
     const statuses = []
-    for (const password of ['a', 'b', 'c', 'd', 'of the stranger', 'e', 'f']) statuses.push(await attempt(password))
-    assert.deepEqual(statuses, [401, 401, 401, 401, 303, 401, 429])
+    for (const password of ['a', 'b', 'c', 'd', 'of the stranger', 'e']) statuses.push(await attempt(password))
+    assert.deepEqual(statuses, [401, 401, 401, 401, 303, 429])
+    // The stranger sets the next guess as the own password, and it is right: nothing tells so.
+    const [stranger, victim] = await accountsOf(email)
+    await owner.query('update users set password_hash = $2 where id = $1', [stranger?.id, victim?.password_hash])
+    const page = await browser.follow(new ConsoleBrowser(origin).addressOf({ prompt: 'login' }).address)
+    const signedIn = await browser.follow(actionOf(page, 'sign-in') ?? '', { email, password: 'of the victim' })
+    assert.doesNotMatch(signedIn.page, /Choose an organisation/)
+    assert.match(signedIn.address, /code=/)
   })
 
   test('share a salt, so that a sign-in costs the same however many there are', async () => {
@@ -288,6 +295,25 @@ describe('a link that was mailed', () => {
 })
 
 describe('an invitation that was shown', () => {
+  test('ends with the right of who makes it, also while the mail is still on its way', async () => {
+    const tenant = await shown.newTenant('A')
+    const [boss, leaver] = [await adminOf(tenant), await adminOf(tenant, mailed.origin)]
+    const invited = newAddress()
+    receiver.delayMilliseconds = 1_500
+    const inviting = leaver.call('POST', '/invitations', { body: { email: invited, role: 'admin' } })
+    const isSending = async () =>
+      (
+        await owner.query(
+          `select from pg_stat_activity where state = 'idle in transaction' and query like '%from users%'`,
+        )
+      ).rowCount !== 0
+    await until('the mail is on its way', isSending)
+    assert.equal((await boss.call('DELETE', `/members/${leaver.person.id}`)).status, 200)
+    receiver.delayMilliseconds = 0
+    assert.equal((await inviting).status, 401)
+    assert.deepEqual((await boss.call('GET', '/invitations')).body.items, [])
+  })
+
   test('has the same page for an address with an account and for one without', async () => {
     const [a, b] = [await shown.newTenant('A'), await shown.newTenant('B')]
     const admin = await adminOf(b)
@@ -394,6 +420,26 @@ describe('a user', () => {
     assert.deepEqual((await opens(person.email, 'a new long password'))?.length, 2)
   })
 
+  test('with many tokens changes the password while others change theirs', async () => {
+    const tenant = await shown.newTenant('A')
+    const { call, person } = await adminOf(tenant)
+    await owner.query(
+      `insert into access_tokens (id, tenant_id, kind, user_id, lineage_id, name, scopes, secret_hash, expires_at)
+        select gen_random_uuid(), $1, 'personal', $2::text::uuid, gen_random_uuid(), 'many', '{contacts:read}',
+          sha256(convert_to($2::text || n::text, 'UTF8')), now() + interval '1 day' from generate_series(1, 5000) as n`,
+      [tenant.id, person.id],
+    )
+    const body = { name: 'one more', scopes: ['contacts:read'], expiresInDays: 7 }
+    assert.equal((await call('POST', '/tokens', { body })).body.code, 'conflict')
+    const change = { currentPassword: person.password, newPassword: 'a new long password' }
+    assert.equal((await call('PATCH', '/me/password', { body: change })).status, 200)
+    const noted = await owner.query(
+      `select from audit_entries where tenant_id = $1 and resource = 'tokens' and action = 'revoked'`,
+      [tenant.id],
+    )
+    assert.equal(noted.rowCount, 5_000)
+  })
+
   test('must know the old password, and has five guesses', async () => {
     const { call } = await adminOf(await shown.newTenant('A'))
     const guess = () =>
@@ -421,6 +467,8 @@ describe('a user', () => {
     await owner.query(lock.replace('pg_advisory_lock', 'pg_advisory_unlock'), [person.email])
     const { status, body } = await changing
     assert.deepEqual([status, body.code], [409, 'conflict'])
+    const same = { currentPassword: person.password, newPassword: person.password }
+    assert.equal((await call('PATCH', '/me/password', { body: same })).body.errors[0].pointer, '/newPassword')
   })
 
   test('cannot keep a token of somebody else by naming it', async () => {

@@ -2,19 +2,17 @@ import type { Author, CalledFrom } from '../audit/author.ts'
 import { auditIn, installation } from '../audit/queries.ts'
 import { networkOf } from '../caller-address.ts'
 import type { Query } from '../database/connection.ts'
-import { type Attempts, countAttempt, forgetAttempts, takeBackAttempt } from './attempts.ts'
+import { type Attempts, countAttempt, countAttempts, forgetAttempts, takeBackAttempts } from './attempts.ts'
 import { arePassword } from './passwords.ts'
-import { emailKey, findAccounts, type User } from './users.ts'
+import { type Account, emailKey, findAccounts } from './users.ts'
 
 export type SignIn =
-  /** The accounts of the address that have this password, one as a rule, and since when that is known. */
-  | { users: [User, ...User[]]; checkedAt: Date }
-  | { refused: 'wrong' }
-  | { refused: 'throttled'; retryAfterSeconds: number }
+  /** The accounts of the address that have this password: one, as a rule. */
+  { users: [Account, ...Account[]] } | { refused: 'wrong' } | { refused: 'throttled'; retryAfterSeconds: number }
 
 const windowSeconds = 15 * 60
 /**
- * Failures are counted for an address as tried from one network, and for a network over all addresses. Nobody can use
+ * Failures are counted for an account as tried from one network, and for a network over all accounts. Nobody can use
  * up another network's attempts, so an outsider cannot lock a user out.
  */
 const limits = { accountFromNetwork: 5, network: 50 }
@@ -22,40 +20,41 @@ const limits = { accountFromNetwork: 5, network: 50 }
 /** The same answer, after the same work, for a wrong password and for an address with no, one or several accounts. */
 export const signIn = async (query: Query, from: CalledFrom, email: string, password: string): Promise<SignIn> => {
   const network = networkOf(from.address)
-  const account = `account ${emailKey(email)} from ${network}`
-  const everyAccount = `address ${network}`
+  const accounts = await findAccounts(query, email)
+  // Each account by itself: whoever has one of several must not guess the password of another by signing in.
+  const tried = (accounts.length === 0 ? [emailKey(email)] : accounts.map(({ id }) => id)).map(
+    (account) => `account ${account} from ${network}`,
+  )
   // Counted before the password is looked at, so that guesses sent all at once are counted too.
-  const onAccount = await countAttempt(query, account, windowSeconds)
-  if (onAccount.attempts > limits.accountFromNetwork) {
+  const onAccounts = await countAttempts(query, tried, windowSeconds)
+  const isClosed = ({ attempts }: Attempts) => attempts > limits.accountFromNetwork
+  if (onAccounts.every(isClosed)) {
     // One entry a window: whoever is refused must not fill the log.
-    if (onAccount.attempts === limits.accountFromNetwork + 1) {
-      await noteRefusal(query, from, await findAccounts(query, email), 'throttled')
-    }
-    return throttled(onAccount)
+    if (onAccounts.some(({ attempts }) => attempts === limits.accountFromNetwork + 1))
+      await noteRefusal(query, from, accounts, 'throttled')
+    return throttled(onAccounts)
   }
+  const everyAccount = `address ${network}`
   const onNetwork = await countAttempt(query, everyAccount, windowSeconds)
   if (onNetwork.attempts > limits.network) {
-    await takeBackAttempt(query, account)
+    await takeBackAttempts(query, tried)
     if (onNetwork.attempts === limits.network + 1) await noteRefusal(query, from, [], 'throttled')
-    return throttled(onNetwork)
+    return throttled([onNetwork])
   }
-  // Whatever ends the sessions of an account from now on ends this one too.
-  const checkedAt = new Date()
-  const accounts = await findAccounts(query, email)
-  const matches = await arePassword(
-    password,
-    accounts.map(({ passwordHash }) => passwordHash),
-  )
-  const [first, ...others] = accounts.filter((_account, place) => matches[place])
+  const hashes = accounts.map(({ passwordHash }) => passwordHash)
+  const matches = await arePassword(password, hashes)
+  const isMatch = (place: number) => matches[place] === true && !onAccounts.slice(place, place + 1).some(isClosed)
+  const [first, ...others] = accounts.filter((_account, place) => isMatch(place))
   if (!first) {
     await noteRefusal(query, from, accounts, 'failed')
-    return { refused: 'wrong' }
+    return onAccounts.some(isClosed) ? throttled(onAccounts.filter(isClosed)) : { refused: 'wrong' }
   }
-  // Whoever has one of several accounts may be guessing the password of another.
-  if (others.length === accounts.length - 1) await forgetAttempts(query, account)
-  else await takeBackAttempt(query, account)
-  await takeBackAttempt(query, everyAccount)
-  return { users: [first, ...others], checkedAt }
+  await forgetAttempts(
+    query,
+    tried.filter((_what, place) => isMatch(place)),
+  )
+  await takeBackAttempts(query, [everyAccount])
+  return { users: [first, ...others] }
 }
 
 const notedOneByOne = 8
@@ -67,7 +66,7 @@ const notedOneByOne = 8
  * The log keeps entries for ever, and failures are made by anybody. So in a window those of one account, from whatever
  * networks, are noted one by one while they are few, and then each time they have doubled; all unknown accounts are one.
  */
-const noteRefusal = async (query: Query, from: CalledFrom, [account]: User[], action: string): Promise<void> => {
+const noteRefusal = async (query: Query, from: CalledFrom, [account]: Account[], action: string): Promise<void> => {
   const recordId = account?.id ?? 'unknown'
   const { attempts } = await countAttempt(query, `noted ${recordId}`, windowSeconds)
   if (attempts > notedOneByOne && !Number.isInteger(Math.log2(attempts))) {
@@ -83,4 +82,7 @@ const noteRefusal = async (query: Query, from: CalledFrom, [account]: User[], ac
 export const noteSignIn = (query: Query, from: Author, tenantId: string, userId: string): Promise<void> =>
   auditIn(query, tenantId, from, [{ action: 'succeeded', resource: 'sign_ins', recordId: userId }])
 
-const throttled = ({ seconds }: Attempts): SignIn => ({ refused: 'throttled', retryAfterSeconds: Math.max(seconds, 1) })
+const throttled = (counted: readonly Attempts[]): SignIn => ({
+  refused: 'throttled',
+  retryAfterSeconds: Math.max(1, Math.min(...counted.map(({ seconds }) => seconds))),
+})

@@ -1,3 +1,4 @@
+import { domainToASCII, domainToUnicode } from 'node:url'
 import { type Author, operator } from '../audit/author.ts'
 import { auditUser } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
@@ -22,7 +23,13 @@ const userColumns = 'id, email, name, password_hash as "passwordHash", tenant_id
 /** Two spellings with one key are one address. */
 export const emailKey = (email: string): string => email.normalize('NFC').toLowerCase()
 
-export const isEmail = (text: string): boolean => /^[^\s@\0]+@[^\s@\0]+$/.test(text)
+const emailShape = /^[^\s@<>()[\]\\",;:\p{Cc}\p{Cf}]+@([^\s@<>()[\]\\",;:\p{Cc}\p{Cf}]+)$/u
+
+/** With a domain as it is written everywhere, so that one mailbox is not several addresses. */
+export const isEmail = (text: string): boolean => {
+  const [, domain] = emailShape.exec(text) ?? []
+  return domain !== undefined && domainToUnicode(domainToASCII(domain)) === domain.normalize('NFC').toLowerCase()
+}
 
 export const findUser = async (query: Query, id: string): Promise<User | null> => {
   if (!isUuid(id)) return null
@@ -30,12 +37,23 @@ export const findUser = async (query: Query, id: string): Promise<User | null> =
   return user ?? null
 }
 
+export type Account = User & {
+  /**
+   * The second of a sign-in with what was read: by the clock that ends sessions, and after the second in which those of
+   * before were ended.
+   */
+  loginTs: number
+}
+
+const loginTs = `greatest(floor(extract(epoch from clock_timestamp())), floor(extract(epoch from sessions_since)) + 1)::float8`
+
 /** All accounts of an address: the proven one first, if there is one, then at most one for each tenant. */
-export const findAccounts = async (query: Query, email: string): Promise<User[]> =>
+export const findAccounts = async (query: Query, email: string): Promise<Account[]> =>
   email.includes('\0')
     ? []
-    : query<User>({
-        text: `select ${userColumns} from users where email_key = $1 order by tenant_id is not null, created_at, id`,
+    : query<Account>({
+        text: `select ${userColumns}, ${loginTs} as "loginTs" from users where email_key = $1
+          order by tenant_id is not null, created_at, id`,
         values: [emailKey(email)],
       })
 
@@ -82,6 +100,8 @@ export const createUser = async (query: Query, given: NewUser): Promise<User> =>
   const { email, name, passwordHash, subject = null, tenantId } = given
   if (!isEmail(email)) throw new Refusal(`"${email}" is not an e-mail address`)
   if (name.trim() === '') throw new Refusal('a user needs a name')
+  if (name.length > 255 || /\p{Cc}/u.test(name))
+    throw new Refusal('a name has at most 255 characters, and no control characters')
   if (subject !== null) await refuseTaken(query, subject)
   const [user] = await query<User>({
     text: `insert into users (id, email, email_key, name, password_hash, subject, tenant_id)
@@ -120,7 +140,6 @@ export const proveAddress = async (query: Query, owner: User): Promise<string[]>
         on conflict do nothing`,
       values: [tenantId, id, owner.id],
     })
-    await query({ text: 'delete from invitations where tenant_id = $1 and invited_by = $2', values: [tenantId, id] })
     await query({ text: 'delete from memberships where tenant_id = $1 and user_id = $2', values: [tenantId, id] })
     const after = JSON.stringify({ userId: owner.id })
     await noteChange(query, tenantId, byMasthead, { action: 'taken_over', resource: 'members', recordId: id, after })

@@ -1,3 +1,7 @@
+import type { Role } from '@masthead/contract'
+import type { Query } from '../database/connection.ts'
+import { holdMembership } from '../identity/consents.ts'
+import type { Principal } from '../identity/principal.ts'
 import type { Answer } from '../operation-call.ts'
 import { invalidProperty, Problem } from '../problem.ts'
 
@@ -13,6 +17,13 @@ export const notFound = (what: string): Problem => new Problem('not_found', `The
 export const userOf = ({ userId }: { userId: string | null }): string => {
   if (userId !== null) return userId
   throw new Error('a management operation was called by no user')
+}
+
+/** What somebody makes must not outlive what ended their right to it while it was made. */
+export const requireMember = async (query: Query, principal: Principal, role?: Role): Promise<void> => {
+  const held = await holdMembership(query, principal)
+  if (!held) throw new Problem('invalid_token', 'Your session or your membership has ended.')
+  if (role !== undefined && held.role !== role) throw new Problem('insufficient_role', `This takes the role ${role}.`)
 }
 
 /** A schema lets spaces pass, which name nothing. */

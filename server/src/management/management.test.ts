@@ -231,7 +231,7 @@ describe('an invitation', () => {
     const address = addressOf(body.url)
     const wrong = await new Browser(origin).visit(address, { account: 'existing', password: 'another long password' })
     assert.equal(wrong.status, 422)
-    assert.match(wrong.page, /This password is not right/)
+    assert.match(wrong.page, /Wrong password/)
     const right = await new Browser(origin).visit(address, { account: 'existing', password: known.password })
     assert.equal(right.status, 303)
     const { management } = await new ConsoleBrowser(origin).signIn(known, { tenant: tenant.id })

@@ -34,6 +34,8 @@ export const handlers: Handlers<ManagementResources['me']> = {
     if (issuer === null) throw signedInElsewhere()
     const user = await findUser(tenant.read, userOf(principal))
     if (!user) throw notFound('user')
+    if (newPassword === currentPassword)
+      throw invalidProperty('newPassword', 'unchanged', 'This is the password that you have.')
     const { address, requestId } = writer.author
     // Each statement commits, so that a wrong password stays counted.
     const committed: Query = (statement) => tenant.transaction((query) => query(statement))

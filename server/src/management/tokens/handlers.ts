@@ -1,13 +1,11 @@
 import type { ManagementResources } from '@masthead/contract'
-import type { Query } from '../../database/connection.ts'
-import { type AccessToken, createToken, findTokens, revokeToken } from '../../identity/access-tokens.ts'
-import { findDelegation, holdSessions } from '../../identity/consents.ts'
-import type { Principal } from '../../identity/principal.ts'
+import { type AccessToken, countTokens, createToken, findTokens, revokeToken } from '../../identity/access-tokens.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
-import { json, notFound, requireWords, userOf } from '../json-answer.ts'
+import { json, notFound, requireMember, requireWords, userOf } from '../json-answer.ts'
 
 const day = 86_400_000
+const mostTokens = 100
 
 export const handlers: Handlers<ManagementResources['tokens']> = {
   GetTokens: async ({ tenant, principal }) => {
@@ -20,7 +18,9 @@ export const handlers: Handlers<ManagementResources['tokens']> = {
       requireWords('name', name)
       const lifetime = expiresInDays === undefined ? undefined : expiresInDays * day
       const given = { tenantId: tenant.tenantId, userId: userOf(principal), name, scopes, lifetime }
-      await requireGrant(query, principal)
+      await requireMember(query, principal)
+      if ((await countTokens(query, given)) >= mostTokens)
+        throw new Problem('conflict', `You have ${mostTokens} tokens that work here. Revoke one first.`)
       const { token, ...made } = await createToken(query, writer.author, given)
       return json({ ...shown(made), token })
     }),
@@ -31,13 +31,6 @@ export const handlers: Handlers<ManagementResources['tokens']> = {
       if (!found) throw notFound('token')
       return json(shown(await revokeToken(query, writer.author, found.id)))
     }),
-}
-
-/** A new password ends the tokens that are there: one that is just being made must see it. */
-const requireGrant = async (query: Query, principal: Principal): Promise<void> => {
-  await holdSessions(query, userOf(principal))
-  if (principal.grantId !== null && !(await findDelegation(query, principal.grantId)))
-    throw new Problem('invalid_token', 'This session has ended.')
 }
 
 const shown = ({ id, name, scopes, createdAt, expiresAt, revokedAt, lastUsedAt }: AccessToken) => ({
