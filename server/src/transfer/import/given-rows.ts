@@ -129,8 +129,9 @@ const deepestNesting = 100
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d]
 
-/** Looked at before it is parsed: of little text, a parser would make very much. */
+/** Looked at before it is parsed: of a long line of brackets or values, a parser makes many times as much. */
 const troubleOfShape = (text: string): string | null => {
+  if (text.length <= mostCells) return null
   let depth = 0
   let values = 1
   for (let at = 0; at < text.length; at++) {
