@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
 import { type AppOptions, buildApp, type Delegation } from '../src/app.ts'
 import { operator } from '../src/audit/author.ts'
+import { onceItAnswers } from '../src/commands/outside-server.ts'
 import { serviceRole } from '../src/database/connection.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
 import { RevisionPoller } from '../src/database/revision-poller.ts'
@@ -91,7 +92,9 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const { rateLimits = generous, counting = {}, trustedProxies = [], patienceMilliseconds, mail = null } = options
   const patience = patienceMilliseconds === undefined ? {} : { patienceMilliseconds }
   const poller = new RevisionPoller(database)
-  const app = await buildApp({ database, baseUrl, delegation, rateLimits, counting, trustedProxies, mail, ...patience })
+  const app = await onceItAnswers(() =>
+    buildApp({ database, baseUrl, delegation, rateLimits, counting, trustedProxies, mail, ...patience }),
+  )
   await app.listen({ host: '127.0.0.1', port: Number(new URL(baseUrl).port) })
   const address = app.server.address()
   if (address === null || typeof address === 'string') throw new Error('the service does not listen on a port')
