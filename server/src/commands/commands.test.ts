@@ -162,7 +162,7 @@ describe('every command', { concurrency: 2 }, () => {
         /^bob@words\.example is now editor of words\.\n$/,
         'correct horse',
       ],
-      ['user list --tenant words', /\nbob@words\.example +Bob +editor +- +\d{4}-.*\n$/],
+      ['user list --tenant words', /\nbob@words\.example +Bob +editor +false +- +\d{4}-.*\n$/],
       ['user set-password --email bob@words.example --password-stdin', /has a new password\. /, 'battery staple'],
       ['member role --tenant words --email bob@words.example --role admin', /is now admin of words\.\n$/],
       ['token list --tenant words', /^No token yet: masthead token create\n$/],

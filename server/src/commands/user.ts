@@ -166,10 +166,12 @@ const create = async (
   const { tenant, email, role, legacyUserId, subject, proven } = options
   const { id: tenantId } = await findTenant(query, tenant)
   await holdAddress(query, email)
+  if (await isMember(query, tenantId, email))
+    throw new Refusal(
+      `${email} is already a member of this tenant; \`masthead user set-password --proven\` proves the address`,
+    )
   if (await findProvenUser(query, email))
     throw new Refusal(`${email} has a proven account already: \`--existing\` adds it to the tenant as it is`)
-  if (proven && (await isMember(query, tenantId, email)))
-    throw new Refusal(`${email} is a member already: \`masthead user set-password --proven\` proves the address`)
   const others = proven ? await findAccounts(query, email) : []
   const given = { ...account, tenantId, email, role, legacyUserId: legacyUserId ?? null, subject: subject ?? null }
   const member = await createMember(query, operator, { ...given, isProven: proven ?? false })

@@ -52,8 +52,12 @@ const mostRemembered = 10_000
 
 /** A token that somebody held, and that will never be good again. */
 export class EndedToken extends Problem {
-  constructor(detail: string) {
+  /** When it expired; null when it was revoked. A clock that is set back makes it good again. */
+  readonly expiredAt: Date | null
+
+  constructor(detail: string, expiredAt: Date | null) {
     super('invalid_token', detail)
+    this.expiredAt = expiredAt
   }
 }
 
@@ -71,8 +75,8 @@ export class Principals {
   readonly #database: Database
   readonly #delegated: Authenticator | null
   readonly #remembered = new Map<string, Holder & { revision: number; foundAt: number }>()
-  /** Why a token is refused that has ended, and until when that is remembered. */
-  readonly #ended = new Map<string, { detail: string; until: number }>()
+  /** Tokens that have ended, and until when that is remembered, by a clock that nobody sets. */
+  readonly #ended = new Map<string, { problem: EndedToken; until: number }>()
   readonly #notedUses = new Map<string, number>()
 
   constructor(database: Database, delegated: Authenticator | null) {
@@ -105,7 +109,8 @@ export class Principals {
     const { revisions } = this.#database
     const [revision, foundAt] = [revisions.of(identity), Date.now()]
     const ended = this.#ended.get(name)
-    if (ended && ended.until > foundAt) throw new EndedToken(ended.detail)
+    if (ended && ended.until > performance.now() && (ended.problem.expiredAt?.getTime() ?? 0) <= foundAt)
+      throw ended.problem
     this.#ended.delete(name)
     try {
       const holder = await this.#find(text)
@@ -113,7 +118,8 @@ export class Principals {
       return holder.principal
     } catch (error) {
       if (error instanceof Problem && error.code === 'invalid_token') this.#remembered.delete(name)
-      if (error instanceof EndedToken) remember(this.#ended, name, { detail: error.message, until: foundAt + minute })
+      if (error instanceof EndedToken)
+        remember(this.#ended, name, { problem: error, until: performance.now() + minute })
       throw error
     }
   }
@@ -128,9 +134,9 @@ export class Principals {
     if (!isWellFormedToken(token)) throw invalidToken('The access token is not complete, or not one of this service.')
     const [row] = await this.#database.read<TokenRow>({ text: findToken, values: [hashToken(token)] })
     if (!row) throw invalidToken('This access token is not known here.')
-    if (row.revoked_at) throw new EndedToken('This access token has been revoked.')
+    if (row.revoked_at) throw new EndedToken('This access token has been revoked.', null)
     if (row.expires_at.getTime() <= Date.now()) {
-      throw new EndedToken(`This access token expired at ${row.expires_at.toISOString()}.`)
+      throw new EndedToken(`This access token expired at ${row.expires_at.toISOString()}.`, row.expires_at)
     }
     const principal = principalOf(row)
     this.#noteUse(principal, row.last_used_at)

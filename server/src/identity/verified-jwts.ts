@@ -38,7 +38,8 @@ export class VerifiedJwts {
       return { header: protectedHeader, claims: { ...payload, exp } }
     } catch (error) {
       // The signature was right.
-      if (error instanceof errors.JWTExpired) throw new EndedToken('This access token has expired.')
+      if (error instanceof errors.JWTExpired)
+        throw new EndedToken('This access token has expired.', new Date(Number(error.payload.exp) * 1_000))
       if (error instanceof errors.JOSEError) throw new Problem('invalid_token', reasonOf(error, errors))
       throw error
     }
