@@ -3,11 +3,12 @@ import { describe, test } from 'node:test'
 import { customerApi, managementApi, type NamedOperation } from '@masthead/contract'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
+import { isUuid } from '../records/identifiers.ts'
 import { isCalendarDate, parseInstant } from '../values.ts'
 import { bodyJudge } from './body-judge.ts'
 
 const ajv = new Ajv2020({
-  formats: { date: isCalendarDate, 'date-time': (text: string) => parseInstant(text) !== null },
+  formats: { date: isCalendarDate, 'date-time': (text: string) => parseInstant(text) !== null, uuid: isUuid },
 })
 
 const judged = [...customerApi.operations, ...managementApi.operations].filter(({ operation }) => operation.body)
