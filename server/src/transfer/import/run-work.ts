@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type Query, unpreparedOn } from '../../database/connection.ts'
-import { openDatabase, type TenantDatabase } from '../../database/database.ts'
+import { type Database, openDatabase, type TenantDatabase } from '../../database/database.ts'
 import { Refusal } from '../../refusal.ts'
 import { importFiles } from './import.ts'
 import type { RunTask, Told } from './run-process.ts'
@@ -19,28 +19,39 @@ const mostSent = {
 
 const tellMilliseconds = 1_000
 
-process.once('message', async (task: RunTask) => {
-  // The process that began it has gone, and nobody else knows of the folder.
-  process.once('disconnect', () => {
-    rmSync(task.folder, { recursive: true, force: true })
-    process.exit()
-  })
+/** Of the task that it does. */
+let folder: string | null = null
+
+// The process that began it has gone, and nobody else knows of the folder.
+process.once('disconnect', () => {
+  if (folder !== null) rmSync(folder, { recursive: true, force: true })
+  process.exit()
+})
+
+let database: Database | undefined
+
+/** One after the other. */
+process.on('message', async (task: RunTask) => {
+  folder = task.folder
   let progress: RunProgress | null = null
-  setInterval(() => progress && tell({ progress }), tellMilliseconds)
+  const telling = setInterval(() => progress && tell({ progress }), tellMilliseconds)
   const { connectionString, role } = task.connection
-  const tenant = openDatabase(connectionString, role).forTenant(task.tenantId)
+  database ??= openDatabase(connectionString, role)
   try {
-    const result = await work(tenant, task, (next) => {
+    const result = await work(database.forTenant(task.tenantId), task, (next) => {
       progress = next
     })
-    tell({ result }, () => process.exit())
+    tell({ result })
   } catch (error) {
-    tell(error instanceof Refusal ? { refusal: error.message } : { failure: plain(error) }, () => process.exit())
+    tell(error instanceof Refusal ? { refusal: error.message } : { failure: plain(error) })
+  } finally {
+    clearInterval(telling)
+    folder = null
   }
 })
 
-const tell = (told: Told, whenTold?: () => void): void => {
-  process.send?.(told, undefined, undefined, whenTold)
+const tell = (told: Told): void => {
+  process.send?.(told)
 }
 
 /** What the log makes of an error needs no more. */
