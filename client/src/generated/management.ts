@@ -648,7 +648,7 @@ export class TokensCalls {
     return this.#caller.call('GetTokens', 'GET', ['tokens'], options)
   }
 
-  /** Make a personal access token; it is shown once. Needs `tokens:manage`. */
+  /** Make a personal access token, of 100 at most that work; it is shown once. Needs `tokens:manage`. */
   create(input: TokenInput, options: KeyedOptions = {}): Promise<ShownToken> {
     return this.#caller.call('CreateToken', 'POST', ['tokens'], options, input)
   }

@@ -61,11 +61,12 @@ export const tokens = defineResource({
       method: 'POST',
       path: '/tokens',
       scope: 'tokens:manage',
-      summary: 'Make a personal access token; it is shown once',
+      summary: 'Make a personal access token, of 100 at most that work; it is shown once',
       body: TokenInput,
       status: 201,
       answer: ShownToken,
       showsSecret: true,
+      problems: ['conflict'],
     },
     RevokeToken: {
       method: 'DELETE',
