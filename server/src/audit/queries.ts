@@ -52,6 +52,15 @@ export const auditUser = async (
   })
 }
 
+/**
+ * SQL: an entry for each row of `ended`, by its `tenant_id` and `record_id`, in the log of its tenant. $2 is the author, $3 the
+ * resource and $4 the action.
+ */
+export const auditEnded = `
+  select append_to_audit(tenant_id, $2, json_agg(
+    json_build_object('action', $4::text, 'resource', $3::text, 'record_id', record_id, 'before', null, 'after', null)))
+  from ended group by tenant_id`
+
 /** The last two parameters of `append_to_audit`, for a statement that does and tells in one. */
 export const auditValues = (author: Author | null, happenings: readonly Happening[]): [string | null, string] => [
   author && JSON.stringify(author),

@@ -1,6 +1,6 @@
 import type { Role, Scope } from '@masthead/contract'
 import type { Author } from '../audit/author.ts'
-import { auditIn, auditValues } from '../audit/queries.ts'
+import { auditEnded, auditIn } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
 import { consoleId } from './applications.ts'
 
@@ -33,14 +33,20 @@ const store = async (query: Query, author: Author, consent: Consent, action: str
 }
 
 /** Ends everything that was given under the consent. */
-export const withdrawConsent = async (query: Query, author: Author, grantId: string): Promise<void> => {
-  await query({
-    text: `with withdrawn as (
-        update consents set withdrawn_at = now() where grant_id = $1 and withdrawn_at is null returning tenant_id
+export const withdrawConsent = (query: Query, author: Author, grantId: string): Promise<void> =>
+  withdrawConsents(query, author, [grantId])
+
+/** By one statement, however many there are: others wait for what it locks. */
+const withdrawConsents = async (query: Query, author: Author, grantIds: readonly string[]): Promise<void> => {
+  const ended = await query({
+    text: `with ended as (
+        update consents set withdrawn_at = now() where grant_id = any ($1::text[]) and withdrawn_at is null
+        returning tenant_id, grant_id as record_id
       )
-      select append_to_audit(tenant_id, $2, $3), stamp_identity() from withdrawn`,
-    values: [grantId, ...auditValues(author, [{ action: 'withdrawn', resource: 'consents', recordId: grantId }])],
+      ${auditEnded}`,
+    values: [grantIds, JSON.stringify(author), 'consents', 'withdrawn'],
   })
+  if (ended.length > 0) await query({ text: 'select stamp_identity()' })
 }
 
 /**
@@ -62,7 +68,11 @@ export const signOutOfConsole = async (
         or session_uid = (select session_uid from consents as given where given.grant_id = $3))`,
     values: [userId, consoleId, grantId],
   })
-  for (const { grant_id } of standing) await withdrawConsent(query, author, grant_id)
+  await withdrawConsents(
+    query,
+    author,
+    standing.map(({ grant_id }) => grant_id),
+  )
   const ended = await query({
     text: `delete from authorization_state where account_id = $1 and model = 'Session'
       and ($2::boolean or uid = any ($3::text[])) returning uid`,
@@ -78,7 +88,11 @@ export const withdrawOfSession = async (query: Query, author: Author, sessionUid
       where application_id = $1 and session_uid = $2 and withdrawn_at is null`,
     values: [consoleId, sessionUid],
   })
-  for (const { grant_id } of standing) await withdrawConsent(query, author, grant_id)
+  await withdrawConsents(
+    query,
+    author,
+    standing.map(({ grant_id }) => grant_id),
+  )
 }
 
 /** Until the transaction ends, the user cannot sign out everywhere. */

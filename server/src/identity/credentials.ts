@@ -1,4 +1,5 @@
 import type { Author } from '../audit/author.ts'
+import { auditEnded } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
 import { consoleId } from './applications.ts'
 import { signOutOfConsole } from './consents.ts'
@@ -54,7 +55,7 @@ export const endCredentials = async (
         update consents set withdrawn_at = now() where user_id = $1 and withdrawn_at is null
         returning tenant_id, grant_id as record_id
       )
-      ${noteEnded}`,
+      ${auditEnded}`,
     values: [userId, JSON.stringify(author), 'consents', 'withdrawn'],
   })
   await query({
@@ -63,19 +64,13 @@ export const endCredentials = async (
         where user_id = $1 and revoked_at is null and expires_at > now() and id <> all ($5::uuid[])
         returning tenant_id, id::text as record_id
       )
-      ${noteEnded}`,
+      ${auditEnded}`,
     values: [userId, JSON.stringify(author), 'tokens', 'revoked', kept],
   })
   await query({
     text: `with ended as (delete from invitations where invited_by = $1 returning tenant_id, id::text as record_id)
-      ${noteEnded}`,
+      ${auditEnded}`,
     values: [userId, JSON.stringify(author), 'invitations', 'withdrawn'],
   })
   await query({ text: 'select stamp_identity()' })
 }
-
-/** SQL: an entry for each, in the log of its tenant. */
-const noteEnded = `
-  select append_to_audit(tenant_id, $2, json_agg(
-    json_build_object('action', $4::text, 'resource', $3::text, 'record_id', record_id, 'before', null, 'after', null)))
-  from ended group by tenant_id`

@@ -3,7 +3,7 @@ import { constants, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 // Whoever serves goes first, also while this starts. On Linux it is the priority of this thread and of those that it begins.
-setPriority(constants.priority.PRIORITY_LOW)
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 // As in main.js: what was compiled is kept, and this file is no TypeScript.
 nodeModule.enableCompileCache(fileURLToPath(new URL('../../../.compiled', import.meta.url)))
 await import('./run-work.ts')
