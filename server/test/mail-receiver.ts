@@ -9,12 +9,17 @@ export type ReceivedMail = { from: string; to: string[]; source: string }
 /** A mail server of somebody else's that takes every mail, or refuses or takes its time when told to. */
 export const startMailReceiver = async () => {
   const mails: ReceivedMail[] = []
-  const receiver = { mails, isRefusing: false, delayMilliseconds: 0, url: '' }
+  /** Who hands over a mail and waits: for as long as `held` is not settled. */
+  const receiver = { mails, isRefusing: false, held: Promise.resolve(), waiting: 0, url: '' }
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
     onMailFrom: (_address, _session, done) => {
-      setTimeout(() => done(receiver.isRefusing ? new Error('not today') : null), receiver.delayMilliseconds)
+      receiver.waiting++
+      receiver.held.then(() => {
+        receiver.waiting--
+        done(receiver.isRefusing ? new Error('not today') : null)
+      })
     },
     onData: (stream, { envelope }, done) => {
       text(stream).then((source) => {

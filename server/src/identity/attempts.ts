@@ -32,7 +32,7 @@ export const countAttempts = async (
         first_at = case when ${isOpen} then sign_in_failures.first_at else now() end
       returning key_hash as key, failures as attempts,
         ceil(extract(epoch from first_at + $2 * interval '1 second' - now()))::integer as seconds`,
-    // In one order, so that two who count the same do not wait for each other.
+    // In one order, so that two that count the same keys cannot deadlock.
     values: [keys.toSorted(Buffer.compare), windowSeconds],
   })
   return keys.flatMap((key) => counted.find((one) => one.key.equals(key)) ?? [])

@@ -37,7 +37,7 @@ export const withdrawConsent = (query: Query, author: Author, grantId: string): 
   withdrawConsents(query, author, [grantId])
 
 /** By one statement, however many there are: others wait for what it locks. */
-const withdrawConsents = async (query: Query, author: Author, grantIds: readonly string[]): Promise<void> => {
+export const withdrawConsents = async (query: Query, author: Author, grantIds: readonly string[]): Promise<void> => {
   const ended = await query({
     text: `with ended as (
         update consents set withdrawn_at = now() where grant_id = any ($1::text[]) and withdrawn_at is null

@@ -2,7 +2,7 @@ import type { Author } from '../audit/author.ts'
 import { auditEnded } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
 import { consoleId } from './applications.ts'
-import { signOutOfConsole } from './consents.ts'
+import { signOutOfConsole, withdrawConsents } from './consents.ts'
 
 /** What opens something in the name of a user, in any tenant. */
 export type Credentials = {
@@ -50,14 +50,12 @@ export const endCredentials = async (
   kept: readonly string[] = [],
 ): Promise<void> => {
   await signOutOfConsole(query, author, userId, null)
-  await query({
-    text: `with ended as (
-        update consents set withdrawn_at = now() where user_id = $1 and withdrawn_at is null
-        returning tenant_id, grant_id as record_id
-      )
-      ${auditEnded}`,
-    values: [userId, JSON.stringify(author), 'consents', 'withdrawn'],
-  })
+  const { consents } = await findCredentials(query, userId)
+  await withdrawConsents(
+    query,
+    author,
+    consents.map(({ id }) => id),
+  )
   await query({
     text: `with ended as (
         update access_tokens set revoked_at = now()

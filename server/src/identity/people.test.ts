@@ -268,9 +268,17 @@ describe('a link that was mailed', () => {
 
   test('is taken by a mail server that is slower than a transaction may idle', async () => {
     const admin = await adminOf(await shown.newTenant('A'), mailed.origin)
-    receiver.delayMilliseconds = 5_500
-    await invite(admin, newAddress())
-    receiver.delayMilliseconds = 0
+    const { promise, resolve } = Promise.withResolvers<void>()
+    receiver.held = promise
+    const inviting = invite(admin, newAddress())
+    const hasIdledLong = async () =>
+      (
+        await owner.query(`select from pg_stat_activity where datname = current_database()
+        and state = 'idle in transaction' and state_change < now() - interval '5.5 seconds'`)
+      ).rowCount === 1
+    await until('the transaction has idled', hasIdledLong)
+    resolve()
+    await inviting
     const link = pathOf(linkIn(receiver.mails.at(-1) ?? assert.fail('there is no mail')))
     assert.equal((await new Browser(origin).visit(link)).status, 200)
   })
@@ -299,17 +307,12 @@ describe('an invitation that was shown', () => {
     const tenant = await shown.newTenant('A')
     const [boss, leaver] = [await adminOf(tenant), await adminOf(tenant, mailed.origin)]
     const invited = newAddress()
-    receiver.delayMilliseconds = 1_500
+    const { promise, resolve } = Promise.withResolvers<void>()
+    receiver.held = promise
     const inviting = leaver.call('POST', '/invitations', { body: { email: invited, role: 'admin' } })
-    const isSending = async () =>
-      (
-        await owner.query(
-          `select from pg_stat_activity where state = 'idle in transaction' and query like '%from users%'`,
-        )
-      ).rowCount !== 0
-    await until('the mail is on its way', isSending)
+    await until('the mail is on its way', () => receiver.waiting === 1)
     assert.equal((await boss.call('DELETE', `/members/${leaver.person.id}`)).status, 200)
-    receiver.delayMilliseconds = 0
+    resolve()
     assert.equal((await inviting).status, 401)
     assert.deepEqual((await boss.call('GET', '/invitations')).body.items, [])
   })

@@ -28,7 +28,8 @@ export const signIn = async (query: Query, from: CalledFrom, email: string, pass
   // Counted before the password is looked at, so that guesses sent all at once are counted too.
   const onAccounts = await countAttempts(query, tried, windowSeconds)
   const isClosed = ({ attempts }: Attempts) => attempts > limits.accountFromNetwork
-  if (onAccounts.every(isClosed)) {
+  const closed = onAccounts.filter(isClosed)
+  if (closed.length === onAccounts.length) {
     // One entry a window: whoever is refused must not fill the log.
     if (onAccounts.some(({ attempts }) => attempts === limits.accountFromNetwork + 1))
       await noteRefusal(query, from, accounts, 'throttled')
@@ -43,11 +44,12 @@ export const signIn = async (query: Query, from: CalledFrom, email: string, pass
   }
   const hashes = accounts.map(({ passwordHash }) => passwordHash)
   const matches = await arePassword(password, hashes)
-  const isMatch = (place: number) => matches[place] === true && !onAccounts.slice(place, place + 1).some(isClosed)
+  const isMatch = (place: number) =>
+    matches[place] === true && onAccounts[place] !== undefined && !isClosed(onAccounts[place])
   const [first, ...others] = accounts.filter((_account, place) => isMatch(place))
   if (!first) {
     await noteRefusal(query, from, accounts, 'failed')
-    return onAccounts.some(isClosed) ? throttled(onAccounts.filter(isClosed)) : { refused: 'wrong' }
+    return closed.length > 0 ? throttled(closed) : { refused: 'wrong' }
   }
   await forgetAttempts(
     query,
