@@ -147,7 +147,7 @@ test('a database that falls silent under load is told within seconds, and costs 
   network.swallow()
   const fell = performance.now()
   const areTold = () => load.attempts.every(({ sentAt, milliseconds }) => sentAt > fell || milliseconds !== null)
-  await until('those under way are told', areTold)
+  await until('those in flight are told', areTold)
   await until('those who come later are told', () =>
     load.attempts.some(({ sentAt, status }) => sentAt > fell && status),
   )

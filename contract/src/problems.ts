@@ -140,7 +140,7 @@ export const problems = {
     status: 429,
     title: 'Too many requests',
     cause:
-      'The token or its tenant has used up the requests of the minute, the token has too many under way at once, or too many unknown tokens came from the same address.',
+      'The token or its tenant has used up the requests of the minute, the token has too many requests in flight, or too many unknown tokens came from the same address.',
     cure: 'Wait for the seconds given in `Retry-After`; `RateLimit` tells how many are left. Renew or remove tokens that are not known any longer.',
   },
   headers_too_large: {

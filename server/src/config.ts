@@ -73,7 +73,7 @@ export type Config = {
   // Mail
 
   /**
-   * `SMTP_URL`: the mail server for invitations, as `smtps://user:password@mail.example.com` or `smtp://mail.example.com:587?requireTLS=true`: see docs/operating.md#people. Default: nothing is mailed, and whoever invites passes the link on.
+   * `SMTP_URL`: the mail server for invitations, as `smtps://user:password@mail.example.com` or `smtp://mail.example.com:587?requireTLS=true`: see docs/operating.md#people. Default: nothing is mailed, and the admin who invites passes the link on.
    * `MAIL_FROM`: the sender of these mails, like `Masthead <masthead@example.com>`. Default: the user `masthead` at the host of `BASE_URL`.
    */
   mail: { smtpUrl: string; from: string | null } | null

@@ -112,8 +112,8 @@ export class LogOutput {
 }
 
 /**
- * A pipe is opened once more, so as not to block: of what was inherited, others decide that who share it, as npm does when it
- * ends. Node makes sockets not to block.
+ * An inherited pipe shares its blocking mode with other processes, and npm changes it when it exits. So the pipe is opened
+ * again. Sockets never block in Node.
  */
 const openStandardError = (): number => {
   try {

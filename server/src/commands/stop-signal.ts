@@ -16,7 +16,7 @@ export const stopSignal = (): AbortSignal => {
 const parentPollMilliseconds = 200
 const parent = process.ppid
 
-/** npm runs commands in a shell and passes signals to that shell alone, which ends of them and passes nothing on. */
+/** npm runs commands in a shell and signals only that shell, which exits without forwarding the signal. */
 const whenParentEnds = (act: () => void): void => {
   const timer = setInterval(() => {
     if (process.ppid === parent) return

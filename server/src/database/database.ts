@@ -58,8 +58,8 @@ export type TenantDatabase = {
   /** How a process of its own reaches this database. */
   connection: { connectionString: string; role: string | null }
   /**
-   * For what goes on after a call: told at once, or when the transaction that the call is part of was stored, with the door
-   * to go on by, or was not.
+   * Calls `act` at once, or, inside the transaction of a call, when that has ended: after a commit with a handle for further
+   * work, after a rollback with null.
    */
   whenStored: (act: (after: TenantDatabase | null) => void) => void
   /** For many small writes of one resource: those that wait for each other share a transaction of the work's. */
