@@ -34,9 +34,13 @@ const makeTemplate = async (connectionString: string): Promise<void> => {
   await administrator.connect()
   await administrator.query(`create database ${templateName}`)
   await administrator.end()
-  const template = new URL(connectionString)
-  template.pathname = `/${templateName}`
-  await migrate(template.href)
+  await migrate(templateUrl(connectionString))
+}
+
+export const templateUrl = (server = process.env.TEST_DATABASE_SERVER ?? ''): string => {
+  const url = new URL(server)
+  url.pathname = `/${templateName}`
+  return url.href
 }
 
 export const globalTeardown = (): Promise<void> => stop()
