@@ -59,6 +59,7 @@ create table accounts (
   primary_publication_id uuid,
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
+  import_id uuid,
   class smallint generated always as (0) stored not null,
   body text generated always as (
     '{"id":"'::text || id::text || '"'::text
@@ -80,7 +81,6 @@ create table accounts (
     || ',"updatedAt":'::text || json_timestamp(updated_at)
     || '}'::text
   ) stored not null,
-  import_id uuid,
   constraint accounts_pkey primary key (tenant_id, id),
   constraint accounts_tenant_id_account_id_key unique (tenant_id, account_id),
   constraint accounts_tenant_id_class_position_key unique (tenant_id, class, "position"),
@@ -176,9 +176,9 @@ create table authorization_state (
   payload text not null,
   grant_id text,
   uid text,
+  account_id text,
   consumed_at timestamptz(3),
   expires_at timestamptz(3) not null,
-  account_id text,
   constraint authorization_state_pkey primary key (model, id_hash)
 );
 create index authorization_state_account_id_idx on authorization_state using btree (account_id) where (account_id is not null);
@@ -193,9 +193,9 @@ create table consents (
   tenant_id uuid not null,
   user_id uuid not null,
   scopes text[] not null,
+  session_uid text,
   created_at timestamptz(3) not null default now(),
   withdrawn_at timestamptz(3),
-  session_uid text,
   constraint consents_pkey primary key (grant_id),
   constraint consents_application_id_fkey foreign key (application_id) references applications(id),
   constraint consents_tenant_id_user_id_fkey foreign key (tenant_id, user_id) references memberships(tenant_id, user_id) on delete cascade
@@ -226,6 +226,8 @@ create table contacts (
   deleted_at timestamptz(3),
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
+  external_id text,
+  import_id uuid,
   class smallint generated always as ((coalesce(hide_contact, false)::integer + coalesce(subs_only, false)::integer * 2 + (deleted_at is not null)::integer * 4)::smallint) stored not null,
   body text generated always as (
     '{"id":"'::text || id::text || '"'::text
@@ -248,8 +250,6 @@ create table contacts (
     || ',"updatedAt":'::text || json_timestamp(updated_at)
     || '}'::text
   ) stored not null,
-  import_id uuid,
-  external_id text,
   constraint contacts_pkey primary key (tenant_id, id),
   constraint contacts_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint contacts_tenant_id_account_id_fkey foreign key (tenant_id, account_id) references accounts(tenant_id, account_id),
@@ -400,9 +400,9 @@ create table invitations (
   role text not null,
   invited_by uuid,
   secret_hash bytea not null,
+  is_mailed boolean not null default false,
   created_at timestamptz(3) not null default now(),
   expires_at timestamptz(3) not null,
-  is_mailed boolean not null default false,
   constraint invitations_pkey primary key (id),
   constraint invitations_secret_hash_key unique (secret_hash),
   constraint invitations_tenant_id_email_key_key unique (tenant_id, email_key),
@@ -441,6 +441,8 @@ create table invoices (
   notes text,
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
+  external_id text,
+  import_id uuid,
   class smallint generated always as (0) stored not null,
   body text generated always as (
     '{"id":"'::text || id::text || '"'::text
@@ -470,8 +472,6 @@ create table invoices (
     || ',"updatedAt":'::text || json_timestamp(updated_at)
     || '}'::text
   ) stored not null,
-  import_id uuid,
-  external_id text,
   constraint invoices_pkey primary key (tenant_id, id),
   constraint invoices_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint invoices_tenant_id_account_id_fkey foreign key (tenant_id, account_id) references accounts(tenant_id, account_id),
@@ -583,6 +583,7 @@ create table publications (
   issue_decimals numeric,
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
+  import_id uuid,
   class smallint generated always as (0) stored not null,
   body text generated always as (
     '{"id":"'::text || id::text || '"'::text
@@ -596,7 +597,6 @@ create table publications (
     || ',"updatedAt":'::text || json_timestamp(updated_at)
     || '}'::text
   ) stored not null,
-  import_id uuid,
   constraint publications_pkey primary key (tenant_id, id),
   constraint publications_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint publications_tenant_id_code_key unique (tenant_id, code),
@@ -677,6 +677,7 @@ create table subscriptions (
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
   deleted_at timestamptz(3),
+  import_id uuid,
   class smallint generated always as ((deleted_at is not null)::integer::smallint) stored not null,
   body text generated always as (
     '{"id":"'::text || id::text || '"'::text
@@ -703,7 +704,6 @@ create table subscriptions (
     || ',"deletedAt":'::text || json_timestamp(deleted_at)
     || '}'::text
   ) stored not null,
-  import_id uuid,
   constraint subscriptions_pkey primary key (tenant_id, id),
   constraint subscriptions_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint subscriptions_tenant_id_subscription_id_key unique (tenant_id, subscription_id),
@@ -743,6 +743,7 @@ grant delete, insert, select, update on tallies to masthead_service;
 
 create table tasks (
   tenant_id uuid not null default current_tenant(),
+  position bigint not null,
   id uuid not null,
   account_id text not null,
   title text not null,
@@ -752,7 +753,7 @@ create table tasks (
   type text,
   route text not null,
   created_at timestamptz(3) not null,
-  position bigint not null,
+  import_id uuid,
   class smallint generated always as (0) stored not null,
   body text generated always as (
     '{"id":"'::text || id::text || '"'::text
@@ -763,7 +764,6 @@ create table tasks (
     || ',"route":'::text || json_text(route)
     || '}'::text
   ) stored not null,
-  import_id uuid,
   constraint tasks_pkey primary key (tenant_id, id),
   constraint tasks_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint tasks_tenant_id_account_id_fkey foreign key (tenant_id, account_id) references accounts(tenant_id, account_id),
@@ -793,12 +793,12 @@ create table users (
   id uuid not null,
   email text not null,
   email_key text not null,
+  tenant_id uuid,
   name text not null,
   password_hash text not null,
-  created_at timestamptz(3) not null default now(),
   subject text,
   sessions_since timestamptz(3),
-  tenant_id uuid,
+  created_at timestamptz(3) not null default now(),
   constraint users_pkey primary key (id),
   constraint users_subject_key unique (subject),
   constraint users_tenant_id_fkey foreign key (tenant_id) references tenants(id)
@@ -1063,15 +1063,6 @@ create function json_digits(value numeric)
 as $$
 begin
   return coalesce('"' || value::text || '"', 'null');
-end $$;
-
-create function json_escaped(value text)
- returns text
- language plpgsql
- immutable parallel safe
-as $$
-begin
-  return to_json(value)::text;
 end $$;
 
 create function json_number(value numeric)

@@ -1,5 +1,7 @@
--- The resources. Typed columns are the truth; `body` is the exact JSON of the answer, kept by the database.
--- `class` says which lists leave the row out: bit n stands for the n-th `leftOutUnless` of the contract.
+-- The tables of records. The typed columns are the truth, and `body` is the exact JSON of the response, which the database
+-- generates. `class` says which lists leave the row out: bit n stands for the n-th `leftOutUnless` of the contract.
+-- `import_id` says who wrote the record last: an import, or a caller (null). An import can be undone where nobody wrote since.
+-- `external_id` is the identifier of another system, by which its files name records that have no business identifier.
 
 create table publications (
   tenant_id uuid not null default current_tenant() references tenants,
@@ -13,6 +15,7 @@ create table publications (
   issue_decimals numeric,
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
+  import_id uuid,
   class smallint not null generated always as (0) stored,
   body text not null generated always as (
     '{"id":"' || id::text || '"'
@@ -50,13 +53,14 @@ create table accounts (
   invoice_email_enabled boolean,
   invoice_print_enabled boolean,
   do_not_email boolean,
-  -- Kept for the publisher's other systems; no answer shows them.
+  -- These four are stored for the publisher's other systems, and no response shows them.
   user_id text,
   category text,
   quality text,
   primary_publication_id uuid,
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
+  import_id uuid,
   class smallint not null generated always as (0) stored,
   body text not null generated always as (
     '{"id":"' || id::text || '"'
@@ -84,6 +88,8 @@ create table accounts (
   foreign key (tenant_id, primary_publication_id) references publications (tenant_id, id)
 );
 create index on accounts (tenant_id, status_key, class, position);
+-- The undo of an import removes records, and PostgreSQL then looks for rows that refer to them.
+create index on accounts (tenant_id, primary_publication_id) where primary_publication_id is not null;
 
 create table contacts (
   tenant_id uuid not null default current_tenant() references tenants,
@@ -106,6 +112,8 @@ create table contacts (
   deleted_at timestamptz(3),
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
+  external_id text check (length(external_id) between 1 and 255),
+  import_id uuid,
   class smallint not null generated always as (
     (coalesce(hide_contact, false)::integer
     + coalesce(subs_only, false)::integer * 2
@@ -137,6 +145,7 @@ create table contacts (
   foreign key (tenant_id, account_id) references accounts (tenant_id, account_id)
 );
 create index on contacts (tenant_id, account_id, class, position);
+create unique index on contacts (tenant_id, external_id) where external_id is not null;
 
 create table subscriptions (
   tenant_id uuid not null default current_tenant() references tenants,
@@ -164,6 +173,7 @@ create table subscriptions (
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
   deleted_at timestamptz(3),
+  import_id uuid,
   class smallint not null generated always as ((deleted_at is not null)::integer::smallint) stored,
   body text not null generated always as (
     '{"id":"' || id::text || '"'
@@ -201,6 +211,9 @@ create index on subscriptions (tenant_id, account_id, class, position);
 create index on subscriptions (tenant_id, status_key, class, position);
 create index on subscriptions (tenant_id, publication_id, class, position);
 create index on subscriptions (tenant_id, publication_id, status_key, class, position);
+create index on subscriptions (tenant_id, renewed_from_subs_id) where renewed_from_subs_id is not null;
+-- The overview of the console shows the renewals that come due.
+create index on subscriptions (tenant_id, renewal_date) include (status_key) where deleted_at is null;
 
 create table invoices (
   tenant_id uuid not null default current_tenant() references tenants,
@@ -230,6 +243,8 @@ create table invoices (
   notes text,
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
+  external_id text check (length(external_id) between 1 and 255),
+  import_id uuid,
   class smallint not null generated always as (0) stored,
   body text not null generated always as (
     '{"id":"' || id::text || '"'
@@ -268,9 +283,13 @@ create index on invoices (tenant_id, account_id, class, position);
 create index on invoices (tenant_id, status_key, class, position);
 create index on invoices (tenant_id, publication_id, class, position);
 create index on invoices (tenant_id, publication_id, status_key, class, position);
+create unique index on invoices (tenant_id, external_id) where external_id is not null;
+-- The overview of the console shows what is owed.
+create index on invoices (tenant_id, due_date) include (total_due) where is_open = 1;
 
 create table tasks (
   tenant_id uuid not null default current_tenant() references tenants,
+  position bigint not null,
   id uuid not null,
   account_id text not null,
   title text not null,
@@ -280,9 +299,22 @@ create table tasks (
   type text,
   route text not null,
   created_at timestamptz(3) not null,
+  import_id uuid,
+  class smallint not null generated always as (0) stored,
+  body text not null generated always as (
+    '{"id":"' || id::text || '"'
+    || ',"accountId":' || json_text(account_id)
+    || ',"title":' || json_text(title)
+    || ',"dueDate":' || json_date(due_date)
+    || ',"userId":' || json_text(user_id)
+    || ',"route":' || json_text(route)
+    || '}'
+  ) stored,
   primary key (tenant_id, id),
+  unique (tenant_id, class, position),
   foreign key (tenant_id, account_id) references accounts (tenant_id, account_id)
 );
+create index on tasks (tenant_id, account_id);
 
 do $$
 declare

@@ -1,10 +1,11 @@
--- Adds contacts of any tenants, each at the end of its list and with all that a write leaves: see records/write.ts. It takes
--- an array of rows, each with the text for search, its author and what the audit log shall show. What cannot be done at once
--- is left out, and another way finds out why: an account that is not there, a legacy system that must be told, a list that
--- somebody holds or that never had a row.
+-- Adds contacts of any tenants, each at the end of its list and with everything that a write stores: see records/write.ts. It
+-- takes an array of rows, each with the text for search, its author and what the audit log shows. It leaves out the rows that it
+-- cannot add at once, and the caller finds out why: the account does not exist, a legacy system needs a delivery, another
+-- transaction has locked the list, or the list has no head yet.
 --
--- Where a role of its own serves, the owner passes by row-level security: so every table is asked for the tenant of the row.
--- Nobody waits long for what another tenant holds. The plan is kept while small tables grow, so it goes by their indexes.
+-- The owner bypasses row-level security where the service runs under a role of its own, so every table is asked for the tenant of
+-- the row. The lock timeout is short, so that no tenant waits long for another. The plan is kept while small tables grow, so it
+-- must use their indexes.
 create function create_contacts(records json) returns table (id uuid, body text)
 security definer set search_path = public, pg_temp set lock_timeout = '100ms' set enable_seqscan = off
 language plpgsql as $$
