@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import pg from 'pg'
+import { runMasthead } from '../../test/masthead-process.ts'
 import { schemaText } from '../../test/schema-text.ts'
 import { cloneTemplate } from '../../test/service.ts'
 import { serviceRole } from './connection.ts'
@@ -64,6 +65,40 @@ test('a database that is newer than the program is refused and left alone', asyn
   const before = await schemaOf(url)
   await assert.rejects(migrate(url), /schema version 9999.*run the newer program/)
   assert.deepEqual(await schemaOf(url), before)
+})
+
+describe('a database of the program of before the migrations were rewritten', () => {
+  const sentence =
+    /an earlier Masthead made this database: .*`masthead export`.*`masthead import`.*users, tokens and the audit log are not carried over/
+  const formerDatabase = async (applied: number): Promise<string> => {
+    const url = await cloneTemplate()
+    const client = await connect(url)
+    await client.query('truncate migrations')
+    await client.query(
+      `insert into migrations (version, name)
+        select n, case n when 1 then '0001-identity.sql' else lpad(n::text, 4, '0') || '-former.sql' end from generate_series(1, $1) as n`,
+      [applied],
+    )
+    return url
+  }
+
+  for (const applied of [1, 18]) {
+    test(`is refused and left alone, with ${applied} of its migrations`, async () => {
+      const url = await formerDatabase(applied)
+      const before = await schemaOf(url)
+      await assert.rejects(migrate(url), sentence)
+      assert.equal(await schemaOf(url), before)
+    })
+  }
+
+  for (const command of ['serve', 'migrate']) {
+    test(`is refused by \`masthead ${command}\` in one sentence`, async () => {
+      const { code, stdout, stderr } = await runMasthead([command], { DATABASE_URL: await formerDatabase(18) })
+      assert.deepEqual([code, stdout], [1, ''])
+      assert.match(stderr, sentence)
+      assert.equal(stderr.trimEnd().split('\n').length, 1)
+    })
+  }
 })
 
 test('a step that fails leaves nothing of itself, names itself, and is made up for later', async () => {
