@@ -1182,19 +1182,25 @@ $$;
 
 create function search_sample(resource text)
  returns text[]
- language sql
+ language plpgsql
  stable security definer
  set search_path to 'public', 'pg_temp'
 as $$
-  select coalesce(array_agg(s.text), '{}')
-  from (select greatest(last, 128) as last from heads where tenant_id = current_tenant() and heads.resource = $1) as head,
-    generate_series(0, 127) as number,
-    lateral (
-      select text from search_texts
-      where tenant_id = current_tenant() and search_texts.resource = $1 and position = 1 + number * head.last / 128
-      limit 1
-    ) as s
-$$;
+#variable_conflict use_column
+declare
+  tenant constant uuid := current_tenant();
+begin
+  return (
+    select coalesce(array_agg(s.text), '{}')
+    from (select greatest(last, 128) as last from heads where tenant_id = tenant and resource = search_sample.resource) as head,
+      generate_series(0, 127) as number,
+      lateral (
+        select text from search_texts
+        where tenant_id = tenant and resource = search_sample.resource and position = 1 + number * head.last / 128
+        limit 1
+      ) as s
+  );
+end $$;
 revoke execute on function search_sample(text) from public;
 
 create function stamp_identity()

@@ -77,16 +77,22 @@ end $$;
 
 -- Returns the texts of up to 128 records, evenly spread.
 create function search_sample(resource text) returns text[] stable security definer set search_path = public, pg_temp
-language sql as $$
-  select coalesce(array_agg(s.text), '{}')
-  from (select greatest(last, 128) as last from heads where tenant_id = current_tenant() and heads.resource = $1) as head,
-    generate_series(0, 127) as number,
-    lateral (
-      select text from search_texts
-      where tenant_id = current_tenant() and search_texts.resource = $1 and position = 1 + number * head.last / 128
-      limit 1
-    ) as s
-$$;
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  tenant constant uuid := current_tenant();
+begin
+  return (
+    select coalesce(array_agg(s.text), '{}')
+    from (select greatest(last, 128) as last from heads where tenant_id = tenant and resource = search_sample.resource) as head,
+      generate_series(0, 127) as number,
+      lateral (
+        select text from search_texts
+        where tenant_id = tenant and resource = search_sample.resource and position = 1 + number * head.last / 128
+        limit 1
+      ) as s
+  );
+end $$;
 
 create function search_is_common(words text[], sample text[]) returns boolean immutable parallel safe language sql as $$
   select not exists (select from unnest(words) as word where word ~ '[[:alnum:]]{3}')
