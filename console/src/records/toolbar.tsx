@@ -1,5 +1,5 @@
 import type { Account } from '@masthead/client'
-import { knownStatuses } from '@masthead/contract'
+import { fieldOf } from '@masthead/contract'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useId, useRef, useState } from 'react'
 import { type Parameters, useSetParameters } from '../address.tsx'
@@ -168,9 +168,8 @@ const Choice = ({
 }
 
 const StatusChoice = ({ name, ...control }: Control & { name: ListedName }) => {
-  const known: Record<string, readonly string[]> = knownStatuses
   const id = useId()
-  const statuses = known[name] ?? []
+  const statuses = fieldOf(name, control.filter.name).known
   const [isTyped, setTyped] = useState(false)
   if (isTyped) return <TypedChoice {...control} suggestions={[]} focuses />
   return (

@@ -1,3 +1,4 @@
+import { type ResourceName, resources } from '@masthead/contract'
 import type { Query } from '../database/connection.ts'
 import { newId } from '../records/identifiers.ts'
 import { addDeliveries, isAttached } from './queries.ts'
@@ -5,15 +6,12 @@ import { addDeliveries, isAttached } from './queries.ts'
 /** Where a write goes: to Masthead alone, or also to the tenant's legacy system. */
 export type Route = 'native' | 'legacy'
 
-const resourceOf = { account: 'accounts', contact: 'contacts', task: 'tasks' } as const
-
-type Created = `${keyof typeof resourceOf}.created`
-export type EventType = Created | 'contact.updated' | 'contact.deleted' | 'contact.restored'
-
 /** What happened to a record, and the record as the API shows it. */
 export type Event = {
-  type: EventType
-  body: string /** absent where the record names its user itself */
+  resource: ResourceName
+  action: 'created' | 'updated' | 'deleted' | 'restored'
+  body: string
+  /** Absent where the record names its user itself. */
   userId?: string | null
 }
 
@@ -26,19 +24,18 @@ export const handOver = async (query: Query, route: Route, events: readonly Even
   const timestamp = new Date().toISOString()
   await addDeliveries(
     query,
-    events.map((event) => ({
-      id: `msg_${newId().replaceAll('-', '')}`,
-      resource: resourceNamed(event.type),
-      record_id: JSON.parse(event.body).id,
-      type: event.type,
-      body: `{"type":"${event.type}","timestamp":"${timestamp}","data":${dataOf(event)}}`,
-    })),
+    events.map((event) => {
+      const { resource, action, body } = event
+      const type = `${resources[resource].singular}.${action}`
+      return {
+        id: `msg_${newId().replaceAll('-', '')}`,
+        resource,
+        record_id: JSON.parse(body).id,
+        type,
+        body: `{"type":"${type}","timestamp":"${timestamp}","data":${dataOf(event)}}`,
+      }
+    }),
   )
-}
-
-const resourceNamed = (type: EventType): string => {
-  const [singular] = type.split('.') as [keyof typeof resourceOf] // every type begins with one
-  return resourceOf[singular]
 }
 
 /** The stored body to the letter, and one more property. */

@@ -1,10 +1,9 @@
-import { type Resource, type ResourceName, resources } from '@masthead/contract'
+import { fieldOf, identifiersOf, type Resource, type ResourceName, resources } from '@masthead/contract'
 import type { Query } from '../database/connection.ts'
 import type { TenantDatabase } from '../database/database.ts'
 import type { KeyedStatement } from '../database/keyed-reads.ts'
 import { invalidProperty, Problem } from '../problem.ts'
 import { randomHex } from '../random-hex.ts'
-import { columnOf } from './tables.ts'
 
 const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
@@ -20,7 +19,7 @@ const namedBy = (resource: ResourceName, given: string): Name | null => {
   const { businessIdentifier }: Resource = resources[resource]
   if (isUuid(given)) return { column: 'id', type: 'uuid' }
   if (!businessIdentifier || !isStorable(given)) return null
-  return { column: columnOf(businessIdentifier), type: 'text' }
+  return { column: fieldOf(resource, businessIdentifier).column, type: 'text' }
 }
 
 /** The record that the caller named in the path, by either identifier, to be sent as it is. */
@@ -59,17 +58,13 @@ const equals = ({ column, type }: Name): string => `${column} = $1::${type}`
 const notFound = (resource: ResourceName, given: string): Problem =>
   new Problem('not_found', `There is no ${describe(resource, given)} in this tenant.`)
 
-/** The form in which other records refer to an account or a publication, by whichever identifier the caller named it. */
-export const findReference = async (
-  query: Query,
-  resource: 'accounts' | 'publications',
-  given: string,
-): Promise<string | null> => {
+/** The form in which other records refer to a record, by whichever identifier the caller named it. */
+export const findReference = async (query: Query, resource: ResourceName, given: string): Promise<string | null> => {
   const by = namedBy(resource, given)
   if (!by) return null
-  const canonical = resource === 'accounts' ? 'account_id' : 'id'
+  const { column } = identifiersOf(resource).canonical
   const [row] = await query<{ canonical: string }>({
-    text: `select ${canonical} as canonical from ${resource} where ${equals(by)}`,
+    text: `select ${column} as canonical from ${resource} where ${equals(by)}`,
     values: [given],
   })
   return row?.canonical ?? null
@@ -78,7 +73,7 @@ export const findReference = async (
 /** The same for a property of a body, which must name one that exists. */
 export const requireReference = async (
   query: Query,
-  resource: 'accounts' | 'publications',
+  resource: ResourceName,
   given: string,
   property: string,
 ): Promise<string> => {

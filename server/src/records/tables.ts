@@ -1,6 +1,6 @@
-import { type Listing, type Resource, type ResourceName, resources } from '@masthead/contract'
+import { fieldOf, type Listing, type Resource, type ResourceName, resourceNames, resources } from '@masthead/contract'
 
-/** How a resource of the contract lies in the database. Everything here is derived from names. */
+/** How a resource of the contract lies in the database. */
 export type Table = {
   name: ResourceName
   listing: Listing
@@ -25,12 +25,12 @@ export const columnOf = (field: string): string => {
   return column
 }
 
-/** Statuses are compared by their folded form, which the program keeps beside them. */
-const filterColumnOf = (field: string): string => (field === 'status' ? 'status_key' : columnOf(field))
-
-const describe = (resource: Resource, name: ResourceName): Table => {
-  const listing = resource.listing ?? { filters: [], leftOutUnless: {}, search: [] }
-  const filterColumns = listing.filters.map((field) => ({ field, column: filterColumnOf(field) }))
+const describe = (name: ResourceName): Table => {
+  const { listing = { filters: [], leftOutUnless: {}, search: [] } }: Resource = resources[name]
+  const filterColumns = listing.filters.map((field) => {
+    const { column, keyColumn } = fieldOf(name, field)
+    return { field, column: keyColumn ?? column }
+  })
   return {
     name,
     listing,
@@ -57,6 +57,7 @@ export const facetOf = (table: Table, values: ReadonlyMap<string, string>): stri
     .map(({ field }) => `${field}=${values.get(field)}`)
     .join('&')
 
-export const tables = Object.fromEntries(
-  Object.entries(resources).map(([name, resource]) => [name, describe(resource, name as ResourceName)]),
-) as Record<ResourceName, Table> // Object.entries forgets the keys it was given
+export const tables = Object.fromEntries(resourceNames.map((name) => [name, describe(name)])) as Record<
+  ResourceName,
+  Table
+> // of every name

@@ -21,10 +21,10 @@ export const createAccount = (
     await lockHead(query, 'accounts')
     const accountId = await nextAccountId(query)
     const body = await createRecord(query, writer, 'accounts', { ...account, primaryPublicationId, accountId })
-    const events: Event[] = [{ type: 'account.created', body, userId: account.userId }]
+    const events: Event[] = [{ resource: 'accounts', action: 'created', body, userId: account.userId }]
     if (contact) {
       const body = await createRecord(query, writer, 'contacts', { ...contact, accountId })
-      events.push({ type: 'contact.created', body, userId: writer.actingUser })
+      events.push({ resource: 'contacts', action: 'created', body, userId: writer.actingUser })
     }
     await handOver(query, route, events)
     return { accountId, route }

@@ -52,7 +52,12 @@ const insertTogether = (tenant: TenantDatabase, given: NewContact[]): Promise<Pr
     })
     const bodies = await createRecords(query, route === 'native' ? last : query, 'contacts', good)
     const events = bodies.map(
-      (body, index): Event => ({ type: 'contact.created', body, userId: good[index]?.writer.actingUser ?? null }),
+      (body, index): Event => ({
+        resource: 'contacts',
+        action: 'created',
+        body,
+        userId: good[index]?.writer.actingUser ?? null,
+      }),
     )
     await handOver(query, route, events)
     const stored = bodies.values()
@@ -88,7 +93,8 @@ export const updateContact = (
     if (Object.keys(changes).length === 0) return { body: before }
     const updatedAt = new Date().toISOString()
     const body = await updateRecord(query, writer, 'contacts', record, { ...changes, updatedAt })
-    await handOver(query, route, [{ type: `contact.${actionOf(record, changes)}`, body, userId: writer.actingUser }])
+    const action = actionOf(record, changes)
+    await handOver(query, route, [{ resource: 'contacts', action, body, userId: writer.actingUser }])
     return { body }
   })
 

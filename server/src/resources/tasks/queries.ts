@@ -15,6 +15,6 @@ export const insertTask = (
     ])
     const body = await createRecord(route === 'native' ? last : query, writer, 'tasks', { ...task, accountId, route })
     // The task names its user itself.
-    await handOver(query, route, [{ type: 'task.created', body }])
+    await handOver(query, route, [{ resource: 'tasks', action: 'created', body }])
     return body
   })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
-import type { ResourceName } from '@masthead/contract'
+import { type ResourceName, resourceNames, storedFieldsOf } from '@masthead/contract'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { type Outcome, runMasthead, spawnMasthead, until } from '../../../test/masthead-process.ts'
@@ -19,7 +19,6 @@ import {
   sampleSubscription,
 } from '../../../test/sample-records.ts'
 import { startService, type TestTenant, walk } from '../../../test/service.ts'
-import { transferColumns, transferOrder } from '../columns.ts'
 import { openSourceFile } from '../files/source-file.ts'
 
 const service = await startService()
@@ -39,7 +38,7 @@ const run = (folder: string, { slug }: { slug: string }, ...more: string[]) =>
 const refused = async (expected: string, folder: string, tenant: { slug: string }, ...more: string[]) =>
   assert.deepEqual(await run(folder, tenant, ...more), { code: 1, stdout: '', stderr: `masthead: ${expected}\n` })
 const namesIn = async (folder: string): Promise<string[]> => (await readdir(folder)).sort()
-const filesNamed = (ending: string): string[] => transferOrder.map((resource) => `${resource}.${ending}`).sort()
+const filesNamed = (ending: string): string[] => resourceNames.map((resource) => `${resource}.${ending}`).sort()
 
 type Values = Record<string, unknown>
 const readNdjson = async (folder: string, resource: ResourceName): Promise<Values[]> =>
@@ -137,9 +136,9 @@ describe('an export', { concurrency: 2 }, () => {
   test('holds every record in its order with the values of the API, as NDJSON', async () => {
     const folder = newFolder()
     await exportTo(folder, tenant, '--format', 'ndjson')
-    for (const resource of transferOrder) {
+    for (const resource of resourceNames) {
       const records = await readNdjson(folder, resource)
-      const fields = transferColumns[resource].map(({ field }) => field)
+      const fields = storedFieldsOf(resource).map(({ name }) => name)
       for (const record of records) assert.deepEqual(Object.keys(record), fields)
       if (resource === 'tasks') continue
       const expected = await shown(resource)
@@ -173,12 +172,12 @@ describe('an export', { concurrency: 2 }, () => {
     const [csv, ndjson] = [newFolder(), newFolder()]
     await exportTo(csv, tenant)
     await exportTo(ndjson, tenant, '--format', 'ndjson')
-    for (const resource of transferOrder) {
+    for (const resource of resourceNames) {
       assert.deepEqual(await readCsv(csv, resource), (await readNdjson(ndjson, resource)).map(asCells))
       const byOthers: string[][] = parse(await readFile(join(csv, `${resource}.csv`)))
       assert.deepEqual(
         byOthers[0],
-        transferColumns[resource].map(({ field }) => field),
+        storedFieldsOf(resource).map(({ name }) => name),
       )
     }
     const notes = (await readCsv(csv, 'contacts')).map((contact) => contact.notes)
@@ -255,9 +254,11 @@ describe('an export', { concurrency: 2 }, () => {
     const empty = await service.newTenant()
     await exportTo(csv, empty)
     await exportTo(ndjson, empty, '--format', 'ndjson')
-    for (const resource of transferOrder) {
+    for (const resource of resourceNames) {
       assert.equal(await readFile(join(ndjson, `${resource}.ndjson`), 'utf8'), '')
-      const header = transferColumns[resource].map(({ field }) => field).join()
+      const header = storedFieldsOf(resource)
+        .map(({ name }) => name)
+        .join()
       assert.equal(await readFile(join(csv, `${resource}.csv`), 'utf8'), `${header}\n`)
     }
   })
@@ -291,10 +292,10 @@ describe('an export', { concurrency: 2 }, () => {
     assert.ok(bytes.startsWith('\uFEFFid,'))
     assert.match(bytes, /"a;=1"/)
     const isMarked = /^[=+@\t\r\n＝＋－＠'-]/
-    for (const resource of transferOrder) {
+    for (const resource of resourceNames) {
       const cells = await readCsv(marked, resource)
       const isText = (field: string) =>
-        transferColumns[resource].some((column) => column.field === field && column.kind === 'text')
+        storedFieldsOf(resource).some(({ name, kind }) => name === field && kind === 'text')
       const expected = (await readCsv(exact, resource)).map((record) =>
         Object.fromEntries(
           Object.entries(record).map(([field, value]) => [

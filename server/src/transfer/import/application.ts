@@ -1,11 +1,10 @@
-import type { ResourceName } from '@masthead/contract'
+import { type ResourceName, storedFieldsOf } from '@masthead/contract'
 import type pg from 'pg'
 import type { Author } from '../../audit/author.ts'
 import { audit, type Happening } from '../../audit/queries.ts'
 import { type Query, unpreparedOn } from '../../database/connection.ts'
 import { tables } from '../../records/tables.ts'
 import { type Change, happened, insertion, lockHead, updateRecords } from '../../records/write.ts'
-import { transferColumns } from '../columns.ts'
 import { type Image, noteChanges, noteCreations } from './journal.ts'
 import { type Action, judgementTable, lateTable } from './judgement.ts'
 import { missingTable } from './prune.ts'
@@ -48,8 +47,7 @@ const mayBeOvertaken = (resource: ResourceName): boolean => resource === 'accoun
 
 const creation = (resource: ResourceName): string => {
   const table = tables[resource]
-  const columns = transferColumns[resource].map(({ column }) => column)
-  if (columns.includes('status')) columns.push('status_key')
+  const columns = storedFieldsOf(resource).flatMap(({ column, keyColumn }) => [column, keyColumn ?? []].flat())
   return `${insertion(
     table,
     [...columns, 'import_id'],
@@ -84,7 +82,7 @@ const turnIntoChanges = (resource: ResourceName): string => `
 
 /** Of the record as it is now, whatever it was when the rows were judged. */
 export const applyChanges = async (client: pg.Client, resource: ResourceName, batch: Batch): Promise<void> => {
-  const fields = transferColumns[resource].map(({ field }) => field)
+  const fields = storedFieldsOf(resource).map(({ name }) => name)
   const rows = `${judgementTable(resource)} as judged
     join ${stagingTable(resource)} as staged on staged.number = judged.number
     join ${resource} as record on record.id = judged.record`
