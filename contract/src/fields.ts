@@ -37,8 +37,8 @@ export type Traits = {
   /** The resource whose record it names. */
   reference?: string
   default?: Default
-  /** The database computes it from other fields. */
-  isDerived?: true
+  /** It is not stored: it shows this field, an amount of money, in cents. */
+  centsOf?: string
   /** A filter by it ignores case. */
   ignoresCase?: true
   /** Members of an open set that everybody knows. */
@@ -60,7 +60,7 @@ const noted = <S extends TSchema>(schema: S, more: Partial<Traits>): S => ({
 /** Names a record of the resource: by its canonical identifier in a record, by either identifier in a request. */
 export const reference = <S extends TSchema>(resource: string, schema: S): S => noted(schema, { reference: resource })
 export const withDefault = <S extends TSchema>(value: Default, schema: S): S => noted(schema, { default: value })
-export const derived = <S extends TSchema>(schema: S): S => noted(schema, { isDerived: true })
+export const centsOf = <S extends TSchema>(field: string, schema: S): S => noted(schema, { centsOf: field })
 
 type TextOptions = { content?: Content; minLength?: number; maxLength?: number }
 

@@ -20,6 +20,8 @@ export type Field = {
   isShown: boolean
   /** Stored, imported and exported; the others are derived from it. */
   isStored: boolean
+  /** It shows this field, an amount of money, in cents. */
+  centsOf: string | null
   /** What it holds in a new record that gives none. */
   default: Default | null
   /** Of a text, in characters. */
@@ -49,7 +51,8 @@ const describe = (resource: Resource, name: string, schema: TSchema, isShown: bo
     ...{ name, description, column, content, isShown, isIdentifier, kind: traits.kind },
     keyColumn: traits.ignoresCase ? `${column}_key` : null,
     isNullable: [type].flat().includes('null') && traits.default === undefined,
-    isStored: !traits.isDerived,
+    isStored: traits.centsOf === undefined,
+    centsOf: traits.centsOf ?? null,
     default: traits.default ?? null,
     minLength: name === keyNameOf(resource) ? 1 : 0,
     maxLength: longest[content ?? 'name'],

@@ -17,7 +17,7 @@ const Invoice = Type.Object(
     terms: field.nullableText('Terms of payment.'),
     total: field.nullableMoney('Total, tax included.'),
     totalDue: field.nullableMoney('Amount still due.'),
-    balanceCents: field.derived(field.number('Amount still due, in cents; 0 when unknown.')),
+    balanceCents: field.centsOf('totalDue', field.number('Amount still due, in cents; 0 when unknown.')),
     gross: field.nullableMoney('Before discount and tax.'),
     net: field.nullableMoney('After discount, before tax.'),
     invoiceType: field.nullableText('Kind of invoice.'),

@@ -60,27 +60,8 @@ create table accounts (
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
   import_id uuid,
-  class smallint generated always as (0) stored not null,
-  body text generated always as (
-    '{"id":"'::text || id::text || '"'::text
-    || ',"accountId":'::text || json_text(account_id)
-    || ',"company":'::text || json_text(company)
-    || ',"address":'::text || json_text(address)
-    || ',"suite":'::text || json_text(suite)
-    || ',"city":'::text || json_text(city)
-    || ',"state":'::text || json_text(state)
-    || ',"zip":'::text || json_text(zip)
-    || ',"country":'::text || json_text(country)
-    || ',"webAddress":'::text || json_text(web_address)
-    || ',"status":'::text || json_text(status)
-    || ',"billingEmail":'::text || json_text(billing_email)
-    || ',"invoiceEmailEnabled":'::text || json_boolean(invoice_email_enabled)
-    || ',"invoicePrintEnabled":'::text || json_boolean(invoice_print_enabled)
-    || ',"doNotEmail":'::text || json_boolean(do_not_email)
-    || ',"createdAt":'::text || json_timestamp(created_at)
-    || ',"updatedAt":'::text || json_timestamp(updated_at)
-    || '}'::text
-  ) stored not null,
+  class smallint not null,
+  body text not null,
   constraint accounts_pkey primary key (tenant_id, id),
   constraint accounts_tenant_id_account_id_key unique (tenant_id, account_id),
   constraint accounts_tenant_id_class_position_key unique (tenant_id, class, "position"),
@@ -128,7 +109,7 @@ create policy canary on audit_entries for delete using (tenant_id = (( select cu
    from tenants
   where tenants.id = (( select current_tenant() as current_tenant)) and tenants.slug = ('canary-'::text || "left"(encode(sha256(convert_to(tenants.id::text, 'UTF8'::name)), 'hex'::text), 32)))));
 create policy tenant on audit_entries for select using (tenant_id = (( select current_tenant() as current_tenant)));
-grant delete, select on audit_entries to masthead_service;
+grant delete, insert, select on audit_entries to masthead_service;
 revoke truncate, update on audit_entries from current_user;
 
 create table audit_keys (
@@ -142,7 +123,7 @@ create table audit_keys (
 alter table audit_keys enable row level security;
 alter table audit_keys force row level security;
 create policy tenant on audit_keys using (tenant_id = (( select current_tenant() as current_tenant)));
-grant delete, select on audit_keys to masthead_service;
+grant delete, insert, select on audit_keys to masthead_service;
 
 create table audit_links (
   tenant_id uuid not null default current_tenant(),
@@ -168,7 +149,7 @@ create table audit_waiting (
   number bigint not null,
   constraint audit_waiting_pkey primary key (tenant_id, number)
 );
-grant delete, select on audit_waiting to masthead_service;
+grant delete, insert, select on audit_waiting to masthead_service;
 
 create table authorization_state (
   model text not null,
@@ -228,28 +209,8 @@ create table contacts (
   updated_at timestamptz(3) not null,
   external_id text,
   import_id uuid,
-  class smallint generated always as ((coalesce(hide_contact, false)::integer + coalesce(subs_only, false)::integer * 2 + (deleted_at is not null)::integer * 4)::smallint) stored not null,
-  body text generated always as (
-    '{"id":"'::text || id::text || '"'::text
-    || ',"accountId":'::text || json_text(account_id)
-    || ',"ownerId":'::text || json_text(owner_id)
-    || ',"name":'::text || json_text(name)
-    || ',"firstName":'::text || json_text(first_name)
-    || ',"lastName":'::text || json_text(last_name)
-    || ',"phone":'::text || json_text(phone)
-    || ',"phone2":'::text || json_text(phone2)
-    || ',"extension":'::text || json_text(extension)
-    || ',"hideContact":'::text || json_boolean(hide_contact)
-    || ',"subsOnly":'::text || json_boolean(subs_only)
-    || ',"doNotEmail":'::text || json_boolean(do_not_email)
-    || ',"email":'::text || json_text(email)
-    || ',"title":'::text || json_text(title)
-    || ',"notes":'::text || json_text(notes)
-    || ',"deletedAt":'::text || json_timestamp(deleted_at)
-    || ',"createdAt":'::text || json_timestamp(created_at)
-    || ',"updatedAt":'::text || json_timestamp(updated_at)
-    || '}'::text
-  ) stored not null,
+  class smallint not null,
+  body text not null,
   constraint contacts_pkey primary key (tenant_id, id),
   constraint contacts_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint contacts_tenant_id_account_id_fkey foreign key (tenant_id, account_id) references accounts(tenant_id, account_id),
@@ -443,35 +404,8 @@ create table invoices (
   updated_at timestamptz(3) not null,
   external_id text,
   import_id uuid,
-  class smallint generated always as (0) stored not null,
-  body text generated always as (
-    '{"id":"'::text || id::text || '"'::text
-    || ',"accountId":'::text || json_text(account_id)
-    || ',"publicationId":'::text || json_text(publication_id::text)
-    || ',"issueId":'::text || json_text(issue_id)
-    || ',"status":'::text || json_text(status)
-    || ',"issueDate":'::text || json_date(issue_date)
-    || ',"dueDate":'::text || json_date(due_date)
-    || ',"terms":'::text || json_text(terms)
-    || ',"total":'::text || json_digits(total)
-    || ',"totalDue":'::text || json_digits(total_due)
-    || ',"balanceCents":'::text || coalesce((total_due * 100::numeric)::bigint, 0::bigint)::text
-    || ',"gross":'::text || json_digits(gross)
-    || ',"net":'::text || json_digits(net)
-    || ',"invoiceType":'::text || json_text(invoice_type)
-    || ',"invoiceDescription":'::text || json_text(invoice_description)
-    || ',"invCharges":'::text || json_digits(inv_charges)
-    || ',"invInvoiced":'::text || json_digits(inv_invoiced)
-    || ',"invApplied":'::text || json_digits(inv_applied)
-    || ',"invDiscount":'::text || json_digits(inv_discount)
-    || ',"invTax":'::text || json_digits(inv_tax)
-    || ',"datePaid":'::text || json_date(date_paid)
-    || ',"isOpen":'::text || json_number(is_open)
-    || ',"notes":'::text || json_text(notes)
-    || ',"createdAt":'::text || json_timestamp(created_at)
-    || ',"updatedAt":'::text || json_timestamp(updated_at)
-    || '}'::text
-  ) stored not null,
+  class smallint not null,
+  body text not null,
   constraint invoices_pkey primary key (tenant_id, id),
   constraint invoices_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint invoices_tenant_id_account_id_fkey foreign key (tenant_id, account_id) references accounts(tenant_id, account_id),
@@ -584,19 +518,8 @@ create table publications (
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
   import_id uuid,
-  class smallint generated always as (0) stored not null,
-  body text generated always as (
-    '{"id":"'::text || id::text || '"'::text
-    || ',"code":'::text || json_text(code)
-    || ',"name":'::text || json_text(name)
-    || ',"isActive":'::text || json_boolean(is_active)
-    || ',"frequency":'::text || json_text(frequency)
-    || ',"issFrequency":'::text || json_text(iss_frequency)
-    || ',"issueDecimals":'::text || json_number(issue_decimals)
-    || ',"createdAt":'::text || json_timestamp(created_at)
-    || ',"updatedAt":'::text || json_timestamp(updated_at)
-    || '}'::text
-  ) stored not null,
+  class smallint not null,
+  body text not null,
   constraint publications_pkey primary key (tenant_id, id),
   constraint publications_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint publications_tenant_id_code_key unique (tenant_id, code),
@@ -678,32 +601,8 @@ create table subscriptions (
   updated_at timestamptz(3) not null,
   deleted_at timestamptz(3),
   import_id uuid,
-  class smallint generated always as ((deleted_at is not null)::integer::smallint) stored not null,
-  body text generated always as (
-    '{"id":"'::text || id::text || '"'::text
-    || ',"subscriptionId":'::text || json_text(subscription_id)
-    || ',"accountId":'::text || json_text(account_id)
-    || ',"publicationId":"'::text || publication_id::text || '"'::text
-    || ',"renewedFromSubsId":'::text || json_text(renewed_from_subs_id::text)
-    || ',"renewalDate":'::text || json_date(renewal_date)
-    || ',"status":'::text || json_text(status)
-    || ',"startDate":'::text || json_date(start_date)
-    || ',"endDate":'::text || json_date(end_date)
-    || ',"expireDate":'::text || json_date(expire_date)
-    || ',"firstRunDate":'::text || json_date(first_run_date)
-    || ',"subscriptionNumber":'::text || json_text(subscription_number)
-    || ',"copies":'::text || json_digits(copies::numeric)
-    || ',"autoReschedule":'::text || json_boolean(auto_reschedule)
-    || ',"autoInvoice":'::text || json_boolean(auto_invoice)
-    || ',"notes":'::text || json_text(notes)
-    || ',"totalNetCharge":'::text || json_digits(total_net_charge)
-    || ',"totalApplied":'::text || json_digits(total_applied)
-    || ',"totalDue":'::text || json_digits(total_due)
-    || ',"createdAt":'::text || json_timestamp(created_at)
-    || ',"updatedAt":'::text || json_timestamp(updated_at)
-    || ',"deletedAt":'::text || json_timestamp(deleted_at)
-    || '}'::text
-  ) stored not null,
+  class smallint not null,
+  body text not null,
   constraint subscriptions_pkey primary key (tenant_id, id),
   constraint subscriptions_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint subscriptions_tenant_id_subscription_id_key unique (tenant_id, subscription_id),
@@ -733,8 +632,7 @@ create table tallies (
   block bigint not null,
   count bigint not null,
   constraint tallies_pkey primary key (tenant_id, resource, facet, class, level, block),
-  constraint tallies_tenant_id_fkey foreign key (tenant_id) references tenants(id),
-  constraint tallies_level_check check (level = any (array[10, 16, 22, 62]))
+  constraint tallies_tenant_id_fkey foreign key (tenant_id) references tenants(id)
 ) with (fillfactor=70);
 alter table tallies enable row level security;
 alter table tallies force row level security;
@@ -754,16 +652,8 @@ create table tasks (
   route text not null,
   created_at timestamptz(3) not null,
   import_id uuid,
-  class smallint generated always as (0) stored not null,
-  body text generated always as (
-    '{"id":"'::text || id::text || '"'::text
-    || ',"accountId":'::text || json_text(account_id)
-    || ',"title":'::text || json_text(title)
-    || ',"dueDate":'::text || json_date(due_date)
-    || ',"userId":'::text || json_text(user_id)
-    || ',"route":'::text || json_text(route)
-    || '}'::text
-  ) stored not null,
+  class smallint not null,
+  body text not null,
   constraint tasks_pkey primary key (tenant_id, id),
   constraint tasks_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint tasks_tenant_id_account_id_fkey foreign key (tenant_id, account_id) references accounts(tenant_id, account_id),
@@ -861,8 +751,8 @@ create function audit_digest(entry audit_entries)
 as $$
 begin
   return sha256(convert_to(json_build_array(
-    entry.tenant_id, entry.number, json_timestamp(entry.at), entry.author::text, entry.action, entry.resource,
-    entry.record_id, encode(entry.sealed, 'hex'))::text, 'UTF8'));
+    entry.tenant_id, entry.number, to_char(entry.at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS'), entry.author::text,
+    entry.action, entry.resource, entry.record_id, encode(entry.sealed, 'hex'))::text, 'UTF8'));
 end $$;
 
 create function audit_open(sealed bytea, key bytea)
@@ -957,144 +847,11 @@ begin
   end loop;
 end $$;
 
-create function create_contacts(records json)
- returns table(id uuid, body text)
- language plpgsql
- security definer
- set search_path to 'public', 'pg_temp'
- set lock_timeout to '100ms'
- set enable_seqscan to 'off'
-as $$
-#variable_conflict use_column
-begin
-  return query
-  with given as materialized (
-    select *, gen_random_bytes(32) as key
-    from rows from (
-      json_to_recordset(records) as (
-        tenant_id uuid, id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text,
-        extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text,
-        deleted_at timestamptz, created_at timestamptz, updated_at timestamptz,
-        search_text text, author json, after json)
-    ) with ordinality
-  ), possible as materialized (
-    select given.*, row_number() over (partition by tenant_id order by ordinality) as nth
-    from given
-    -- Counted and not joined, so that no plan reads the whole tables.
-    where (select count(*) from accounts where accounts.tenant_id = given.tenant_id and account_id = given.account_id) = 1
-      and (select count(*) from legacy_systems where legacy_systems.tenant_id = given.tenant_id) = 0
-  ), wanted as materialized (
-    select tenant_id, count(*) as count from possible group by tenant_id
-  ), free as materialized (
-    select tenant_id from heads
-    where resource = 'contacts' and tenant_id = any (array(select tenant_id from wanted))
-    for update skip locked
-  ), head as (
-    update heads set last = last + wanted.count
-    from wanted, free
-    where heads.tenant_id = wanted.tenant_id and heads.tenant_id = free.tenant_id and resource = 'contacts'
-    returning heads.tenant_id, resource, last - wanted.count as before
-  ), stamped as (
-    insert into stamps (tenant_id, resource, changed_in)
-    select tenant_id, resource, pg_current_xact_id() from head
-    on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in
-  ), added as (
-    insert into contacts (tenant_id, position, id, account_id, owner_id, name, first_name, last_name, phone, phone2,
-      extension, hide_contact, subs_only, do_not_email, email, title, notes, deleted_at, created_at, updated_at)
-    select tenant_id, before + nth, id, account_id, owner_id, name, first_name, last_name, phone, phone2,
-      extension, hide_contact, subs_only, do_not_email, email, title, notes, deleted_at, created_at, updated_at
-    from possible join head using (tenant_id) order by ordinality
-    returning tenant_id, id, position, class, body
-  ), texts as (
-    insert into search_texts (tenant_id, resource, position, class, text)
-    select added.tenant_id, 'contacts', added.position, added.class, search_text
-    from added join given using (tenant_id, id)
-  ), counted as (
-    insert into tallies (tenant_id, resource, facet, class, level, block, count)
-    select tenant_id, 'contacts', '', class, level, position >> level, count(*)
-    from added, unnest(array[10, 16, 22, 62]) as level
-    group by tenant_id, class, level, position >> level
-    on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
-  ), keys as (
-    insert into audit_keys (tenant_id, resource, record_id, key)
-    select tenant_id, 'contacts', id::text, key from added join given using (tenant_id, id)
-  ), noted as (
-    insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-    select tenant_id, author, 'created', 'contacts', id::text,
-      audit_seal('{"before":null,"after":' || after::text || '}', key)
-    from added join given using (tenant_id, id) order by ordinality
-    returning tenant_id, number
-  ), waiting as (
-    insert into audit_waiting (tenant_id, number) select tenant_id, number from noted
-  )
-  select id, body from added;
-end $$;
-revoke execute on function create_contacts(json) from public;
-grant execute on function create_contacts(json) to masthead_service;
-
 create function current_tenant()
  returns uuid
  language sql
  stable parallel safe
 return (current_setting('masthead.tenant'::text))::uuid;
-
-create function json_boolean(value boolean)
- returns text
- language plpgsql
- immutable parallel safe
-as $$
-begin
-  return coalesce(value::text, 'null');
-end $$;
-
-create function json_date(value date)
- returns text
- language plpgsql
- immutable parallel safe
-as $$
-begin
-  return coalesce('"' || to_char(value, 'YYYY-MM-DD') || '"', 'null');
-end $$;
-
-create function json_digits(value numeric)
- returns text
- language plpgsql
- immutable parallel safe
-as $$
-begin
-  return coalesce('"' || value::text || '"', 'null');
-end $$;
-
-create function json_number(value numeric)
- returns text
- language plpgsql
- immutable parallel safe
-as $$
-begin
-  return coalesce(value::text, 'null');
-end $$;
-
-create function json_text(value text)
- returns text
- language plpgsql
- immutable parallel safe
-as $$
-begin
-  return case
-    when value is null then 'null'
-    when value ~ E'[\\u0001-\\u001f"\\\\]' then to_json(value)::text
-    else '"' || value || '"'
-  end;
-end $$;
-
-create function json_timestamp(value timestamptz)
- returns text
- language plpgsql
- immutable parallel safe
-as $$
-begin
-  return coalesce('"' || to_char(value at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"', 'null');
-end $$;
 
 create function masthead_silence.pg_notify(channel text, payload text)
  returns void

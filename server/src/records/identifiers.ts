@@ -4,6 +4,8 @@ import type { TenantDatabase } from '../database/database.ts'
 import type { KeyedStatement } from '../database/keyed-reads.ts'
 import { invalidProperty, Problem } from '../problem.ts'
 import { randomHex } from '../random-hex.ts'
+import { hiddenOf } from './record-images.ts'
+import type { Fields, StoredRecord } from './write.ts'
 
 const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
@@ -34,13 +36,21 @@ export const readRecord = async (
   throw notFound(resource, given)
 }
 
-/** The same within a transaction. */
-export const getRecord = async (query: Query, resource: ResourceName, given: string): Promise<{ body: string }> => {
+/** The same within a transaction, with all that is stored of it. */
+export const getRecord = async (
+  query: Query,
+  resource: ResourceName,
+  given: string,
+): Promise<{ body: string; record: StoredRecord }> => {
   const by = namedBy(resource, given)
   const [row] = by
-    ? await query<{ body: string }>({ text: `select body from ${resource} where ${equals(by)}`, values: [given] })
+    ? await query<{ body: string; hidden: Fields }>({
+        text: `select body, ${hiddenOf(resource)} as hidden from ${resource} as record
+          where tenant_id = current_tenant() and ${equals(by)}`,
+        values: [given],
+      })
     : []
-  if (row) return row
+  if (row) return { body: row.body, record: { ...JSON.parse(row.body), ...row.hidden } }
   throw notFound(resource, given)
 }
 
@@ -70,17 +80,25 @@ export const findReference = async (query: Query, resource: ResourceName, given:
   return row?.canonical ?? null
 }
 
-/** The same for a property of a body, which must name one that exists. */
+/**
+ * The same for a property of a body, which must name one that exists. What is in this form already is not looked up: the foreign
+ * key of the record that refers to it does that.
+ */
 export const requireReference = async (
   query: Query,
   resource: ResourceName,
   given: string,
   property: string,
 ): Promise<string> => {
+  const isCanonical = isUuid(given) === (identifiersOf(resource).canonical.kind === 'uuid')
+  if (isCanonical && isStorable(given)) return isUuid(given) ? given.toLowerCase() : given
   const canonical = await findReference(query, resource, given)
   if (canonical !== null) return canonical
-  throw invalidProperty(property, 'not_found', `There is no ${describe(resource, given)} in this tenant.`)
+  throw missingReference(resource, given, property)
 }
+
+export const missingReference = (resource: ResourceName, given: string, property: string): Problem =>
+  invalidProperty(property, 'not_found', `There is no ${describe(resource, given)} in this tenant.`)
 
 const describe = (resource: ResourceName, given: string): string =>
   `${resources[resource].singular} "${given.slice(0, 100)}"`

@@ -7,7 +7,7 @@ export type Table = {
   /** The columns that equality filters compare, in the order of the contract. */
   filterColumns: readonly { field: string; column: string }[]
   /** SQL: the facets a row counts in, one for each combination of the filters. */
-  facets: string
+  facets: (row: string) => string
   /** Every visibility class, in the bits of `leftOutUnless`. */
   classCount: number
 }
@@ -35,20 +35,22 @@ const describe = (name: ResourceName): Table => {
     name,
     listing,
     filterColumns,
-    facets: facetsOf(name, filterColumns),
+    facets: facetsOf(filterColumns),
     classCount: 1 << Object.keys(listing.leftOutUnless).length,
   }
 }
 
-const facetsOf = (table: string, columns: Table['filterColumns']): string => {
-  const combinations: string[][] = [[]]
-  for (const { field, column } of columns) {
-    combinations.push(...combinations.map((set) => [...set, `'${field}=' || ${table}.${column}::text`]))
+const facetsOf =
+  (columns: Table['filterColumns']) =>
+  (row: string): string => {
+    const combinations: string[][] = [[]]
+    for (const { field, column } of columns) {
+      combinations.push(...combinations.map((set) => [...set, `'${field}=' || ${row}.${column}::text`]))
+    }
+    const sums = combinations.map((set) => (set.length === 0 ? `''` : set.join(` || '&' || `)))
+    // A null value makes its facets null: no filter asks for it.
+    return `array_remove(array[${sums.join(', ')}], null)`
   }
-  const sums = combinations.map((set) => (set.length === 0 ? `''` : set.join(` || '&' || `)))
-  // A null value makes its facets null: no filter asks for it.
-  return `array_remove(array[${sums.join(', ')}], null)`
-}
 
 /** The facet in which the rows with these filter values are counted; `values` holds only the filters that are used. */
 export const facetOf = (table: Table, values: ReadonlyMap<string, string>): string =>

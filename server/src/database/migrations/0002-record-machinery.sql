@@ -1,42 +1,8 @@
--- What every table of records needs: the tenant of the transaction, the JSON of a stored body, list heads and tallies.
+-- What every table of records needs: the tenant of the transaction, list heads and tallies.
 
 -- This fails when no tenant is set: a missing setting is an error, and after a transaction the setting is '', which is no uuid.
 create function current_tenant() returns uuid stable parallel safe language sql
   return current_setting('masthead.tenant')::uuid;
-
--- The stored bodies are generated from these functions, so they must be immutable. PostgreSQL declares to_json and to_char
--- only stable, because of types and settings that do not occur here. The functions are written in PL/pgSQL because it plans
--- them once per session: a row that is written alone costs half of what it does with functions in SQL.
--- They are called under any search_path, so they name only what is in pg_catalog, and under any standard_conforming_strings,
--- so a backslash is written in an E string only.
-create function json_text(value text) returns text immutable parallel safe language plpgsql as $$
-begin
-  return case
-    when value is null then 'null'
-    when value ~ E'[\\u0001-\\u001f"\\\\]' then to_json(value)::text
-    else '"' || value || '"'
-  end;
-end $$;
-create function json_timestamp(value timestamptz) returns text immutable parallel safe language plpgsql as $$
-begin
-  return coalesce('"' || to_char(value at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"', 'null');
-end $$;
-create function json_date(value date) returns text immutable parallel safe language plpgsql as $$
-begin
-  return coalesce('"' || to_char(value, 'YYYY-MM-DD') || '"', 'null');
-end $$;
-create function json_boolean(value boolean) returns text immutable parallel safe language plpgsql as $$
-begin
-  return coalesce(value::text, 'null');
-end $$;
-create function json_number(value numeric) returns text immutable parallel safe language plpgsql as $$
-begin
-  return coalesce(value::text, 'null');
-end $$;
-create function json_digits(value numeric) returns text immutable parallel safe language plpgsql as $$
-begin
-  return coalesce('"' || value::text || '"', 'null');
-end $$;
 
 -- The head of a list has one row per tenant and resource. Every write locks it first, so positions become visible in order.
 create table heads (
@@ -56,7 +22,7 @@ create table tallies (
   resource text not null,
   facet text not null,
   class smallint not null,
-  level smallint not null check (level in (10, 16, 22, 62)),
+  level smallint not null,
   block bigint not null,
   count bigint not null,
   primary key (tenant_id, resource, facet, class, level, block)

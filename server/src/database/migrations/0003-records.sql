@@ -1,5 +1,6 @@
--- The tables of records. The typed columns are the truth, and `body` is the exact JSON of the response, which the database
--- generates. `class` says which lists leave the row out: bit n stands for the n-th `leftOutUnless` of the contract.
+-- The tables of records. The typed columns are the truth. `class` and `body` follow from them, and the one statement that writes a
+-- resource keeps them so: `class` says which lists leave the row out, bit n stands for the n-th `leftOutUnless` of the contract;
+-- `body` is the exact JSON of the response.
 -- `import_id` says who wrote the record last: an import, or a caller (null). An import can be undone where nobody wrote since.
 -- `external_id` is the identifier of another system, by which its files name records that have no business identifier.
 
@@ -16,19 +17,8 @@ create table publications (
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
   import_id uuid,
-  class smallint not null generated always as (0) stored,
-  body text not null generated always as (
-    '{"id":"' || id::text || '"'
-    || ',"code":' || json_text(code)
-    || ',"name":' || json_text(name)
-    || ',"isActive":' || json_boolean(is_active)
-    || ',"frequency":' || json_text(frequency)
-    || ',"issFrequency":' || json_text(iss_frequency)
-    || ',"issueDecimals":' || json_number(issue_decimals)
-    || ',"createdAt":' || json_timestamp(created_at)
-    || ',"updatedAt":' || json_timestamp(updated_at)
-    || '}'
-  ) stored,
+  class smallint not null,
+  body text not null,
   primary key (tenant_id, id),
   unique (tenant_id, code),
   unique (tenant_id, class, position)
@@ -61,27 +51,8 @@ create table accounts (
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
   import_id uuid,
-  class smallint not null generated always as (0) stored,
-  body text not null generated always as (
-    '{"id":"' || id::text || '"'
-    || ',"accountId":' || json_text(account_id)
-    || ',"company":' || json_text(company)
-    || ',"address":' || json_text(address)
-    || ',"suite":' || json_text(suite)
-    || ',"city":' || json_text(city)
-    || ',"state":' || json_text(state)
-    || ',"zip":' || json_text(zip)
-    || ',"country":' || json_text(country)
-    || ',"webAddress":' || json_text(web_address)
-    || ',"status":' || json_text(status)
-    || ',"billingEmail":' || json_text(billing_email)
-    || ',"invoiceEmailEnabled":' || json_boolean(invoice_email_enabled)
-    || ',"invoicePrintEnabled":' || json_boolean(invoice_print_enabled)
-    || ',"doNotEmail":' || json_boolean(do_not_email)
-    || ',"createdAt":' || json_timestamp(created_at)
-    || ',"updatedAt":' || json_timestamp(updated_at)
-    || '}'
-  ) stored,
+  class smallint not null,
+  body text not null,
   primary key (tenant_id, id),
   unique (tenant_id, account_id),
   unique (tenant_id, class, position),
@@ -114,32 +85,8 @@ create table contacts (
   updated_at timestamptz(3) not null,
   external_id text check (length(external_id) between 1 and 255),
   import_id uuid,
-  class smallint not null generated always as (
-    (coalesce(hide_contact, false)::integer
-    + coalesce(subs_only, false)::integer * 2
-    + (deleted_at is not null)::integer * 4)::smallint
-  ) stored,
-  body text not null generated always as (
-    '{"id":"' || id::text || '"'
-    || ',"accountId":' || json_text(account_id)
-    || ',"ownerId":' || json_text(owner_id)
-    || ',"name":' || json_text(name)
-    || ',"firstName":' || json_text(first_name)
-    || ',"lastName":' || json_text(last_name)
-    || ',"phone":' || json_text(phone)
-    || ',"phone2":' || json_text(phone2)
-    || ',"extension":' || json_text(extension)
-    || ',"hideContact":' || json_boolean(hide_contact)
-    || ',"subsOnly":' || json_boolean(subs_only)
-    || ',"doNotEmail":' || json_boolean(do_not_email)
-    || ',"email":' || json_text(email)
-    || ',"title":' || json_text(title)
-    || ',"notes":' || json_text(notes)
-    || ',"deletedAt":' || json_timestamp(deleted_at)
-    || ',"createdAt":' || json_timestamp(created_at)
-    || ',"updatedAt":' || json_timestamp(updated_at)
-    || '}'
-  ) stored,
+  class smallint not null,
+  body text not null,
   primary key (tenant_id, id),
   unique (tenant_id, class, position),
   foreign key (tenant_id, account_id) references accounts (tenant_id, account_id)
@@ -174,32 +121,8 @@ create table subscriptions (
   updated_at timestamptz(3) not null,
   deleted_at timestamptz(3),
   import_id uuid,
-  class smallint not null generated always as ((deleted_at is not null)::integer::smallint) stored,
-  body text not null generated always as (
-    '{"id":"' || id::text || '"'
-    || ',"subscriptionId":' || json_text(subscription_id)
-    || ',"accountId":' || json_text(account_id)
-    || ',"publicationId":"' || publication_id::text || '"'
-    || ',"renewedFromSubsId":' || json_text(renewed_from_subs_id::text)
-    || ',"renewalDate":' || json_date(renewal_date)
-    || ',"status":' || json_text(status)
-    || ',"startDate":' || json_date(start_date)
-    || ',"endDate":' || json_date(end_date)
-    || ',"expireDate":' || json_date(expire_date)
-    || ',"firstRunDate":' || json_date(first_run_date)
-    || ',"subscriptionNumber":' || json_text(subscription_number)
-    || ',"copies":' || json_digits(copies)
-    || ',"autoReschedule":' || json_boolean(auto_reschedule)
-    || ',"autoInvoice":' || json_boolean(auto_invoice)
-    || ',"notes":' || json_text(notes)
-    || ',"totalNetCharge":' || json_digits(total_net_charge)
-    || ',"totalApplied":' || json_digits(total_applied)
-    || ',"totalDue":' || json_digits(total_due)
-    || ',"createdAt":' || json_timestamp(created_at)
-    || ',"updatedAt":' || json_timestamp(updated_at)
-    || ',"deletedAt":' || json_timestamp(deleted_at)
-    || '}'
-  ) stored,
+  class smallint not null,
+  body text not null,
   primary key (tenant_id, id),
   unique (tenant_id, subscription_id),
   unique (tenant_id, class, position),
@@ -245,35 +168,8 @@ create table invoices (
   updated_at timestamptz(3) not null,
   external_id text check (length(external_id) between 1 and 255),
   import_id uuid,
-  class smallint not null generated always as (0) stored,
-  body text not null generated always as (
-    '{"id":"' || id::text || '"'
-    || ',"accountId":' || json_text(account_id)
-    || ',"publicationId":' || json_text(publication_id::text)
-    || ',"issueId":' || json_text(issue_id)
-    || ',"status":' || json_text(status)
-    || ',"issueDate":' || json_date(issue_date)
-    || ',"dueDate":' || json_date(due_date)
-    || ',"terms":' || json_text(terms)
-    || ',"total":' || json_digits(total)
-    || ',"totalDue":' || json_digits(total_due)
-    || ',"balanceCents":' || coalesce((total_due * 100)::bigint, 0)::text
-    || ',"gross":' || json_digits(gross)
-    || ',"net":' || json_digits(net)
-    || ',"invoiceType":' || json_text(invoice_type)
-    || ',"invoiceDescription":' || json_text(invoice_description)
-    || ',"invCharges":' || json_digits(inv_charges)
-    || ',"invInvoiced":' || json_digits(inv_invoiced)
-    || ',"invApplied":' || json_digits(inv_applied)
-    || ',"invDiscount":' || json_digits(inv_discount)
-    || ',"invTax":' || json_digits(inv_tax)
-    || ',"datePaid":' || json_date(date_paid)
-    || ',"isOpen":' || json_number(is_open)
-    || ',"notes":' || json_text(notes)
-    || ',"createdAt":' || json_timestamp(created_at)
-    || ',"updatedAt":' || json_timestamp(updated_at)
-    || '}'
-  ) stored,
+  class smallint not null,
+  body text not null,
   primary key (tenant_id, id),
   unique (tenant_id, class, position),
   foreign key (tenant_id, account_id) references accounts (tenant_id, account_id),
@@ -300,16 +196,8 @@ create table tasks (
   route text not null,
   created_at timestamptz(3) not null,
   import_id uuid,
-  class smallint not null generated always as (0) stored,
-  body text not null generated always as (
-    '{"id":"' || id::text || '"'
-    || ',"accountId":' || json_text(account_id)
-    || ',"title":' || json_text(title)
-    || ',"dueDate":' || json_date(due_date)
-    || ',"userId":' || json_text(user_id)
-    || ',"route":' || json_text(route)
-    || '}'
-  ) stored,
+  class smallint not null,
+  body text not null,
   primary key (tenant_id, id),
   unique (tenant_id, class, position),
   foreign key (tenant_id, account_id) references accounts (tenant_id, account_id)

@@ -123,8 +123,8 @@ end $$;
 create function audit_digest(entry audit_entries) returns bytea immutable language plpgsql as $$
 begin
   return sha256(convert_to(json_build_array(
-    entry.tenant_id, entry.number, json_timestamp(entry.at), entry.author::text, entry.action, entry.resource,
-    entry.record_id, encode(entry.sealed, 'hex'))::text, 'UTF8'));
+    entry.tenant_id, entry.number, to_char(entry.at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS'), entry.author::text,
+    entry.action, entry.resource, entry.record_id, encode(entry.sealed, 'hex'))::text, 'UTF8'));
 end $$;
 
 -- Returns what stands for the hash before the first entry.

@@ -3,7 +3,6 @@ import {
   identifiersOf,
   importKeyOf,
   importKeysOf,
-  type Kind,
   longest,
   type ResourceName,
   storedFieldsOf,
@@ -11,7 +10,7 @@ import {
 import { shown } from '../../foreign-text.ts'
 import { foldedStatus } from '../../records/folding.ts'
 import { isUuid, newId } from '../../records/identifiers.ts'
-import { searchText } from '../../records/write.ts'
+import { columnTypes } from '../../records/write-statement.ts'
 import { joinedName } from '../../values.ts'
 import { readValue, reasonAgainst } from './cell-values.ts'
 import type { GivenRow } from './given-rows.ts'
@@ -22,17 +21,6 @@ import type { GivenRow } from './given-rows.ts'
  */
 export const stagingTable = (resource: ResourceName): string => `staged_${resource}`
 export const otherColumn = ({ column }: Field): string => `${column}_other`
-
-const sqlTypes: Record<Kind, string> = {
-  text: 'text',
-  uuid: 'uuid',
-  date: 'date',
-  timestamp: 'timestamptz(3)',
-  money: 'numeric(20, 2)',
-  integer: 'bigint',
-  number: 'numeric',
-  boolean: 'boolean',
-}
 
 type StagedColumn = { name: string; type: string }
 
@@ -51,12 +39,12 @@ const stagedColumns = (resource: ResourceName): StagedColumn[] => {
   const fields = storedFieldsOf(resource)
   return [
     ...bookkeeping,
-    ...fields.map(({ column, kind }) => ({ name: column, type: sqlTypes[kind] })),
+    ...fields.map(({ column, kind }) => ({ name: column, type: columnTypes[kind] })),
     ...fields.flatMap((field) =>
-      field.reference ? [{ name: otherColumn(field), type: sqlTypes[identifiersOf(field.reference).other.kind] }] : [],
+      field.reference
+        ? [{ name: otherColumn(field), type: columnTypes[identifiersOf(field.reference).other.kind] }]
+        : [],
     ),
-    ...fields.flatMap(({ keyColumn }) => (keyColumn ? [{ name: keyColumn, type: 'text' }] : [])),
-    { name: 'search_text', type: 'text' },
   ]
 }
 
@@ -115,7 +103,6 @@ export class RowStager {
     const { values, given, troubles } = this.#read(row)
     if (troubles.length > 0) return this.#refusedLine(file, row, values, troubles)
     this.#complete(values, given)
-    const record = this.#recordOf(values)
     const cells: (string | null)[] = [String(++this.#number), String(file), String(row.line), String(given), null, null]
     for (let index = 0; index < this.#fields.length; index++)
       cells.push(canonicalCell(this.#fields[index], values[index]))
@@ -123,10 +110,6 @@ export class RowStager {
       const reference = this.#fields[index]?.reference
       if (reference) cells.push(otherCell(reference, values[index]))
     }
-    for (let index = 0; index < this.#fields.length; index++) {
-      if (this.#fields[index]?.keyColumn) cells.push(values[index] == null ? null : foldedStatus(values[index] ?? ''))
-    }
-    cells.push(searchText(this.#resource, record))
     return copyLine(cells)
   }
 
@@ -185,12 +168,6 @@ export class RowStager {
       const status = foldedStatus(values[this.#names.indexOf('status')] ?? '')
       values[this.#names.indexOf('isOpen')] = openness.get(status) ?? null
     }
-  }
-
-  #recordOf(values: (string | null)[]): Record<string, string | null> {
-    const record: Record<string, string | null> = {}
-    for (let index = 0; index < values.length; index++) record[this.#names[index] ?? ''] = values[index] ?? null
-    return record
   }
 
   /** Only what tells which record it is about, so that `--prune` does not take it for missing. */

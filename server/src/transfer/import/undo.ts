@@ -8,15 +8,15 @@ import {
 } from '@masthead/contract'
 import pg from 'pg'
 import { type Author, operator } from '../../audit/author.ts'
-import { audit, auditValues } from '../../audit/queries.ts'
+import { auditValues } from '../../audit/queries.ts'
 import { type Query, unpreparedOn } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { isUuid } from '../../records/identifiers.ts'
+import { imageOf } from '../../records/record-images.ts'
 import { tables } from '../../records/tables.ts'
-import { happened, lockHead, removeRecords, updateRecords } from '../../records/write.ts'
+import { lockHead, writeRecords } from '../../records/write.ts'
 import { Refusal } from '../../refusal.ts'
 import { findImport, type Image, undoDays } from './journal.ts'
-import { imageOf } from './record-images.ts'
 import { whileAlone } from './turn.ts'
 
 /** A record that an undo left as it is. */
@@ -169,11 +169,10 @@ const restoreBatch = async (
   const changes = images.flatMap(({ before, current, isUntouched, obstacle }) =>
     current && isUntouched && !obstacle ? [{ before: current, after: before }] : [],
   )
-  await updateRecords(query, resource, changes)
-  await audit(
+  await writeRecords(
     query,
-    author,
-    changes.map((change) => happened(resource, change)),
+    resource,
+    changes.map((change) => ({ ...change, author })),
   )
   await query({
     text: 'delete from import_changes where import_id = $1 and resource = $2 and record_id = any ($3::uuid[])',
@@ -201,13 +200,11 @@ const removeChunk = async (
       from ${created(resource)} order by record.position`,
     values: [importId, first, last],
   })
-  const free = rows.filter(({ isUntouched, isFree }) => isUntouched && isFree).map(({ image }) => image.id)
-  const removed = await removeRecords(query, resource, free)
-  const gone = new Map(rows.map(({ image }) => [image.id, JSON.stringify(image)]))
-  await audit(
+  const free = rows.filter(({ isUntouched, isFree }) => isUntouched && isFree)
+  const removed = await writeRecords(
     query,
-    author,
-    removed.map(({ id }) => ({ action: 'removed', resource, recordId: id, before: gone.get(id) ?? null })),
+    resource,
+    free.map(({ image }) => ({ before: image, after: null, author })),
   )
   const kept = rows
     .filter(({ isUntouched, isFree }) => !isUntouched || !isFree)
@@ -216,13 +213,19 @@ const removeChunk = async (
 }
 
 /** A subscription stays when one that stays was renewed from it. The others let go of each other, so that they can go. */
-const partRenewals = (query: Query, importId: string, { first, last }: Chunk): Promise<unknown> =>
-  query({
-    text: `update subscriptions set renewed_from_subs_id = null
-      where id in (select record.id from ${created('subscriptions')} and record.import_id = $1
-        and record.renewed_from_subs_id is not null and not ${isKept('record')})`,
+const partRenewals = async (query: Query, importId: string, { first, last }: Chunk): Promise<unknown> => {
+  const rows = await query<{ image: Image }>({
+    text: `select ${imageOf('subscriptions', 'record')} as image from ${created('subscriptions')} and record.import_id = $1
+      and record.renewed_from_subs_id is not null and not ${isKept('record')}`,
     values: [importId, first, last],
   })
+  const changes = rows.map(({ image }) => ({
+    before: image,
+    after: { ...image, renewedFromSubsId: null },
+    author: null,
+  }))
+  return writeRecords(query, 'subscriptions', changes)
+}
 
 const keptRecord = (resource: ResourceName, image: Image, reason: string): Kept => {
   const key = importKeyOf(resource)

@@ -11,3 +11,9 @@ export const imageOf = (resource: ResourceName, row: string, importId = `${row}.
 
 const exact = ({ column, kind }: Field, row: string): string =>
   ['money', 'integer', 'number', 'timestamp'].includes(kind) ? `${row}.${column}::text` : `${row}.${column}`
+
+/** SQL: what is stored of a record and shown by no response, likewise. */
+export const hiddenOf = (resource: ResourceName, row = 'record'): string => {
+  const hidden = storedFieldsOf(resource).filter(({ isShown }) => !isShown)
+  return `json_build_object(${hidden.map((field) => `'${field.name}', ${exact(field, row)}`).join(', ')})`
+}
