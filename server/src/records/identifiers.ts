@@ -1,9 +1,9 @@
 import { fieldOf, identifiersOf, type Resource, type ResourceName, resources } from '@masthead/contract'
+import { V7Generator } from 'uuidv7'
 import type { Query } from '../database/connection.ts'
 import type { TenantDatabase } from '../database/database.ts'
 import type { KeyedStatement } from '../database/keyed-reads.ts'
 import { invalidProperty, Problem } from '../problem.ts'
-import { randomHex } from '../random-hex.ts'
 import { hiddenOf } from './record-images.ts'
 import type { Fields, StoredRecord } from './write.ts'
 
@@ -103,19 +103,9 @@ export const missingReference = (resource: ResourceName, given: string, property
 const describe = (resource: ResourceName, given: string): string =>
   `${resources[resource].singular} "${given.slice(0, 100)}"`
 
-const state = { milliseconds: 0, counter: 0 }
+const generator = new V7Generator()
+// A clock that is set back by more than ten seconds would otherwise restart the generator, and ids would descend.
+generator.setRollbackAllowance(2 ** 48 - 1)
 
-/** UUIDv7 (RFC 9562): ids made by one process ascend, by a 12-bit counter within the millisecond. */
-export const newId = (): string => {
-  const now = Date.now()
-  if (now > state.milliseconds) Object.assign(state, { milliseconds: now, counter: 0 })
-  else if (++state.counter > 0xfff) Object.assign(state, { milliseconds: state.milliseconds + 1, counter: 0 })
-  return uuidv7(state.milliseconds, state.counter)
-}
-
-const uuidv7 = (milliseconds: number, counter: number): string => {
-  const time = milliseconds.toString(16).padStart(12, '0')
-  const middle = (0x7000 | counter).toString(16)
-  const variant = ((Number.parseInt(randomHex(4), 16) & 0x3fff) | 0x8000).toString(16)
-  return `${time.slice(0, 8)}-${time.slice(8)}-${middle}-${variant}-${randomHex(12)}`
-}
+/** UUIDv7 (RFC 9562). The ids that one process makes ascend. */
+export const newId = (): string => generator.generate().toString()
