@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import type { ResourceName } from '@masthead/contract'
+import { type ResourceName, resourceNames } from '@masthead/contract'
 import pg from 'pg'
 import { attachTo, startReceiver } from '../../test/legacy-receiver.ts'
 import { until } from '../../test/masthead-process.ts'
@@ -36,7 +36,7 @@ import { readByItsOwner, withoutPolicy } from './tenant-tables.ts'
 const service = await startService()
 /** The tables of a tenant's records and of what is kept about them. */
 const tables = [
-  ...['publications', 'accounts', 'contacts', 'subscriptions', 'invoices', 'tasks'],
+  ...resourceNames,
   ...[
     'heads',
     'tallies',
