@@ -5,7 +5,9 @@ import {
   type ListedName,
   listedNames,
   type Resource,
+  type ResourceName,
   type Resources,
+  resourceNames,
   resources,
   storedFieldsOf,
 } from '@masthead/contract'
@@ -32,28 +34,39 @@ export type PopulatedTenant = {
   token: string
 }
 
-/** A tenant with two records of each list, so that there is a next page; `records` are the first ones. */
+/** A tenant with two records of each resource, so that there is a next page; `records` are the first ones. */
 export const populatedTenant = async (service: Service): Promise<PopulatedTenant> => {
   const tenant = await service.newTenant()
   const word = `w${randomUUID().slice(0, 8)}`
-  const records: Record<string, Record<string, unknown>> = {}
-  const make = (resource: ListedName, number: number, more: Fields = {}): Fields => {
+  const samples = await addSamples(tenant, [`${word}-1`, `${word}-2`])
+  const given = { accountId: `${word}-1`, externalId: null, deletedAt: '2026-03-04T05:06:07.891Z' }
+  const [deletedContact] = await tenant.add('contacts', [sampleRecord('contacts', given)])
+  const named = listedNames.map((name) => [resources[name].singular, samples.get(name)])
+  const records = { ...Object.fromEntries(named), deletedContact } as SampleRecords // one of every list
+  return { tenant, word, token: await tenant.serviceToken(), records }
+}
+
+/** Adds records of every resource under these names, each of which refers to the first of what it may refer to; answers the first ones. */
+export const addSamples = async (
+  tenant: TestTenant,
+  names: readonly string[],
+  more: { readonly [Name in ResourceName]?: Fields } = {},
+): Promise<ReadonlyMap<ResourceName, Record<string, unknown>>> => {
+  const first = new Map<ResourceName, Record<string, unknown>>()
+  for (const resource of resourceNames) {
     const { listing }: Resource = resources[resource]
-    const names = [importKeyOf(resource)?.name, listing?.search[0]].filter((name) => name !== undefined)
-    const referred = storedFieldsOf(resource).flatMap(({ name, reference }) => {
-      if (!reference || reference === resource) return []
-      return [[name, records[resources[reference].singular]?.[identifiersOf(reference).canonical.name]]]
+    const named = [importKeyOf(resource)?.name, listing?.search[0]].filter((field) => field !== undefined)
+    const references = storedFieldsOf(resource).flatMap(({ name, reference }) => {
+      const referred = reference && first.get(reference)
+      return referred ? [[name, referred[identifiersOf(reference).canonical.name]]] : []
     })
-    const own = names.map((name) => [name, `${word}-${number}`])
-    return sampleRecord(resource, { ...Object.fromEntries([...referred, ...own]), ...more })
+    const given = names.map((name) =>
+      sampleRecord(resource, {
+        ...Object.fromEntries([...references, ...named.map((field) => [field, name])]),
+        ...more[resource],
+      }),
+    )
+    first.set(resource, (await tenant.add(resource, given))[0] ?? {})
   }
-  const add = async (key: string, resource: ListedName, given: Fields[]): Promise<void> => {
-    records[key] = (await tenant.add(resource, given))[0] ?? {}
-  }
-  for (const resource of listedNames)
-    await add(resources[resource].singular, resource, [make(resource, 1), make(resource, 2)])
-  const deletedAt = '2026-03-04T05:06:07.891Z'
-  await add('deletedContact', 'contacts', [make('contacts', 3, { deletedAt })])
-  // The loop above has filled it by the same names.
-  return { tenant, word, token: await tenant.serviceToken(), records: records as unknown as SampleRecords }
+  return first
 }
