@@ -12,3 +12,11 @@ export type Resources = typeof resources
 export type ResourceName = keyof Resources
 
 export const resourceNames = Object.keys(resources) as ResourceName[] // they are its keys
+
+/** Those whose records can be listed and got. */
+export type ListedName = {
+  [Name in ResourceName]: Resources[Name] extends { listing: object } ? Name : never
+}[ResourceName]
+export const isListed = (name: string): name is ListedName =>
+  Object.hasOwn(resources, name) && 'listing' in resources[name as ResourceName] // it is one of its keys
+export const listedNames: readonly ListedName[] = resourceNames.filter(isListed)

@@ -70,12 +70,29 @@ describe('a reference', () => {
     for (const name of referred) assert.ok((resources[name] as Resource).businessIdentifier, name)
   })
 
+  const given = operations.flatMap(({ name, operation: { query, body } }) =>
+    Object.entries({ ...query?.properties, ...body?.properties }).map(([property, schema]) => ({
+      name,
+      property,
+      reference: traitsOf(schema).reference,
+    })),
+  )
+
   test('of a request leads to a resource', () => {
-    for (const { name, operation } of operations) {
-      for (const [property, schema] of Object.entries(operation.body?.properties ?? {})) {
-        const { reference } = traitsOf(schema)
-        if (reference !== undefined) assert.ok(isName(reference), `${name} ${property}`)
-      }
+    for (const { name, property, reference } of given) {
+      if (reference !== undefined) assert.ok(isName(reference), `${name} ${property}`)
+    }
+  })
+
+  test('is said of everything that is called an identifier, but for those of other systems', () => {
+    const ofOthers = ['externalId', 'issueId', 'ownerId', 'userId']
+    const fields = resourceNames.flatMap((resource) =>
+      fieldsOf(resource)
+        .filter(({ isIdentifier }) => !isIdentifier)
+        .map(({ name, reference }) => ({ name: resource, property: name, reference: reference ?? undefined })),
+    )
+    for (const { name, property, reference } of [...given, ...fields]) {
+      if (property.endsWith('Id') && !ofOthers.includes(property)) assert.ok(reference, `${name} ${property}`)
     }
   })
 })

@@ -75,7 +75,7 @@ export const contacts = defineResource({
       summary: 'List contacts',
       query: Type.Object({
         ...paging,
-        accountId: filter('Only contacts of this account (business identifier or `id`).'),
+        accountId: field.reference('accounts', filter('Only contacts of this account (business identifier or `id`).')),
         search: search(searched),
         includeHidden: flag('Also contacts with `hideContact`.'),
         includeSubsOnly: flag('Also contacts with `subsOnly`.'),

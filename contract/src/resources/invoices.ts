@@ -52,8 +52,8 @@ export const invoices = defineResource({
       summary: 'List invoices',
       query: Type.Object({
         ...paging,
-        accountId: filter('Only invoices of this account (business identifier or `id`).'),
-        publicationId: filter('Only invoices for this publication (`id` or code).'),
+        accountId: field.reference('accounts', filter('Only invoices of this account (business identifier or `id`).')),
+        publicationId: field.reference('publications', filter('Only invoices for this publication (`id` or code).')),
         status: filter('Only invoices with this status; case does not matter.'),
         cursor,
       }),

@@ -48,8 +48,14 @@ export const subscriptions = defineResource({
       summary: 'List subscriptions',
       query: Type.Object({
         ...paging,
-        accountId: filter('Only subscriptions of this account (business identifier or `id`).'),
-        publicationId: filter('Only subscriptions to this publication (`id` or code).'),
+        accountId: field.reference(
+          'accounts',
+          filter('Only subscriptions of this account (business identifier or `id`).'),
+        ),
+        publicationId: field.reference(
+          'publications',
+          filter('Only subscriptions to this publication (`id` or code).'),
+        ),
         status: filter('Only subscriptions with this status; case does not matter.'),
         includeDeleted: flag('Also deleted subscriptions.'),
         cursor,

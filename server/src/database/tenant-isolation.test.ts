@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import type { ResourceName } from '@masthead/contract'
+import { type ResourceName, resourceNames } from '@masthead/contract'
 import pg from 'pg'
 import { attachTo, startReceiver } from '../../test/legacy-receiver.ts'
 import { until } from '../../test/masthead-process.ts'
-import {
-  sampleAccount,
-  sampleContact,
-  sampleInvoice,
-  samplePublication,
-  sampleSubscription,
-} from '../../test/sample-records.ts'
+import { addSamples } from '../../test/populated-tenant.ts'
+import { sampleAccount, sampleContact } from '../../test/sample-records.ts'
 import { startService, type TestTenant } from '../../test/service.ts'
 import { assertTenantTallies } from '../../test/tallies.ts'
 import { buildApp } from '../app.ts'
@@ -36,7 +31,7 @@ import { readByItsOwner, withoutPolicy } from './tenant-tables.ts'
 const service = await startService()
 /** The tables of a tenant's records and of what is kept about them. */
 const tables = [
-  ...['publications', 'accounts', 'contacts', 'subscriptions', 'invoices', 'tasks'],
+  ...resourceNames,
   ...[
     'heads',
     'tallies',
@@ -54,12 +49,8 @@ const tables = [
 const auditTables = ['audit_keys', 'audit_entries', 'audit_links']
 
 const fill = async (tenant: TestTenant): Promise<void> => {
-  const [publication] = await tenant.add('publications', [samplePublication(`P-${tenant.id.slice(-4)}`)])
-  const own = `A-${tenant.id.slice(-4)}`
-  await tenant.add('accounts', [sampleAccount('SAME'), sampleAccount(own)])
-  await tenant.add('contacts', [sampleContact('SAME', { name: `Of ${tenant.id}` })])
-  await tenant.add('subscriptions', [sampleSubscription('SAME', String(publication?.id))])
-  await tenant.add('invoices', [sampleInvoice('SAME', String(publication?.id))])
+  await addSamples(tenant, ['SAME'], { contacts: { name: `Of ${tenant.id}` } })
+  await tenant.add('accounts', [sampleAccount(`A-${tenant.id.slice(-4)}`)])
   const token = await tenant.serviceToken()
   // No worker runs, so the task waits to be handed over.
   await attachTo(service, tenant, { url: 'http://127.0.0.1:1/', secret: '' })
