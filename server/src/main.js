@@ -2,7 +2,7 @@
 import nodeModule from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { isMainThread } from 'node:worker_threads'
-import './kept-tick.js'
+import './http/node-internals/kept-tick.js'
 
 const [major = 0] = process.versions.node.split('.').map(Number)
 if (major < 24) {

@@ -1,6 +1,6 @@
 import { customerApi, largest, managementApi, type NamedOperation } from '@masthead/contract'
-import { problemAnswer } from '../src/http/problems.ts'
-import { bodyReader } from '../src/http/request-body.ts'
+import { bodyReader } from '../src/http/api/request-body.ts'
+import { problemAnswer } from '../src/http/responses/problems.ts'
 import { Problem } from '../src/problem.ts'
 import { hostileBodies } from './hostile-bodies.ts'
 

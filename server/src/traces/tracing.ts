@@ -24,7 +24,7 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import serverPackage from '../../package.json' with { type: 'json' }
 import type { Observe } from '../database/observed-database.ts'
-import { routeOf } from '../http/answered-requests.ts'
+import { routeOf } from '../http/connections/watched-requests.ts'
 import type { Log } from '../log.ts'
 
 /** The share of traces that are sent, and whether callers that trace decide for theirs. */

@@ -1,7 +1,7 @@
 import { type AppOptions, buildApp } from '../app.ts'
 import type { Database } from '../database/database.ts'
 import { observedDatabase } from '../database/observed-database.ts'
-import { AnswerCache } from '../http/answer-cache.ts'
+import { AnswerCache } from '../http/responses/response-cache.ts'
 import type { Log } from '../log.ts'
 import type { Measured, ThreadMeasures } from '../measures/thread-measures.ts'
 import type { Sampling, Tracing } from '../traces/tracing.ts'
