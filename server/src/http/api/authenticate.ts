@@ -9,7 +9,7 @@ import type { UnknownTokens } from './unknown-tokens.ts'
 export const resourceMetadataPath = ({ basePath }: Api): string => `/.well-known/oauth-protected-resource${basePath}`
 
 /** RFC 6750 §2.1 */
-export const tokenIn = ({ headers: { authorization: header }, socket }: IncomingMessage): PresentedToken | null => {
+const tokenIn = ({ headers: { authorization: header }, socket }: IncomingMessage): PresentedToken | null => {
   if (header === undefined) return null
   const last = lastOver.get(socket)
   if (last?.header === header) return last.token
@@ -22,11 +22,17 @@ export const tokenIn = ({ headers: { authorization: header }, socket }: Incoming
 /** What came last over a connection, as long as that is open: nearly all send the same each time. */
 const lastOver = new WeakMap<Socket, { header: string; token: PresentedToken | null }>()
 
+/** Who holds the token of the request, where that is known without asking. */
+export const knownHolder = (principals: Principals, request: IncomingMessage): Principal | null => {
+  const token = tokenIn(request)
+  return token && principals.recall(token)
+}
+
 /** The caller, by the `Authorization` header alone. Where limits are, whoever guesses tokens is looked up no longer. */
 export const authenticate = async (
   principals: Principals,
   request: IncomingMessage,
-  address: string,
+  addressOf: () => string,
   unknownTokens: UnknownTokens | null,
 ): Promise<Principal> => {
   const { authorization: header } = request.headers
@@ -36,12 +42,10 @@ export const authenticate = async (
   }
   const token = tokenIn(request)
   if (!token) throw new Problem('invalid_token', 'The header must be `Authorization: Bearer <ACCESS_TOKEN>`.')
-  const known = principals.recall(token)
-  if (known) return known
   const find = () => principals.authenticate(token)
   // What is no token needs no look.
   if (!unknownTokens || !principals.mayKnow(token)) return find()
-  return unknownTokens.lookUp(token, principals.isNew(token), address, find)
+  return unknownTokens.lookUp(token, principals.isNew(token), addressOf(), find)
 }
 
 /** RFC 6750 §3, RFC 9728 §5.1: "If the request lacks any authentication information, … no error". */

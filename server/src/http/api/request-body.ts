@@ -1,9 +1,36 @@
-import { mediaTypesOf, type Operation } from '@masthead/contract'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { largest, mediaTypesOf, type Operation } from '@masthead/contract'
 import { Problem } from '../../problem.ts'
-import { unsupportedMediaType } from '../responses/problems.ts'
+import { bodyTooLarge, unsupportedMediaType } from '../responses/problems.ts'
 import { bodyJudge } from './body-judge.ts'
 
-type BodyReader = (contentType: string | undefined, bytes: Buffer | undefined) => unknown
+/** The bytes of the body; undefined where none was sent. Who sends too many, or not all of them, is heard no further. */
+export const readBytes = (request: IncomingMessage, response: ServerResponse): Promise<Buffer> | undefined => {
+  const { 'content-length': length = '0', 'transfer-encoding': transfer } = request.headers
+  if (length === '0' && transfer === undefined) return undefined
+  const chunks: Buffer[] = []
+  let received = 0
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+  const fail = (error: Error) => {
+    response.shouldKeepAlive = false
+    request.off('data', take)
+    reject(error)
+  }
+  const take = (chunk: Buffer) => {
+    received += chunk.length
+    if (received > largest.bodyBytes) fail(bodyTooLarge())
+    else chunks.push(chunk)
+  }
+  if (Number(length) > largest.bodyBytes) fail(bodyTooLarge())
+  else
+    request
+      .on('data', take)
+      .once('end', () => resolve(Buffer.concat(chunks, received)))
+      .once('error', fail)
+  return promise
+}
+
+export type BodyReader = (contentType: string | undefined, bytes: Buffer | undefined) => unknown
 
 /** Reads and checks the body of an operation. */
 export const bodyReader = (operation: Operation): BodyReader => {

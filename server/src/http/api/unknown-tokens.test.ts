@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { customerApi, managementApi } from '@masthead/contract'
 import { ConsoleBrowser } from '../../../test/console-session.ts'
+import { injectRequest } from '../../../test/injected-request.ts'
 import { newPerson } from '../../../test/oauth-browser.ts'
 import { generous, startService } from '../../../test/service.ts'
 import { operator } from '../../audit/author.ts'
@@ -15,7 +16,7 @@ const tenant = await service.newTenant()
 
 const contacts = `${customerApi.basePath}/contacts`
 const call = (token: string, remoteAddress: string, url = contacts) =>
-  app.inject({ url, remoteAddress, headers: { authorization: `Bearer ${token}` } })
+  injectRequest(app, { url, remoteAddress, headers: { authorization: `Bearer ${token}` } })
 const statusOf = async (token: string, address: string, url?: string) => (await call(token, address, url)).statusCode
 const statusesOf = (tokens: string[], address: string) => Promise.all(tokens.map((token) => statusOf(token, address)))
 const guesses = (count: number) => Array.from({ length: count }, () => newToken('service'))
@@ -64,7 +65,7 @@ describe('an address that has sent too many unknown tokens', async () => {
   test('is told as before what is no token at all', async () => {
     for (const token of ['x', `${newToken('service')}x`, newToken('service').replace('svc', 'abc')])
       assert.equal(await statusOf(token, address), 401)
-    assert.equal((await app.inject({ url: contacts, remoteAddress: address })).statusCode, 401)
+    assert.equal((await injectRequest(app, { url: contacts, remoteAddress: address })).statusCode, 401)
   })
 })
 

@@ -13,9 +13,9 @@ import { baseUrl, generous, secret, startService } from '../../../test/service.t
 import { buildApp } from '../../app.ts'
 
 /** Long enough for a busy machine to answer everybody else. */
-const patienceMilliseconds = 3_000
+const timeoutMilliseconds = 3_000
 const service = await startService({
-  patienceMilliseconds,
+  timeoutMilliseconds,
   rateLimits: { ...generous, atOnce: 50 },
 })
 const tenant = await service.newTenant()
@@ -53,7 +53,7 @@ const assertServesOthers = async () => {
   const other = await tenant.serviceToken()
   const answer = await service.call('GET', '/accounts', { token: other, headers: { connection: 'close' } })
   assert.equal(answer.status, 200)
-  assert.ok(performance.now() - begun < patienceMilliseconds, 'others wait')
+  assert.ok(performance.now() - begun < timeoutMilliseconds, 'others wait')
 }
 
 before(async () => {
@@ -198,7 +198,7 @@ test('a caller whose machine vanishes is let go', {
   if (machine.reason !== null) return
   const { database } = service
   const delegation = { issuer: baseUrl, secret }
-  const app = await buildApp({ database, baseUrl, delegation, rateLimits: null, patienceMilliseconds })
+  const app = await buildApp({ database, baseUrl, delegation, rateLimits: null, timeoutMilliseconds })
   context.after(() => app.close())
   const url = new URL(await app.listen({ host: machine.address, port: 0 }))
   const half = request('POST', '/contacts', 'Content-Type: application/json', 'Content-Length: 1000')

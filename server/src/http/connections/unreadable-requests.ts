@@ -1,44 +1,37 @@
 import { once } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { largest } from '@masthead/contract'
 import type { ConnectionError } from 'fastify'
 import { Problem } from '../../problem.ts'
 import { STATUS_CODES } from '../node-internals/node-http.ts'
 import { problemBody, urlTooLong } from '../responses/problems.ts'
-import type { AnswersUnderWay } from './in-flight.ts'
+import type { InFlight } from './in-flight.ts'
 import { newRequestId } from './request-id.ts'
 import type { RequestWatcher } from './watched-requests.ts'
 
-/** What could not even be parsed never becomes a request, but is answered all the same. */
+/** What could not even be parsed never becomes a request, but gets a response all the same. */
 export class UnreadableRequests {
   readonly #baseUrl: string
   readonly #watchers: readonly RequestWatcher[]
-  readonly #answers: AnswersUnderWay
+  readonly #inFlight: InFlight
 
-  constructor(baseUrl: string, answers: AnswersUnderWay, watchers: readonly RequestWatcher[]) {
+  constructor(baseUrl: string, inFlight: InFlight, watchers: readonly RequestWatcher[]) {
     this.#baseUrl = baseUrl
-    this.#answers = answers
+    this.#inFlight = inFlight
     this.#watchers = watchers
-  }
-
-  readonly noteAnswer = ({ headers }: IncomingMessage, response: ServerResponse): void => {
-    // After an upgrade that it ignored, Node's parser no longer says what it cannot read: then nothing may follow.
-    if (headers.upgrade !== undefined) response.shouldKeepAlive = false
-    this.#answers.add(response)
   }
 
   readonly refuse = async (error: ConnectionError, socket: Socket): Promise<void> => {
     // Whoever sent a whole request must hear what became of it, not of the bytes after it.
-    const underWay = this.#answers.on(socket).filter(({ req }) => req.complete)
-    await Promise.all(underWay.map((response) => once(response, 'close')))
-    if (underWay.length > 0 || !socket.writable) socket.destroySoon()
-    else this.#answer(socket, reason(error))
+    const earlier = this.#inFlight.on(socket).filter(({ req }) => req.complete)
+    await Promise.all(earlier.map((response) => once(response, 'close')))
+    if (earlier.length > 0 || !socket.writable) socket.destroySoon()
+    else this.#respond(socket, reason(error))
   }
 
-  #answer(socket: Socket, problem: Problem): void {
+  #respond(socket: Socket, problem: Problem): void {
     const requestId = newRequestId()
-    socket.end(answer(problem, this.#baseUrl, requestId))
+    socket.end(responseOf(problem, this.#baseUrl, requestId))
     const { status } = problem
     for (const watcher of this.#watchers) {
       watcher.arrived()
@@ -49,10 +42,15 @@ export class UnreadableRequests {
 
 /** What it would have been. */
 const unknown = {
-  ...{ operation: 'unreadable', path: null, method: 'other', milliseconds: 0, principal: null, refusedBy: null },
+  operation: 'unreadable',
+  path: null,
+  method: 'other',
+  milliseconds: 0,
+  principal: null,
+  refusedBy: null,
 }
 
-const answer = (problem: Problem, baseUrl: string, id: string): string => {
+const responseOf = (problem: Problem, baseUrl: string, id: string): string => {
   const body = JSON.stringify(problemBody(problem, baseUrl, id))
   const head = [
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,

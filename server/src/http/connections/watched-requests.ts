@@ -1,9 +1,11 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Principal } from '../../identity/principal.ts'
 
 /** A request that is over. But for the id, which a caller may choose, nothing here is what the caller wrote. */
 export type Answered = {
   requestId: string
+  /** Its name in the contract; of what is no operation, the pattern of its route. */
   operation: string
   /** The pattern of its route; null when there is none. */
   path: string | null
@@ -24,34 +26,41 @@ declare module 'fastify' {
 /** Told of every request when it comes and when it is over. */
 export type RequestWatcher = { arrived: () => void; answered: (answered: Answered) => void }
 
-/** As nginx has it: the caller left before the answer was sent. */
+export type EndSpan = (answered: Answered) => void
+
+/** Has a request served within a span of its own, which ends when it is told what became of the request. */
+export type Trace = (request: IncomingMessage, operation: string, serve: () => void) => EndSpan
+
+/** As nginx has it: the caller left before the response was sent. */
 export const callerLeft = 499
 
 /** They hear of the end also when the caller left: a hook of the framework would not. */
-export const watchRequest = (
-  watchers: readonly RequestWatcher[],
+export const watchPage = (
+  { watchers, trace }: { watchers: readonly RequestWatcher[]; trace: Trace | null },
   request: FastifyRequest,
   reply: FastifyReply,
+  serve: () => void,
 ): void => {
+  const route = routeOf(request)
   for (const watcher of watchers) watcher.arrived()
+  let endSpan: EndSpan | null = null
   reply.raw.once('close', () => {
     const answered = {
       requestId: request.id,
-      ...routeOf(request),
+      ...route,
       method: request.method,
       status: reply.raw.writableFinished ? reply.raw.statusCode : callerLeft,
       milliseconds: reply.elapsedTime,
-      principal: request.principal ?? null,
+      principal: null,
       refusedBy: request.refusedBy ?? null,
     }
     for (const watcher of watchers) watcher.answered(answered)
+    endSpan?.(answered)
   })
+  if (trace) endSpan = trace(request.raw, route.operation, serve)
+  else serve()
 }
 
-/** Its name in the contract; of what is no operation, the pattern of its route. Never the address, which callers choose. */
-export const routeOf = (request: FastifyRequest): { operation: string; path: string | null } => {
-  const { config, url } = request.routeOptions
-  if (request.is404 || url === undefined) return { operation: 'other', path: null }
-  const { operation = url } = config as { operation?: string } // set where operations are mounted
-  return { operation, path: url }
-}
+/** Never the URL, which callers choose. */
+const routeOf = ({ is404, routeOptions: { url } }: FastifyRequest): Pick<Answered, 'operation' | 'path'> =>
+  is404 || url === undefined ? { operation: 'other', path: null } : { operation: url, path: url }

@@ -7,6 +7,9 @@ import { allowAllOrigins } from '../responses/cross-origin.ts'
 import { getOnly } from './get-only.ts'
 import { mountReference } from './reference.ts'
 
+/** Below the base path, and yet no part of the API: it needs no token. */
+export const documentPath = `${basePath}/openapi.json`
+
 /** What the service says of itself: the OpenAPI document, the reference, the pages behind problem types. */
 export const describeApi = async (app: FastifyInstance, baseUrl: string, issuer: string): Promise<void> => {
   await app.register(async (open) => {
@@ -15,7 +18,7 @@ export const describeApi = async (app: FastifyInstance, baseUrl: string, issuer:
       allowAllOrigins(() => ['GET', 'HEAD', 'OPTIONS']),
     )
     const documents = {
-      [`${basePath}/openapi.json`]: JSON.stringify(openapi()),
+      [documentPath]: JSON.stringify(openapi()),
       ...metadataOf(customerApi, baseUrl, issuer),
       ...metadataOf(managementApi, baseUrl, issuer),
     }

@@ -6,19 +6,19 @@ const accepted = 'Authorization, Content-Type, If-Match, If-None-Match, Idempote
 
 export const openToAllOrigins = { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed }
 
-/** Any page may call with a token of its own: there are no cookies that it could borrow. Preflights need no token. */
+/** The headers of a preflight: any page may call with a token of its own, for there are no cookies that it could borrow. */
+export const preflightHeaders = (methods: readonly string[]): Record<string, string> => ({
+  allow: methods.join(', '),
+  'access-control-allow-methods': methods.join(', '),
+  'access-control-allow-headers': accepted,
+  'access-control-max-age': '86400',
+})
+
+/** For pages and documents of the framework. */
 export const allowAllOrigins =
-  (methodsAt: (url: string) => string[]): onRequestAsyncHookHandler =>
+  (methodsAt: (url: string) => readonly string[]): onRequestAsyncHookHandler =>
   async (request, reply) => {
     reply.headers(openToAllOrigins)
-    if (request.method !== 'OPTIONS') return
-    const methods = methodsAt(request.url).join(', ')
-    if (methods === '') return
-    reply.headers({
-      allow: methods,
-      'access-control-allow-methods': methods,
-      'access-control-allow-headers': accepted,
-      'access-control-max-age': '86400',
-    })
-    await reply.code(204).send()
+    const methods = request.method === 'OPTIONS' ? methodsAt(request.url) : []
+    if (methods.length > 0) await reply.headers(preflightHeaders(methods)).code(204).send()
   }

@@ -1,5 +1,6 @@
+import type { IncomingMessage } from 'node:http'
 import { largest, type Problem as ProblemBody, problems } from '@masthead/contract'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyReply } from 'fastify'
 import { Busy } from '../../database/fair-lanes.ts'
 import type { SentAnswer } from '../../database/kept-answers.ts'
 import { isUnavailable } from '../../database/unavailable.ts'
@@ -8,6 +9,14 @@ import { Refusal } from '../../refusal.ts'
 
 export const urlTooLong = (): Problem =>
   new Problem('url_too_long', `The URL has more than ${largest.urlBytes / 1024} KiB.`)
+
+export const bodyTooLarge = (): Problem =>
+  new Problem('body_too_large', `The body has more than ${largest.bodyBytes / 1024} KiB.`)
+
+export const brokenPath = (): Problem => new Problem('malformed_request', 'The path holds a broken percent-encoding.')
+
+export const nothingAt = (url: string): Problem =>
+  new Problem('not_found', `There is nothing at ${url.split('?', 1)[0]?.slice(0, 200)}.`)
 
 export const methodNotAllowed = (method: string, allowed: readonly string[]): Problem =>
   new Problem('method_not_allowed', `${method} is not possible here; ${allowed.join(', ')} are.`, {
@@ -21,10 +30,9 @@ export const unsupportedMediaType = (detail: string): Problem =>
 
 /** What the framework itself refuses, in the words of the contract. */
 const ofFramework: Record<string, () => Problem> = {
-  FST_ERR_BAD_URL: () => new Problem('malformed_request', 'The path holds a broken percent-encoding.'),
+  FST_ERR_BAD_URL: () => brokenPath(),
   FST_ERR_MAX_PARAM_LENGTH: () => urlTooLong(),
-  FST_ERR_CTP_BODY_TOO_LARGE: () =>
-    new Problem('body_too_large', `The body has more than ${largest.bodyBytes / 1024} KiB.`),
+  FST_ERR_CTP_BODY_TOO_LARGE: () => bodyTooLarge(),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => unsupportedMediaType('Send `Content-Type: application/json`.'),
   // Only a method that no page here has, QUERY, comes so far without a content type.
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: () => new Problem('not_found', 'There is nothing at this path for this method.'),
@@ -35,8 +43,10 @@ const ofFramework: Record<string, () => Problem> = {
 /** A server that restarts or gives its place to another is back within seconds. */
 export const retryAfterSeconds = '1'
 
+export type FailedRequest = { raw: IncomingMessage; id: string; log: FastifyBaseLogger }
+
 /** Every failure becomes a problem; what the caller did not cause is logged and never shown. */
-export const asProblem = (error: unknown, request: Pick<FastifyRequest, 'raw' | 'id' | 'log'>): Problem => {
+export const asProblem = (error: unknown, request: FailedRequest): Problem => {
   if (error instanceof Problem) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const known = ofFramework[code]
@@ -83,7 +93,7 @@ const wellFormed = (_member: string, value: unknown): unknown =>
   typeof value === 'string' ? value.toWellFormed() : value
 
 /** The problem as it is sent, but for what belongs to each request. */
-export const problemAnswer = (problem: Problem, baseUrl: string, requestId: string): SentAnswer => ({
+export const problemResponse = (problem: Problem, baseUrl: string, requestId: string): SentAnswer => ({
   status: problem.status,
   headers: {
     'cache-control': 'no-store',
@@ -94,7 +104,7 @@ export const problemAnswer = (problem: Problem, baseUrl: string, requestId: stri
 })
 
 export const sendProblem = (reply: FastifyReply, problem: Problem, baseUrl: string): FastifyReply => {
-  const { status, headers, body } = problemAnswer(problem, baseUrl, reply.request.id)
+  const { status, headers, body } = problemResponse(problem, baseUrl, reply.request.id)
   return reply
     .code(status)
     .headers({ 'x-request-id': reply.request.id, ...headers })

@@ -9,7 +9,7 @@ import { serviceRole } from '../../database/connection.ts'
 import { openDatabase } from '../../database/database.ts'
 import { clock, Revisions } from '../../database/revisions.ts'
 import { lockHead } from '../../records/write.ts'
-import { AnswerCache, formOf } from './response-cache.ts'
+import { ResponseCache } from './response-cache.ts'
 
 /** Two nodes on one database: one in this process, and one in a process of its own. */
 type Node = Pick<Service, 'call'>
@@ -185,17 +185,16 @@ describe('an answer from memory', () => {
 
 describe('the memory of answers', () => {
   const revisions = new Revisions()
-  const about = { scope: 'contacts:read', operation: 'GetContacts', path: '/contacts' } as const
-  const form = (length: number) => formOf({ headers: {}, body: Buffer.from('x'.repeat(length)) })
+  const plain = (length: number) => ({ status: 200, headers: {}, body: Buffer.from('x'.repeat(length)) })
 
   test('holds no more bytes than it may, of which the least recent go', () => {
     const most = 2_000_000
-    const cache = new AnswerCache(revisions, most)
+    const cache = new ResponseCache(revisions, most)
     for (let number = 0; number < 20_000; number++) {
-      cache.keep('tenant', `/${number}`, 0, { ...about, plain: form(500) })
+      cache.keep('tenant', `/${number}`, 0, plain(500))
       assert.ok(cache.load().bytes <= most)
     }
-    assert.ok(cache.load().answers > 100)
+    assert.ok(cache.load().responses > 100)
     revisions.noteKnown(clock())
     assert.equal(cache.find('tenant', '/0'), null)
     // Not a part of a larger buffer that would be kept with it.
@@ -203,60 +202,59 @@ describe('the memory of answers', () => {
   })
 
   test('keeps what is asked for again and again, while others come and go', () => {
-    const cache = new AnswerCache(revisions, 2_000_000)
+    const cache = new ResponseCache(revisions, 2_000_000)
     revisions.noteKnown(clock())
     const names = ['/again', ...Array.from({ length: 5_000 }, (_, number) => `/${number}`)]
     for (const name of names) {
-      cache.keep('one', name, cache.revisionOf('one'), { ...about, plain: form(500) })
+      cache.keep('one', name, cache.revisionOf('one'), plain(500))
       assert.ok(cache.find('one', '/again'), name)
     }
     assert.deepEqual([cache.find('one', '/0'), cache.find('one', '/4999')?.url], [null, '/4999'])
   })
 
   test('is not filled by one tenant alone, nor with what was written to since', () => {
-    const cache = new AnswerCache(revisions, 200_000)
+    const cache = new ResponseCache(revisions, 200_000)
     revisions.noteKnown(clock())
-    for (const url of ['/1', '/2', '/3'])
-      cache.keep('quiet', url, cache.revisionOf('quiet'), { ...about, plain: form(500) })
+    for (const url of ['/1', '/2', '/3']) cache.keep('quiet', url, cache.revisionOf('quiet'), plain(500))
     for (let number = 0; number < 1_000; number++)
-      cache.keep('loud', `/${number}`, cache.revisionOf('loud'), { ...about, plain: form(500) })
+      cache.keep('loud', `/${number}`, cache.revisionOf('loud'), plain(500))
     for (const url of ['/1', '/2', '/3']) assert.ok(cache.find('quiet', url))
     revisions.move('loud')
     assert.equal(cache.find('loud', '/999'), null)
-    assert.equal(cache.load().answers, 3)
+    assert.equal(cache.load().responses, 3)
   })
 
   test('keeps an answer in each encoding in which it was asked for', async () => {
-    const cache = new AnswerCache(revisions)
-    const known = cache.keep('tenant', '/', 0, { ...about, plain: form(5_000) })
+    const cache = new ResponseCache(revisions)
+    const known = cache.keep('tenant', '/', 0, plain(5_000))
     const bytes = cache.load().bytes
     for (const encoding of ['gzip', 'br', 'zstd'] as const) {
-      assert.equal(cache.knownForm(known, encoding), null)
-      const made = await cache.formIn(known, encoding)
-      assert.equal(cache.knownForm(known, encoding), made)
+      assert.equal(known.encoded.get(encoding), undefined)
+      const made = await cache.encodedIn(known, encoding)
+      assert.equal(known.encoded.get(encoding), made)
     }
     assert.ok(cache.load().bytes > bytes)
   })
 
   test('knows what is read again by its bytes, as long as its tenant was not written to', () => {
-    const cache = new AnswerCache(revisions)
+    const cache = new ResponseCache(revisions)
     const revision = cache.revisionOf('third')
-    const known = cache.keep('third', '/', revision, { ...about, plain: form(500) })
-    assert.equal(cache.confirm('third', '/', revision, form(500).body), known)
-    assert.equal(cache.confirm('third', '/', revision, form(501).body), null)
-    assert.equal(cache.confirm('third', '/other', revision, form(500).body), null)
-    assert.equal(cache.confirm('fourth', '/', cache.revisionOf('fourth'), form(500).body), null)
+    const known = cache.keep('third', '/', revision, plain(500))
+    assert.equal(cache.confirm('third', '/', revision, plain(500).body), known)
+    assert.equal(cache.confirm('third', '/', revision, plain(501).body), null)
+    assert.equal(cache.confirm('third', '/other', revision, plain(500).body), null)
+    assert.equal(cache.confirm('fourth', '/', cache.revisionOf('fourth'), plain(500).body), null)
     revisions.move('third')
     for (const at of [revision, cache.revisionOf('third')])
-      assert.equal(cache.confirm('third', '/', at, form(500).body), null)
+      assert.equal(cache.confirm('third', '/', at, plain(500).body), null)
   })
 
   test('takes nothing whose tenant was written to while it was read', () => {
-    const cache = new AnswerCache(revisions)
+    const cache = new ResponseCache(revisions)
     const revision = cache.revisionOf('another')
     revisions.move('another')
-    cache.keep('another', '/', revision, { ...about, plain: form(500) })
-    assert.equal(cache.load().answers, 0)
+    cache.keep('another', '/', revision, plain(500))
+    assert.equal(cache.load().responses, 0)
   })
 })
 

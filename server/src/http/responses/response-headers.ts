@@ -3,10 +3,10 @@ import type { Answer } from '../../operation-call.ts'
 import type { Links } from '../../records/list.ts'
 import { entityTag } from './conditional.ts'
 
-type HeadersOf = (answer: Answer, query: object, body: string | Buffer) => Record<string, string>
+export type HeadersOf = (answer: Answer, query: object, body: string | Buffer) => Record<string, string>
 
-/** What the headers of an operation say of its answer. */
-export const answerHeaders = (named: NamedOperation, apiUrl: string): HeadersOf => {
+/** What the headers of an operation say of its response. */
+export const responseHeaders = (named: NamedOperation, apiUrl: string): HeadersOf => {
   const hasTag = isTagged(named)
   const address = apiUrl + named.operation.path
   // What the console sees is of one person, and may hold secrets.

@@ -1,45 +1,37 @@
 import type { ServerResponse } from 'node:http'
-import type { SentAnswer } from '../../database/kept-answers.ts'
-import type { ReadAnswer } from '../api/handler.ts'
-import type { Charge } from '../api/rate-limit.ts'
 import { writeHead } from '../node-internals/kept-head.ts'
-import { openToAllOrigins } from './cross-origin.ts'
-import { withoutContent } from './response-cache.ts'
+import type { EncodedResponse } from './encoding.ts'
 
-/** Sends what a read answers, or that the caller has it, past what the framework would do to headers and bytes. */
-export const sendForm = (
+/** What belongs to each request: its id, and what is left of its rate. */
+export type OwnHeaders = { requestId: string; rate: Record<string, string> }
+
+export const sendResponse = (
   response: ServerResponse,
-  { form, isCurrent, isFromMemory }: ReadAnswer,
-  requestId: string,
-  charge: Charge | null,
+  encoded: EncodedResponse,
+  { requestId, rate }: OwnHeaders,
 ): void => {
-  if (isCurrent && isFromMemory) charge?.refund()
-  const more = charge?.headers() ?? {}
-  if (isCurrent) {
-    form.bareHead = writeHead(response, 304, form.bareHead, () => withoutContent(form), requestId, more)
-    response.end()
-    return
-  }
-  form.head = writeHead(response, 200, form.head, () => form.headers, requestId, more)
+  const { status, headers, body } = encoded
+  encoded.head = writeHead(response, status, encoded.head, () => headers, requestId, rate)
   // As a text it goes out in one piece with the head, each byte a character.
-  if (form.body.length < mostInOnePiece) response.end(form.body.toString('latin1'), 'latin1')
-  else response.end(form.body)
+  if (body.length < mostInOnePiece) response.end(body.toString('latin1'), 'latin1')
+  else response.end(body)
 }
 
 const mostInOnePiece = 8_192
 
-/** Sends what a read of the interface that is open to all origins is refused with, in the same way. */
-export const sendRefusal = (
+/** Says that the caller has it already, by a head without a word of a body. */
+export const sendNotModified = (
   response: ServerResponse,
-  { status, headers, body }: SentAnswer,
-  requestId: string,
-  charge: Charge | null,
+  plain: EncodedResponse,
+  etag: string,
+  { requestId, rate }: OwnHeaders,
 ): void => {
-  // Whoever has the head of another answer already must not take this for its body.
-  if (response.headersSent) {
-    response.destroy()
-    return
-  }
-  const own = { 'x-request-id': requestId, 'content-length': Buffer.byteLength(body) }
-  response.writeHead(status, { ...openToAllOrigins, ...charge?.headers(), ...headers, ...own }).end(body)
+  const own = { etag, ...rate }
+  plain.notModifiedHead = writeHead(response, 304, plain.notModifiedHead, () => bare(plain), requestId, own)
+  response.end()
+}
+
+const bare = ({ headers }: EncodedResponse): Record<string, string> => {
+  const { 'content-type': _type, 'content-length': _length, etag: _etag, ...others } = headers
+  return others
 }
