@@ -47,19 +47,18 @@ export class Router<Api, Route> {
   /** Null where the URL is not below the base path of an API. */
   find(url: string): Destination<Api, Route> | null {
     const end = endOfPath(url)
+    const params: Record<string, string> = {}
     let place = this.#root
     let api: Api | null = null
-    let params: Record<string, string> = noParameters
     for (let from = startOfPath(url) + 1; from <= end; ) {
       const slash = url.indexOf('/', from)
       const to = slash < 0 || slash > end ? end : slash
       const segment = decoded(url.slice(from, to))
       const named = segment === null ? undefined : place.segments.get(segment)
-      if (named) place = named
-      else if (place.parameter && segment !== null) {
-        params = { ...params, [place.parameter.name]: segment }
-        place = place.parameter.place
-      } else return api && { api, routes: new Map(), params, isBroken: segment === null }
+      if (!named && (segment === null || !place.parameter))
+        return api && { api, routes: new Map(), params, isBroken: segment === null }
+      if (!named && place.parameter && segment !== null) params[place.parameter.name] = segment
+      place = named ?? place.parameter?.place ?? place
       api = place.api ?? api
       from = to + 1
     }
@@ -81,8 +80,6 @@ export class Router<Api, Route> {
   }
 }
 
-const noParameters: Record<string, string> = {}
-
 /** RFC 9112 §3.2.2: "a server MUST accept the absolute-form in requests", whose host the caller may choose. */
 const startOfPath = (url: string): number => {
   if (url.startsWith('/')) return 0
@@ -91,8 +88,10 @@ const startOfPath = (url: string): number => {
 }
 
 const endOfPath = (url: string): number => {
-  const end = url.search(/[?#]/)
-  return end < 0 ? url.length : end
+  const query = url.indexOf('?')
+  const fragment = url.indexOf('#')
+  if (query < 0 && fragment < 0) return url.length
+  return query < 0 || (fragment >= 0 && fragment < query) ? fragment : query
 }
 
 const decoded = (segment: string): string | null => {

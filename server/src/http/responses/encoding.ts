@@ -1,5 +1,6 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
+import Negotiator from 'negotiator'
 import type { Head } from '../node-internals/kept-head.ts'
 
 export type Encoding = 'identity' | 'zstd' | 'br' | 'gzip'
@@ -17,7 +18,7 @@ export type EncodedResponse = {
 /** Below, the headers weigh as much as what is saved. */
 const leastCompressedBytes = 1_024
 
-/** Quick rather than small: a response is compressed once for each write of its tenant. The first is preferred. */
+/** Quick rather than small: a response is compressed once for each write of its tenant. */
 const compressors: Record<Exclude<Encoding, 'identity'>, (body: Buffer) => Promise<Buffer>> = {
   zstd: (body) => promisify(zstdCompress)(body, { params: { [constants.ZSTD_c_compressionLevel]: 3 } }),
   br: (body) =>
@@ -49,32 +50,19 @@ export const encode = async (plain: EncodedResponse, encoding: Encoding): Promis
   return { status, headers: { ...headers, ...(etag !== undefined && { etag }), ...about }, body }
 }
 
+const available: readonly Encoding[] = ['zstd', 'br', 'gzip', 'identity']
 const longestCached = 200
 const chosen = new Map<string, Encoding>()
 
-/** RFC 9110 §12.5.3: of what the caller accepts most, the one that we prefer. */
+/** RFC 9110 §12.5.3: of what the caller accepts most, the one that we prefer. Few headers come, so each is read once. */
 export const chooseEncoding = (header: string | string[] | undefined): Encoding => {
   if (header === undefined) return 'identity'
   const text = String(header)
   const known = chosen.get(text)
   if (known) return known
-  const encoding = choose(text)
+  const wanted = new Negotiator({ headers: { 'accept-encoding': text } }).encoding(available, { preferred: available })
+  const encoding = available.find((one) => one === wanted) ?? 'identity'
   if (chosen.size > 1_000) chosen.clear()
   if (text.length <= longestCached) chosen.set(text, encoding)
   return encoding
-}
-
-const choose = (text: string): Encoding => {
-  const accepted = new Map<string, number>()
-  for (const part of text.toLowerCase().split(',')) {
-    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim())
-    const [, quality = '1'] = parameters.map((one) => /^q=([01](?:\.\d{0,3})?)$/.exec(one)).find(Boolean) ?? []
-    if (name !== '') accepted.set(name, Number(quality))
-  }
-  const qualityOf = (encoding: string) => accepted.get(encoding) ?? accepted.get('*') ?? 0
-  let best: Encoding = 'identity'
-  for (const encoding of ['zstd', 'br', 'gzip'] as const) {
-    if (qualityOf(encoding) > (best === 'identity' ? 0 : qualityOf(best))) best = encoding
-  }
-  return (accepted.get('identity') ?? 0) > qualityOf(best) ? 'identity' : best
 }
