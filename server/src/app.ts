@@ -1,37 +1,33 @@
-import type { RequestListener } from 'node:http'
 import { type Api, customerApi, largest, managementApi } from '@masthead/contract'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { AuthorizationServer } from './authorization-server/authorization-server.ts'
 import { mountAuthorizationServer } from './authorization-server/mount.ts'
-import { callerAddress, trustOf } from './caller-address.ts'
+import { addressReader } from './caller-address.ts'
 import { mountConsole } from './console/console.ts'
 import { atOutsideIssuer, atOwnServer, type FindSignInPlace } from './console/sign-in-place.ts'
 import type { Counters } from './counters/counters.ts'
 import { type CounterMemory, MemoryCounters } from './counters/memory-counters.ts'
 import type { Database } from './database/database.ts'
 import { identity } from './database/revisions.ts'
-import { AnswerCache } from './http/answer-cache.ts'
-import { type RequestWatcher, watchRequest } from './http/answered-requests.ts'
-import { AnswersUnderWay } from './http/answers-under-way.ts'
-import { answerReads } from './http/before-framework.ts'
-import { openToAllOrigins } from './http/cross-origin.ts'
-import { describeApi } from './http/description.ts'
-import { drainAtTheEnd } from './http/drain.ts'
-import { getOnly } from './http/get-only.ts'
-import { mountOperations } from './http/mount-operations.ts'
-import { asProblem, sendProblem, urlTooLong } from './http/problems.ts'
-import { RateLimiter, type RateLimits } from './http/rate-limit.ts'
-import { openReads } from './http/reads.ts'
-import { requestId } from './http/request-id.ts'
-import { requestLog } from './http/request-log.ts'
-import { UnreadableRequests } from './http/unreadable-requests.ts'
+import { ApiRequests } from './http/api/api.ts'
+import { RateLimiter, type RateLimits } from './http/api/rate-limit.ts'
+import { drainAtTheEnd } from './http/connections/drain.ts'
+import { InFlight } from './http/connections/in-flight.ts'
+import { requestId } from './http/connections/request-id.ts'
+import { requestLog } from './http/connections/request-log.ts'
+import { newServer } from './http/connections/server.ts'
+import { UnreadableRequests } from './http/connections/unreadable-requests.ts'
+import { type RequestWatcher, type Trace, watchPage } from './http/connections/watched-requests.ts'
+import { describeApi, documentPath } from './http/pages/description.ts'
+import { getOnly } from './http/pages/get-only.ts'
+import { asProblem, nothingAt, sendProblem, urlTooLong } from './http/responses/problems.ts'
+import { ResponseCache } from './http/responses/response-cache.ts'
 import { DelegatedTokens } from './identity/delegated-tokens.ts'
 import type { OutsideIssuer } from './identity/outside-issuer.ts'
 import { type Authenticator, Principals } from './identity/principal.ts'
 import { type Log, openLog } from './log.ts'
 import { Mailer, type MailOptions } from './mail/mailer.ts'
 import type { Handler } from './operation-call.ts'
-import { Problem } from './problem.ts'
 
 /** Whose delegated tokens are accepted: those of our own authorization server, or of one outside. */
 export type Delegation = { issuer: string; secret: string } | OutsideIssuer
@@ -45,17 +41,16 @@ export type AppOptions = {
   rateLimits: RateLimits | null
   /** Where requests are counted: in memory that the threads of a process share, or by all nodes in one Redis. */
   counting?: { memory?: CounterMemory; thread?: number; redisUrl?: string | null }
-  /** Where answers to reads are remembered. */
-  answers?: AnswerCache
+  /** Where responses to reads are cached. */
+  cache?: ResponseCache
   /** Null where nothing is mailed. */
   mail?: MailOptions | null
   log?: Log
-  /** Hooks of who traces requests, before all others. */
-  instrument?: (app: FastifyInstance) => void
+  trace?: Trace
   /** Told of every request, beside the log. */
   watchers?: RequestWatcher[]
-  /** How long a request may take to arrive, and a caller may take nothing of its answer. */
-  patienceMilliseconds?: number
+  /** How long a request may take to arrive, and a caller may take nothing of its response. */
+  timeoutMilliseconds?: number
 }
 
 declare module 'fastify' {
@@ -65,64 +60,47 @@ declare module 'fastify' {
   }
 }
 
-const usualPatienceMilliseconds = 30_000
-
 /** The service as it runs in production and in tests. */
 export const buildApp = async (options: AppOptions): Promise<FastifyInstance> => {
-  const { database, baseUrl, delegation, rateLimits, trustedProxies = [] } = options
-  const { patienceMilliseconds = usualPatienceMilliseconds } = options
+  const { database, baseUrl, delegation, rateLimits, trustedProxies = [], trace = null } = options
   const log = options.log ?? openLog({ level: 'warn' })
   const watchers = [...(options.watchers ?? []), ...(log.isLevelEnabled('info') ? [requestLog(log)] : [])]
-  const underWay = new AnswersUnderWay()
-  const unreadable = new UnreadableRequests(baseUrl, underWay, watchers)
+  const inFlight = new InFlight()
+  const requests = new ApiRequests(watchers, trace)
   const app = Fastify({
     bodyLimit: largest.bodyBytes,
-    http: {
-      // Room for a URL that is too long to be refused with 414, not cut off with 431.
-      maxHeaderSize: largest.headBytes,
-      // Node takes the shorter limit for the head and the longer for the whole request; by itself this one is a minute.
-      headersTimeout: patienceMilliseconds,
-      connectionsCheckingInterval: patienceMilliseconds / 10,
-    },
-    requestTimeout: patienceMilliseconds,
-    connectionTimeout: patienceMilliseconds,
+    serverFactory: (servePage) =>
+      newServer(options.timeoutMilliseconds).on('request', (request, response) => {
+        if (requests.serve(request, response)) return
+        inFlight.add(response)
+        servePage(request, response)
+      }),
     // Who comes while it closes is refused by a problem like all others.
     return503OnClosing: false,
     routerOptions: { maxParamLength: largest.urlBytes },
     // What comes and goes is checked and written by the contract, so the framework's own ways are not even loaded.
     schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
-    trustProxy: trustedProxies.length > 0 ? trustOf(trustedProxies) : false,
     requestIdHeader: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
     logController: new LogController({ disableRequestLogging: true }),
     loggerInstance: ofFramework(log),
     // Whatever is logged of a request names it itself.
     childLoggerFactory: (logger) => logger,
-    clientErrorHandler: unreadable.refuse,
-    // No hook sees what the router refuses, so a page of another origin is let to read it here.
-    frameworkErrors: (error, request, reply) => {
-      watchRequest(watchers, request, reply)
-      sendProblem(reply.headers(openToAllOrigins), asProblem(error, request), baseUrl)
-    },
+    clientErrorHandler: new UnreadableRequests(baseUrl, inFlight, watchers).refuse,
+    // No hook sees what the router refuses.
+    frameworkErrors: (error, request, reply) =>
+      watchPage({ watchers, trace }, request, reply, () => sendProblem(reply, asProblem(error, request), baseUrl)),
   })
-  options.instrument?.(app)
-  if (watchers.length > 0) {
-    app.addHook('onRequest', (request, reply, done) => {
-      watchRequest(watchers, request, reply)
-      done()
-    })
-  }
+  if (watchers.length > 0 || trace)
+    app.addHook('onRequest', (request, reply, done) => watchPage({ watchers, trace }, request, reply, done))
+  const addressOf = addressReader(trustedProxies)
   app.decorateRequest('address', '')
   app.addHook('onRequest', async (request, reply) => {
-    request.address = callerAddress(request.ips ?? [request.ip])
+    request.address = addressOf(request.raw)
     reply.header('x-request-id', request.id)
     if (request.url.length > largest.urlBytes) throw urlTooLong()
   })
-  // Before the framework, which answers some requests at once.
-  app.server.prependListener('request', unreadable.noteAnswer)
-  // RFC 9110 §10.1.1: one that is not known may be refused, which Node does with a 417 of its own, or ignored.
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  const begin = drainAtTheEnd(app, underWay)
+  drainAtTheEnd(app, inFlight)
   // Nothing here reads a body; the parts that do bring parsers of their own.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -135,7 +113,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     if (request.method === 'GET' && request.headers.accept?.includes('text/html')) {
       return pages.sendPage(request, reply.code(404))
     }
-    throw new Problem('not_found', `There is nothing at ${request.url.split('?', 1)[0]?.slice(0, 200)}.`)
+    throw nothingAt(request.url)
   })
   // The process lives, whatever its database does: who restarts it for that helps nobody.
   getOnly(app, '/healthz', async () => ({ status: 'alive' }))
@@ -145,6 +123,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   })
   const limiter = rateLimits && new RateLimiter(rateLimits, await openCounters(app, options))
   await describeApi(app, baseUrl, delegation.issuer)
+  requests.leaveToPages(documentPath)
   // What the console must know to begin.
   getOnly(app, '/console.json', async () => ({ baseUrl, ...(await findSignInPlace()) }))
   const [delegated, handlers] = await Promise.all([
@@ -154,41 +133,27 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     // While that asks for its keys.
     loadHandlers(),
   ])
-  const principals = new Principals(database, delegated.customer)
-  const { answers = new AnswerCache(database.revisions) } = options
   const mailer = options.mail
     ? new Mailer(options.mail, (reason) => app.log.error({ reason }, 'a mail could not be sent'))
     : null
   const issuer = 'secret' in delegation ? delegation.issuer : null
-  const common = { database, handlers, baseUrl, issuer, mailer, limiter }
-  const customer = { ...common, api: customerApi, isOpenToAllOrigins: true }
-  const reads = openReads({ ...customer, answers })
-  await app.register((scope) => mountOperations(scope, { ...customer, reads, principals }), {
-    prefix: customerApi.basePath,
+  const common = { database, baseUrl, issuer, mailer, limiter, addressOf, inFlight, log: app.log }
+  requests.open(customerApi, handlers, {
+    ...common,
+    principals: new Principals(database, delegated.customer),
+    cache: options.cache ?? new ResponseCache(database.revisions),
+    isOpenToAllOrigins: true,
+    afterWrite: () => {},
   })
-  const management = { ...common, api: managementApi, isOpenToAllOrigins: false }
-  await app.register(
-    (scope) =>
-      mountOperations(scope, {
-        ...{ ...management, reads: openReads({ ...management, answers: null }) },
-        principals: new Principals(database, delegated.management),
-        // It changes who may do what, which this node knows at once.
-        afterWrite: () => database.revisions.move(identity),
-      }),
-    { prefix: managementApi.basePath },
-  )
-  // A trace begins in the framework.
-  if (!options.instrument)
-    goBefore(app, answerReads({ principals, answers, reads, limiter, watchers, begin, baseUrl, log: app.log }))
+  requests.open(managementApi, handlers, {
+    ...common,
+    principals: new Principals(database, delegated.management),
+    cache: null,
+    isOpenToAllOrigins: false,
+    // It changes who may do what, which this node knows at once.
+    afterWrite: () => database.revisions.move(identity),
+  })
   return app
-}
-
-/** Who stands before the framework answers a request, or leaves it to the framework. */
-const goBefore = (app: FastifyInstance, answer: ReturnType<typeof answerReads>): void => {
-  const [framework] = app.server.listeners('request').slice(-1)
-  if (!framework) throw new Error('the framework does not listen')
-  app.server.off('request', framework as RequestListener) // it listens to requests, whatever the type of all listeners says
-  app.server.on('request', (request, response) => answer(request, response, () => framework(request, response)))
 }
 
 /** Who tells for whom an application acts, at each interface. */

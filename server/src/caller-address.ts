@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv4, SocketAddress } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
@@ -22,7 +23,7 @@ const readAddress = (entry: string): string | null => {
 }
 
 /** Tells the addresses of trusted proxies, however an entry writes them. */
-export const trustOf = (networks: readonly string[]): ((entry: string) => boolean) => {
+const trustOf = (networks: readonly string[]): ((entry: string) => boolean) => {
   const trusted = new BlockList()
   for (const network of networks) {
     const [address = '', prefix] = network.split('/')
@@ -37,11 +38,35 @@ export const trustOf = (networks: readonly string[]): ((entry: string) => boolea
 }
 
 /**
- * The address of the caller. `entries` begins with the socket, and goes on as long as a trusted proxy vouches for the next.
- * Where that is no address, the proxy is the caller: whatever a caller can make up must not be counted on its own.
+ * Tells the address of the caller. It begins with the socket, and goes on as long as a trusted proxy vouches for the next
+ * entry of `X-Forwarded-For`. Where that is no address, the proxy is the caller: whatever a caller can make up must not be
+ * counted on its own.
  */
-export const callerAddress = (entries: readonly (string | undefined)[]): string =>
-  entries.map((entry = '') => readAddress(entry)).findLast((address) => address !== null) ?? unknownAddress
+export const addressReader = (trustedProxies: readonly string[]): ((request: IncomingMessage) => string) => {
+  const isTrusted = trustOf(trustedProxies)
+  return ({ socket, headers }) => {
+    let entry = socket.remoteAddress ?? ''
+    let address = readAddress(entry)
+    const forwarded = String(headers['x-forwarded-for'] ?? '').split(',')
+    while (forwarded.length > 0 && isTrusted(entry)) {
+      entry = forwarded.pop() ?? ''
+      address = readAddress(entry) ?? address
+    }
+    return address ?? unknownAddress
+  }
+}
+
+/** Tells by which scheme the caller came to the first of the trusted proxies, or to us. */
+export const schemeReader = (trustedProxies: readonly string[]): ((request: IncomingMessage) => string) => {
+  const isTrusted = trustOf(trustedProxies)
+  return ({ socket, headers }) => {
+    const forwarded = String(headers['x-forwarded-proto'] ?? '')
+      .split(',')
+      .at(-1)
+      ?.trim()
+    return forwarded && isTrusted(socket.remoteAddress ?? '') ? forwarded : 'http'
+  }
+}
 
 /** Who has one IPv6 address has its whole /64. */
 export const networkOf = (address: string): string =>

@@ -1,6 +1,6 @@
 import { customerApi, largest, managementApi, type NamedOperation } from '@masthead/contract'
-import { problemAnswer } from '../src/http/problems.ts'
-import { bodyReader } from '../src/http/request-body.ts'
+import { bodyReader } from '../src/http/api/request-body.ts'
+import { problemResponse } from '../src/http/responses/problems.ts'
 import { Problem } from '../src/problem.ts'
 import { hostileBodies } from './hostile-bodies.ts'
 
@@ -48,7 +48,7 @@ const timesByShape = ({ operation }: NamedOperation): Map<string, number> => {
       read('application/json', bytes)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      problemAnswer(error, 'https://api.example.com', 'id')
+      problemResponse(error, 'https://api.example.com', 'id')
     }
   }
   for (const { shape, body } of operation.body ? hostileBodies(operation.body) : []) {

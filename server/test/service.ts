@@ -11,7 +11,7 @@ import { onceItAnswers } from '../src/commands/outside-server.ts'
 import { serviceRole } from '../src/database/connection.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
 import { RevisionPoller } from '../src/database/revision-poller.ts'
-import type { RateLimits } from '../src/http/rate-limit.ts'
+import type { RateLimits } from '../src/http/api/rate-limit.ts'
 import { createToken } from '../src/identity/access-tokens.ts'
 import { createMember } from '../src/identity/members.ts'
 import { noPassword } from '../src/identity/passwords.ts'
@@ -68,7 +68,7 @@ export type ServiceOptions = {
   /** Where they are counted: in its own memory unless said otherwise. */
   counting?: AppOptions['counting']
   /** How long a caller may keep it waiting: as in production, unless said otherwise. */
-  patienceMilliseconds?: number
+  timeoutMilliseconds?: number
   /** The same database by another way, which only the service takes. */
   reachedBy?: string
 }
@@ -89,11 +89,11 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const { delegation = { issuer: baseUrl, secret } } = options
   const { connectionString = await cloneTemplate() } = options
   const database = openDatabase(options.reachedBy ?? connectionString, serviceRole)
-  const { rateLimits = generous, counting = {}, trustedProxies = [], patienceMilliseconds, mail = null } = options
-  const patience = patienceMilliseconds === undefined ? {} : { patienceMilliseconds }
+  const { rateLimits = generous, counting = {}, trustedProxies = [], timeoutMilliseconds, mail = null } = options
+  const timeouts = timeoutMilliseconds === undefined ? {} : { timeoutMilliseconds }
   const poller = new RevisionPoller(database)
   const app = await onceItAnswers(() =>
-    buildApp({ database, baseUrl, delegation, rateLimits, counting, trustedProxies, mail, ...patience }),
+    buildApp({ database, baseUrl, delegation, rateLimits, counting, trustedProxies, mail, ...timeouts }),
   )
   await app.listen({ host: '127.0.0.1', port: Number(new URL(baseUrl).port) })
   const address = app.server.address()

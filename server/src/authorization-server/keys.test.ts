@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { decodeProtectedHeader } from 'jose'
+import { injectRequest } from '../../test/injected-request.ts'
 import { runMasthead, startServing, until } from '../../test/masthead-process.ts'
 import {
   authorize,
@@ -155,7 +156,10 @@ describe('a rotation', () => {
       const kid = await rotateSigningKey(database, secret)
       const { access_token } = await soonSignsWith(kid)
       const url = '/customer-api/v1/contacts'
-      const { statusCode } = await other.inject({ url, headers: { authorization: `Bearer ${access_token}` } })
+      const { statusCode } = await injectRequest(other, {
+        url,
+        headers: { authorization: `Bearer ${access_token}` },
+      })
       assert.equal(statusCode, 200)
     }
   })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { managementApi } from '@masthead/contract'
 import { ConsoleBrowser } from '../../test/console-session.ts'
+import { injectRequest } from '../../test/injected-request.ts'
 import {
   authorizationRequest,
   newApplication,
@@ -13,7 +14,7 @@ import {
 } from '../../test/oauth-browser.ts'
 import { baseUrl, generous, secret, startService } from '../../test/service.ts'
 import { buildApp } from '../app.ts'
-import type { RateLimits } from '../http/rate-limit.ts'
+import type { RateLimits } from '../http/api/rate-limit.ts'
 import { consoleId } from '../identity/applications.ts'
 
 const service = await startService()
@@ -26,7 +27,7 @@ const person = await newPerson(service, [tenant, 'admin'])
 const strict = async (limits: Partial<RateLimits>) => {
   const { app } = await startService({ connectionString, rateLimits: { ...generous, ...limits } })
   return {
-    get: (url: string, remoteAddress: string, headers = {}) => app.inject({ url, remoteAddress, headers }),
+    get: (url: string, remoteAddress: string, headers = {}) => injectRequest(app, { url, remoteAddress, headers }),
     post: (url: string, remoteAddress: string, fields: Parameters, headers = {}) =>
       app.inject({
         ...{ method: 'POST', url, remoteAddress, payload: `${new URLSearchParams(fields as Record<string, string>)}` },

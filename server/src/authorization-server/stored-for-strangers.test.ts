@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
+import { subscribe } from 'node:diagnostics_channel'
 import { describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import { customerApi, managementApi } from '@masthead/contract'
+import type { FastifyInstance } from 'fastify'
+import { injectRequest } from '../../test/injected-request.ts'
 import { until } from '../../test/masthead-process.ts'
 import {
   actionOf,
@@ -57,13 +61,23 @@ const assertLittle = (left: Record<string, number>, what: string): void => {
 }
 
 /** Every method and path that is served. */
-const routes: { method: string; path: string }[] = []
+const routes = [customerApi, managementApi].flatMap(({ basePath, operations }) =>
+  operations.map(({ operation: { method, path } }) => ({
+    method: `${method}`,
+    path: basePath + path.replaceAll(/\{(\w+)\}/g, ':$1'),
+  })),
+)
+subscribe('fastify.initialization', (message) => {
+  const { fastify } = message as { fastify: FastifyInstance } // as Fastify documents it
+  fastify.addHook('onRoute', ({ method, url }) => {
+    for (const one of [method].flat()) routes.push({ method: one, path: url })
+  })
+})
 const listed = await buildApp({
-  ...{ database: service.database, baseUrl, delegation: { issuer: baseUrl, secret }, rateLimits: null },
-  instrument: (app) =>
-    void app.addHook('onRoute', ({ method, url }) => {
-      for (const one of [method].flat()) routes.push({ method: one, path: url })
-    }),
+  database: service.database,
+  baseUrl,
+  delegation: { issuer: baseUrl, secret },
+  rateLimits: null,
 })
 await listed.close()
 
@@ -94,7 +108,7 @@ describe('a stranger leaves next to nothing behind, and for minutes', () => {
       for (const value of ['', long]) {
         const url = `${path.replaceAll(/:\w+|\*/g, 'x'.repeat(value.length / 2))}?state=${value}&ui_locales=${value}`
         const left = await leftBy(() =>
-          app.inject({
+          injectRequest(app, {
             ...{ method: method as 'POST', url },
             headers: {
               'content-type': 'application/x-www-form-urlencoded',

@@ -1,7 +1,7 @@
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider'
 import type { Database } from '../database/database.ts'
 import { isUnavailable } from '../database/unavailable.ts'
-import { retryAfterSeconds } from '../http/problems.ts'
+import { retryAfterSeconds } from '../http/responses/problems.ts'
 
 /** The database as the provider sees it: it takes an error that it knows for an answer, and any other for a failure. */
 export const tellingWhenAway = (database: Database): Database => ({

@@ -3,7 +3,7 @@ import { remedyFor } from '../database/reachability.ts'
 import { isUnavailable } from '../database/unavailable.ts'
 import { messageOf, say } from './output.ts'
 
-const patienceMilliseconds = 30_000
+const timeoutMilliseconds = 30_000
 const pauseMilliseconds = 500
 
 /**
@@ -12,13 +12,13 @@ const pauseMilliseconds = 500
  */
 export const onceItAnswers = async <T>(attempt: () => Promise<T>, stopping?: AbortSignal): Promise<T> => {
   let said = ''
-  for (const deadline = Date.now() + patienceMilliseconds; ; ) {
+  for (const deadline = Date.now() + timeoutMilliseconds; ; ) {
     try {
       return await attempt()
     } catch (error) {
       if (!isUnavailable(error) || stopping?.aborted || Date.now() > deadline) throw error
       const reason = messageOf(error)
-      if (reason !== said) say(`Waiting up to ${patienceMilliseconds / 1_000} s for the database: ${reason}`)
+      if (reason !== said) say(`Waiting up to ${timeoutMilliseconds / 1_000} s for the database: ${reason}`)
       said = reason
       await delay(pauseMilliseconds, undefined, stopping && { signal: stopping }).catch(() => {})
     }

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { chooseEncoding } from '../http/compression.ts'
-import { entityTag, isCurrent, readTags } from '../http/conditional.ts'
-import { getOnly } from '../http/get-only.ts'
+import { getOnly } from '../http/pages/get-only.ts'
+import { entityTag, isCurrent, readTags } from '../http/responses/conditional.ts'
+import { chooseEncoding } from '../http/responses/encoding.ts'
 import { Problem } from '../problem.ts'
 import type { FindSignInPlace } from './sign-in-place.ts'
 

@@ -5,7 +5,7 @@ import { type Budget, type Counters, type Demand, type Taken, type Window, windo
 import { scripts } from './redis-scripts.ts'
 
 /** How long a request waits for Redis before it goes on without. */
-const patienceMilliseconds = 100
+const timeoutMilliseconds = 100
 const connectMilliseconds = 1_000
 const pauseMilliseconds = 500
 /** A node that crashed never says that its requests are over. No request should take longer than this. */
@@ -72,7 +72,7 @@ export class RedisCounters implements Counters {
   async #lookInto(client: Client, from: Demand['from'], budget: Budget): Promise<Window> {
     const key = windowKey(budget)
     try {
-      const [used, left] = await inTime(Promise.all([client.get(key), client.pTTL(key)]), patienceMilliseconds)
+      const [used, left] = await inTime(Promise.all([client.get(key), client.pTTL(key)]), timeoutMilliseconds)
       return { used: Number(used ?? 0), millisecondsLeft: left > 0 ? left : windowMilliseconds }
     } catch (error) {
       this.#lose(client, error)
@@ -98,7 +98,7 @@ export class RedisCounters implements Counters {
             ...(lease ? [String(atOnce), String(leaseMilliseconds), lease.name] : []),
           ],
         ),
-        patienceMilliseconds,
+        timeoutMilliseconds,
       )
       const answeredAt = performance.now()
       const windows = keys.map((_key, place) => ({
@@ -142,7 +142,7 @@ export class RedisCounters implements Counters {
     client.on('error', (error) => this.#lose(client, error))
     try {
       await inTime(client.connect(), connectMilliseconds)
-      await inTime(probe(client), patienceMilliseconds)
+      await inTime(probe(client), timeoutMilliseconds)
     } catch (error) {
       client.destroy()
       throw error

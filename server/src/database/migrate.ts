@@ -10,7 +10,7 @@ export const newestJobsVersion = 20
 /** Any number, the same in every process: whoever holds this lock migrates. */
 const advisoryLock = 4_714_330_117
 /** For the connection, and for the first answer over it. No caller waits, and a machine that starts much at once is slow. */
-const patienceMilliseconds = 5_000
+const timeoutMilliseconds = 5_000
 
 export type Migrated = { applied: string[]; version: number /** under which to serve */; role: string | null }
 
@@ -23,11 +23,11 @@ export type MigrateOptions = {
 export const migrate = async (connectionString: string, options: MigrateOptions = {}): Promise<Migrated> => {
   const client = newClient({
     ...clientOptions(connectionString),
-    ...{ pipeline: false, connectionTimeoutMillis: patienceMilliseconds },
+    ...{ pipeline: false, connectionTimeoutMillis: timeoutMilliseconds },
   })
   await client.connect()
   try {
-    await answered(client, refuseStandby(client), patienceMilliseconds)
+    await answered(client, refuseStandby(client), timeoutMilliseconds)
     await refuseOldServer(client)
     await client.query('select pg_advisory_lock($1)', [advisoryLock])
     await client.query(`create table if not exists migrations (

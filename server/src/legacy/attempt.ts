@@ -1,5 +1,5 @@
 import { request as overHttps } from 'node:https'
-import { request as overHttp } from '../node-http.ts'
+import { request as overHttp } from '../http/node-internals/node-http.ts'
 import { lookUpPublic, PrivateAddress, requirePublicLiteral } from './addresses.ts'
 import type { Failure } from './queries.ts'
 

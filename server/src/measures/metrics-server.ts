@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { isIPv6 } from 'node:net'
 import { prometheusContentType } from 'prom-client'
-import { createServer } from '../node-http.ts'
+import { createServer } from '../http/node-internals/node-http.ts'
 
 /** Measures are for whoever may reach this port. */
 export type MetricsServer = { url: string; close: () => Promise<void> }

@@ -19,10 +19,10 @@ export type ThreadAnswers = {
 /** How long the queues are not counted again. */
 const queueMilliseconds = 10_000
 /** How long somebody who asks for measures waits for the database. */
-const patienceMilliseconds = 1_000
+const timeoutMilliseconds = 1_000
 
 const soon = <T>(work: Promise<T> | null): Promise<T | null> =>
-  Promise.race([work, delay(patienceMilliseconds, null, { ref: false })])
+  Promise.race([work, delay(timeoutMilliseconds, null, { ref: false })])
 
 /** The measures of this process: those of its threads as one, and its own. Whatever cannot be told is left out. */
 export class NodeMeasures {

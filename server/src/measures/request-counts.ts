@@ -1,4 +1,4 @@
-import type { Answered } from '../http/answered-requests.ts'
+import type { Answered } from '../http/connections/watched-requests.ts'
 import { counter, histogram, type Metric, type Value } from './metric.ts'
 
 /** Of one operation: requests by method and status, how long they took in all, and how many fell into each bucket. */

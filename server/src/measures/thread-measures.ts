@@ -4,8 +4,8 @@ import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { Load } from '../database/database.ts'
 import type { Observe } from '../database/observed-database.ts'
 import { isUnavailable } from '../database/unavailable.ts'
-import type { Remembered } from '../http/answer-cache.ts'
-import type { Answered, RequestWatcher } from '../http/answered-requests.ts'
+import type { Answered, RequestWatcher } from '../http/connections/watched-requests.ts'
+import type { CacheLoad } from '../http/responses/response-cache.ts'
 import { droppedLines } from '../log.ts'
 import { counter, gauge, type Metric } from './metric.ts'
 import { RequestCounts } from './request-counts.ts'
@@ -23,7 +23,7 @@ const mostTenants = 10_000
 /** Counts what one thread does. No label is anything that a caller chose. */
 export class ThreadMeasures implements RequestWatcher {
   readonly #load: () => Load
-  readonly #remembered: () => Remembered
+  readonly #remembered: () => CacheLoad
   readonly #requests = new RequestCounts()
   readonly #databaseErrors = new Map<string, number>()
   readonly #countedErrors = new WeakSet<Error>()
@@ -32,7 +32,7 @@ export class ThreadMeasures implements RequestWatcher {
   /** Of Node itself; those of the main thread are told with the process. */
   readonly #ofNode: Registry | null
 
-  constructor(load: () => Load, remembered: () => Remembered) {
+  constructor(load: () => Load, remembered: () => CacheLoad) {
     this.#load = load
     this.#remembered = remembered
     this.#ofNode = isMainThread ? null : new Registry()
@@ -61,7 +61,7 @@ export class ThreadMeasures implements RequestWatcher {
 
   async collect(): Promise<Measured> {
     const load = Object.entries(this.#load())
-    const { isUsed, memory, database, answers, bytes, mostBytes } = this.#remembered()
+    const { isUsed, memory, database, responses, bytes, mostBytes } = this.#remembered()
     const tenantRequests = this.#tenantRequests
     this.#tenantRequests = new Map()
     return {
@@ -90,7 +90,7 @@ export class ThreadMeasures implements RequestWatcher {
           { labels: { from: 'database' }, value: database },
         ]),
         gauge('masthead_remembering', 'Threads that may answer from memory just now.', isUsed ? 1 : 0),
-        gauge('masthead_remembered_answers', 'Answers in memory.', answers),
+        gauge('masthead_remembered_answers', 'Answers in memory.', responses),
         gauge('masthead_remembered_bytes', 'What they weigh, and the most that they may.', [
           { labels: { state: 'used' }, value: bytes },
           { labels: { state: 'most' }, value: mostBytes },

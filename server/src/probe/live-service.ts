@@ -17,7 +17,7 @@ export type Answer = {
   body: unknown
 }
 
-const patienceMilliseconds = 30_000
+const timeoutMilliseconds = 30_000
 
 /** The running service, as a caller reaches it. */
 export class LiveService {
@@ -71,7 +71,7 @@ export class LiveService {
   }
 
   async #fetch(path: string, options: RequestInit): Promise<Response> {
-    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(patienceMilliseconds)])
+    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(timeoutMilliseconds)])
     try {
       return await fetch(this.url + path, { ...options, redirect: 'manual', signal })
     } catch (error) {

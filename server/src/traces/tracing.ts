@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { IncomingMessage } from 'node:http'
 import {
   type Attributes,
   type Context,
@@ -21,10 +22,10 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import serverPackage from '../../package.json' with { type: 'json' }
+import { schemeReader } from '../caller-address.ts'
 import type { Observe } from '../database/observed-database.ts'
-import { routeOf } from '../http/answered-requests.ts'
+import { callerLeft, type Trace } from '../http/connections/watched-requests.ts'
 import type { Log } from '../log.ts'
 
 /** The share of traces that are sent, and whether callers that trace decide for theirs. */
@@ -42,9 +43,11 @@ const complaintMilliseconds = 60_000
 export class Tracing {
   readonly #provider: TracerProvider
   readonly #tracer: Tracer
+  readonly #schemeOf: (request: IncomingMessage) => string
   readonly #current = new AsyncLocalStorage<Context>()
 
-  constructor(sampling: Sampling, log: Log) {
+  constructor(sampling: Sampling, trustedProxies: readonly string[], log: Log) {
+    this.#schemeOf = schemeReader(trustedProxies)
     diag.setLogger(failuresTo(log), { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true })
     const ours = resourceFromAttributes({ 'service.name': 'masthead', 'service.version': serverPackage.version })
     this.#provider = new TracerProvider({
@@ -57,9 +60,24 @@ export class Tracing {
     this.#tracer = this.#provider.getTracer('masthead')
   }
 
-  /** Before all other hooks, so that what they ask of the database belongs to the request. */
-  readonly instrument = (app: FastifyInstance): void => {
-    app.addHook('onRequest', (request, reply, done) => this.#current.run(this.#begin(request, reply), done))
+  /** What the database is asked while a request is served belongs to its span. */
+  readonly trace: Trace = (request, operation, serve) => {
+    const parent = propagator.extract(ROOT_CONTEXT, request.headers, traceParentOnly)
+    const span = this.#tracer.startSpan(operation, { kind: SpanKind.SERVER }, parent)
+    this.#current.run(trace.setSpan(parent, span), serve)
+    return ({ requestId, path, method, status, principal }) => {
+      span.setAttributes({
+        'http.request.method': method,
+        ...(path !== null && { 'http.route': path }),
+        'url.scheme': this.#schemeOf(request),
+        'masthead.request.id': requestId,
+        ...(principal && { 'masthead.tenant.id': principal.tenantId, 'masthead.principal.kind': principal.kind }),
+      })
+      if (status === callerLeft) fail(span, 'caller_left')
+      else span.setAttribute('http.response.status_code', status)
+      if (status >= 500) fail(span, String(status))
+      span.end()
+    }
   }
 
   readonly observe: Observe = async (text, work) => {
@@ -83,27 +101,6 @@ export class Tracing {
     const timer = setTimeout(tooLong.resolve, flushMilliseconds)
     await Promise.race([this.#provider.shutdown().catch(() => {}), tooLong.promise])
     clearTimeout(timer)
-  }
-
-  #begin(request: FastifyRequest, { raw }: FastifyReply): Context {
-    const { operation, path } = routeOf(request)
-    const parent = propagator.extract(ROOT_CONTEXT, request.headers, traceParentOnly)
-    const span = this.#tracer.startSpan(operation, { kind: SpanKind.SERVER }, parent)
-    raw.once('close', () => {
-      const { principal } = request
-      span.setAttributes({
-        'http.request.method': request.method,
-        ...(path !== null && { 'http.route': path }),
-        'url.scheme': request.protocol,
-        'masthead.request.id': request.id,
-        ...(principal && { 'masthead.tenant.id': principal.tenantId, 'masthead.principal.kind': principal.kind }),
-      })
-      if (raw.writableFinished) span.setAttribute('http.response.status_code', raw.statusCode)
-      else fail(span, 'caller_left')
-      if (raw.statusCode >= 500) fail(span, String(raw.statusCode))
-      span.end()
-    })
-    return trace.setSpan(parent, span)
   }
 }
 

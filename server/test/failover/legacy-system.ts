@@ -6,7 +6,7 @@ import { json } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** Longer than it takes until what a killed worker had in hand is found again. */
-const patienceMilliseconds = 40_000
+const timeoutMilliseconds = 40_000
 
 /** A tenant's former system, which takes everything and remembers whose it was. */
 export class LegacySystem {
@@ -37,7 +37,7 @@ export class LegacySystem {
   async missing(ids: readonly string[]): Promise<string[]> {
     for (let missing = ids, idle = 0; ; idle += 500) {
       const left = missing.filter((id) => !this.#received.has(id))
-      if (left.length === 0 || (left.length === missing.length && idle > patienceMilliseconds)) return left
+      if (left.length === 0 || (left.length === missing.length && idle > timeoutMilliseconds)) return left
       if (left.length < missing.length) idle = 0
       missing = left
       await delay(500)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { basePath } from '@masthead/contract'
+import { injectRequest } from '../../../test/injected-request.ts'
 import { sampleAccount, sampleContact } from '../../../test/sample-records.ts'
 import { baseUrl, linksOf, secret, startService, type TestTenant, walk } from '../../../test/service.ts'
 import { buildApp } from '../../app.ts'
@@ -168,7 +169,7 @@ describe('updating a contact', () => {
         .slice(0, index)
         .reverse()
         .map((other) => [other, `${index}`])
-      const answer = await app.inject({
+      const answer = await injectRequest(app, {
         ...{ method: 'PATCH', url: `${basePath}/contacts/${contact.id}` },
         headers: { authorization: `Bearer ${token}` },
         payload: { accountId: 'C-1', [field]: 'x', ...Object.fromEntries(changes) },

@@ -1,0 +1,113 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Api } from '@masthead/contract'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Database } from '../../database/database.ts'
+import type { RetriableRequest } from '../../database/kept-answers.ts'
+import type { Principal, Principals } from '../../identity/principal.ts'
+import type { Mailer } from '../../mail/mailer.ts'
+import type { InFlight } from '../connections/in-flight.ts'
+import { requestId } from '../connections/request-id.ts'
+import { callerLeft, type EndSpan, type RequestWatcher } from '../connections/watched-requests.ts'
+import type { Tags } from '../responses/conditional.ts'
+import { chooseEncoding, type EncodedResponse, type Encoding } from '../responses/encoding.ts'
+import type { CachedResponse, ResponseCache } from '../responses/response-cache.ts'
+import type { Charge, RateLimiter } from './rate-limit.ts'
+import type { RefusedCallers } from './refused-callers.ts'
+import type { Route } from './route.ts'
+import type { Destination } from './router.ts'
+
+/** An API of the contract with all that its steps need. */
+export type ServedApi = {
+  contract: Api
+  database: Database
+  principals: Principals
+  baseUrl: string
+  issuer: string | null
+  mailer: Mailer | null
+  /** Null where nothing is limited. */
+  limiter: RateLimiter | null
+  refusedCallers: RefusedCallers
+  /** Null where the same URL answers each caller differently. */
+  cache: ResponseCache | null
+  /** Pages of any origin may call it. */
+  isOpenToAllOrigins: boolean
+  afterWrite: () => void
+  addressOf: (request: IncomingMessage) => string
+  inFlight: InFlight
+  log: FastifyBaseLogger
+}
+
+/** One request of an API and its response, with what the steps so far have found out. */
+export class Exchange {
+  readonly api: ServedApi
+  readonly destination: Destination<ServedApi, Route>
+  readonly route: Route | undefined
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly url: string
+  readonly requestId: string
+  readonly encoding: Encoding
+  /** Of the token; also of one that was refused for its rate. */
+  principal: Principal | null = null
+  charge: Charge | null = null
+  refusedBy: string | null = null
+  query: Record<string, unknown> = {}
+  body: unknown = undefined
+  bytes: Buffer | undefined = undefined
+  /** Of `If-None-Match` for a read, of `If-Match` for a write. */
+  tags: Tags = null
+  retriable: RetriableRequest | null = null
+  cached: CachedResponse | null = null
+  isFromCache = false
+  /** The response before it is encoded. */
+  plain: EncodedResponse | null = null
+  /** The tag of what the caller has already, where that is still current. */
+  currentTag: string | null = null
+  encoded: EncodedResponse | null = null
+  endSpan: EndSpan | null = null
+  readonly #watchers: readonly RequestWatcher[]
+  readonly #began = performance.now()
+
+  constructor(
+    destination: Destination<ServedApi, Route>,
+    request: IncomingMessage,
+    response: ServerResponse,
+    watchers: readonly RequestWatcher[],
+  ) {
+    const { method = '', url = '', headers } = request
+    this.api = destination.api
+    this.destination = destination
+    this.route = destination.routes.get(method === 'HEAD' ? 'GET' : method)
+    this.request = request
+    this.response = response
+    this.url = url
+    this.requestId = requestId(headers['x-request-id'])
+    this.encoding = chooseEncoding(headers['accept-encoding'])
+    this.#watchers = watchers
+  }
+
+  /** The response was sent, or nobody is left to hear it. */
+  ended(): void {
+    this.charge?.leave()
+    if (this.#watchers.length === 0 && this.endSpan === null) return
+    const { requestId, route, request, response, principal, refusedBy } = this
+    const finished = {
+      requestId,
+      operation: route?.name ?? 'other',
+      path: route?.path ?? null,
+      method: request.method ?? '',
+      status: response.writableFinished ? response.statusCode : callerLeft,
+      milliseconds: performance.now() - this.#began,
+      principal,
+      refusedBy,
+    }
+    for (const watcher of this.#watchers) watcher.answered(finished)
+    this.endSpan?.(finished)
+  }
+}
+
+/** What an earlier step has found. */
+export const found = <T>(it: T | null | undefined): T => {
+  if (it === null || it === undefined) throw new Error('a step of a call was left out')
+  return it
+}

@@ -1,0 +1,84 @@
+import { callerOf } from '../../audit/author.ts'
+import type { TenantDatabase } from '../../database/database.ts'
+import type { SentAnswer } from '../../database/kept-answers.ts'
+import type { Answer } from '../../operation-call.ts'
+import type { Problem } from '../../problem.ts'
+import { requireMatch } from '../responses/conditional.ts'
+import { openToAllOrigins } from '../responses/cross-origin.ts'
+import type { EncodedResponse } from '../responses/encoding.ts'
+import { problemResponse } from '../responses/problems.ts'
+import { type Exchange, found, type ServedApi } from './exchange.ts'
+import { answerOnce } from './idempotency.ts'
+
+/** Calls the handler of a GET, and leaves its response to the cache. */
+export const read = async (exchange: Exchange): Promise<void> => {
+  const { api, url, query } = exchange
+  const { cache } = api
+  const { handler, headersOf, operation } = found(exchange.route)
+  const { tenantId } = found(exchange.principal)
+  const revision = cache?.revisionOf(tenantId) ?? 0
+  const answer: Answer = await handler(callOf(exchange))
+  const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
+  exchange.cached = cache?.confirm(tenantId, url, revision, body) ?? null
+  if (!exchange.cached) {
+    const { status } = operation
+    exchange.plain = plainResponse({ status, headers: headersOf(answer, query, body) }, body, api)
+    exchange.cached = cache?.keep(tenantId, url, revision, exchange.plain) ?? null
+  }
+  exchange.plain = exchange.cached?.plain ?? exchange.plain
+}
+
+/** Calls the handler of any other method, once for all requests with the same `Idempotency-Key`. */
+export const write = async (exchange: Exchange): Promise<void> => {
+  const { api, requestId, retriable } = exchange
+  const { handler, headersOf, operation } = found(exchange.route)
+  const call = writeCallOf(exchange)
+  const work = async (tenant: TenantDatabase): Promise<SentAnswer> => {
+    const answer: Answer = await handler({ ...call, tenant })
+    const body = String(answer.body)
+    return { status: operation.status, headers: headersOf(answer, call.query, body), body }
+  }
+  const asAnswer = (problem: Problem) => problemResponse(problem, api.baseUrl, requestId)
+  const sent = retriable
+    ? await answerOnce(call.tenant, retriable, work, asAnswer, operation.showsSecret)
+    : await work(call.tenant)
+  exchange.plain = plainResponse(sent, Buffer.from(sent.body), api)
+}
+
+const callOf = ({ api, destination, query, principal, requestId }: Exchange) => ({
+  params: destination.params,
+  query,
+  principal: found(principal),
+  tenant: api.database.forTenant(found(principal).tenantId),
+  issuer: api.issuer,
+  onError: (error: unknown) => api.log.error({ reqId: requestId, err: error }, 'what a request began has failed'),
+})
+
+const writeCallOf = (exchange: Exchange) => {
+  const { api, body, principal, request, requestId, tags } = exchange
+  const { legacyUserId } = found(principal)
+  const author = callerOf(found(principal), { address: api.addressOf(request), requestId })
+  return {
+    ...callOf(exchange),
+    body,
+    mailer: api.mailer,
+    writer: { author, actingUser: legacyUserId },
+    requireCurrent: (current: string) => requireMatch(tags, current),
+  }
+}
+
+/** The response before it is encoded. What is kept for a retry has no such headers. */
+const plainResponse = (
+  { status, headers }: Pick<SentAnswer, 'status' | 'headers'>,
+  body: Buffer,
+  { isOpenToAllOrigins }: ServedApi,
+): EncodedResponse => ({
+  status,
+  headers: {
+    ...(isOpenToAllOrigins && openToAllOrigins),
+    ...headers,
+    vary: 'Accept-Encoding',
+    'content-length': String(body.length),
+  },
+  body,
+})

@@ -1,0 +1,115 @@
+import { hash } from 'node:crypto'
+import { idempotencyKeys } from '@masthead/contract'
+import type { Query } from '../../database/connection.ts'
+import type { TenantDatabase } from '../../database/database.ts'
+import {
+  findAnswer,
+  keepAnswer,
+  type RetriableRequest,
+  type SentAnswer,
+  takeTurn,
+} from '../../database/kept-answers.ts'
+import { doAlone } from '../../database/write-queue.ts'
+import { Problem } from '../../problem.ts'
+
+/** The `Idempotency-Key`; null when none was sent. */
+export const readKey = (header: string | string[] | undefined): string | null => {
+  if (header === undefined) return null
+  const key = String(header)
+  if (key.length >= 1 && key.length <= idempotencyKeys.longest) return key
+  const detail = `\`Idempotency-Key\` must have 1 to ${idempotencyKeys.longest} characters.`
+  throw new Problem('invalid_header', detail, { errors: [{ header: 'Idempotency-Key', code: 'length', detail }] })
+}
+
+export const fingerprint = (method: string, url: string, body: Buffer | undefined): Buffer =>
+  hash('sha256', Buffer.concat([Buffer.from(`${method} ${url}\n`), body ?? Buffer.alloc(0)]), 'buffer')
+
+/**
+ * Does the work once, and answers the same to whoever sends the same again. The work runs inside one transaction, with
+ * what is kept of its answer. A refusal is an answer too, and leaves nothing else behind.
+ */
+export const answerOnce = async (
+  tenant: TenantDatabase,
+  request: RetriableRequest,
+  work: (tenant: TenantDatabase) => Promise<SentAnswer>,
+  asAnswer: (problem: Problem) => SentAnswer,
+  showsSecret = false,
+): Promise<SentAnswer> => {
+  const waiting: ((after: TenantDatabase | null) => void)[] = []
+  const tell = (isStored: boolean) => {
+    for (const act of waiting.splice(0)) act(isStored ? tenant : null)
+  }
+  const once = async (query: Query): Promise<SentAnswer> => {
+    // What a former attempt has begun was not stored.
+    tell(false)
+    if (!(await takeTurn(query, request))) {
+      throw new Problem('request_in_progress', 'A request with this `Idempotency-Key` is still running.', {
+        headers: { 'retry-after': '1' },
+      })
+    }
+    const kept = await findAnswer(query, request)
+    if (kept) return replay(kept, request)
+    const answer = await attempt(
+      query,
+      () => work({ ...inside(tenant, query), whenStored: (act) => waiting.push(act) }),
+      (problem) => {
+        tell(false)
+        return asAnswer(problem)
+      },
+    )
+    await keepAnswer(query, request, showsSecret && answer.status < 300 ? asAnswer(shownAlready()) : answer)
+    return answer
+  }
+  try {
+    const answer = await tenant.transaction(once)
+    tell(true)
+    return answer
+  } finally {
+    tell(false)
+  }
+}
+
+const shownAlready = (): Problem =>
+  new Problem(
+    'secret_shown_once',
+    'A request with this `Idempotency-Key` was answered with a secret, which is not kept.',
+  )
+
+const replay = (
+  { fingerprint, headers, ...kept }: SentAnswer & { fingerprint: Buffer },
+  request: RetriableRequest,
+): SentAnswer => {
+  if (fingerprint.equals(request.fingerprint)) {
+    return { ...kept, headers: { ...headers, 'idempotency-replayed': 'true' } }
+  }
+  const detail = 'This `Idempotency-Key` was used for another request: another path or another body.'
+  throw new Problem('idempotency_key_reused', detail, {
+    errors: [{ header: 'Idempotency-Key', code: 'reused', detail }],
+  })
+}
+
+const attempt = async (
+  query: Query,
+  work: () => Promise<SentAnswer>,
+  asAnswer: (problem: Problem) => SentAnswer,
+): Promise<SentAnswer> => {
+  await query({ text: 'savepoint work' })
+  try {
+    return await work()
+  } catch (error) {
+    // What is not the caller's doing may go well the next time.
+    if (!(error instanceof Problem) || error.status >= 500 || [401, 403, 429].includes(error.status)) throw error
+    await query({ text: 'rollback to savepoint work' })
+    return asAnswer(error)
+  }
+}
+
+/** The tenant's database as seen from within a transaction: what would open one of its own takes part in this one. */
+const inside = (tenant: TenantDatabase, query: Query): TenantDatabase => ({
+  ...tenant,
+  read: query,
+  readSlowly: query,
+  transaction: (work) => work(query),
+  write: async (decide) => Promise.all((await decide(query)).map((statement) => query(statement))),
+  inBatches: (_list, item, work) => doAlone(item, work),
+})

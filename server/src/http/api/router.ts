@@ -1,0 +1,104 @@
+/** What the paths below one segment lead to. */
+type Place<Api, Route> = {
+  segments: Map<string, Place<Api, Route>>
+  /** Any other segment is the value of this parameter. */
+  parameter: { name: string; place: Place<Api, Route> } | null
+  /** The API whose base path ends here. */
+  api: Api | null
+  routes: Map<string, Route>
+  isLeftToPages: boolean
+}
+
+/** Where a URL leads to below the base path of an API. */
+export type Destination<Api, Route> = {
+  api: Api
+  /** By method; none where there is no such path. */
+  routes: ReadonlyMap<string, Route>
+  params: Readonly<Record<string, string>>
+  /** The path cannot be decoded. */
+  isBroken: boolean
+}
+
+const newPlace = <Api, Route>(): Place<Api, Route> => ({
+  segments: new Map(),
+  parameter: null,
+  api: null,
+  routes: new Map(),
+  isLeftToPages: false,
+})
+
+/** The paths of the contract as a tree. A segment that is named goes before a parameter. */
+export class Router<Api, Route> {
+  readonly #root = newPlace<Api, Route>()
+
+  addApi(basePath: string, api: Api): void {
+    this.#placeAt(basePath).api = api
+  }
+
+  addRoute(path: string, method: string, route: Route): void {
+    this.#placeAt(path).routes.set(method, route)
+  }
+
+  /** A path below a base path that is no part of the API. */
+  leaveToPages(path: string): void {
+    this.#placeAt(path).isLeftToPages = true
+  }
+
+  /** Null where the URL is not below the base path of an API. */
+  find(url: string): Destination<Api, Route> | null {
+    const end = endOfPath(url)
+    const params: Record<string, string> = {}
+    let place = this.#root
+    let api: Api | null = null
+    for (let from = startOfPath(url) + 1; from <= end; ) {
+      const slash = url.indexOf('/', from)
+      const to = slash < 0 || slash > end ? end : slash
+      const segment = decoded(url.slice(from, to))
+      const named = segment === null ? undefined : place.segments.get(segment)
+      if (!named && (segment === null || !place.parameter))
+        return api && { api, routes: new Map(), params, isBroken: segment === null }
+      if (!named && place.parameter && segment !== null) params[place.parameter.name] = segment
+      place = named ?? place.parameter?.place ?? place
+      api = place.api ?? api
+      from = to + 1
+    }
+    return api && !place.isLeftToPages ? { api, routes: place.routes, params, isBroken: false } : null
+  }
+
+  #placeAt(path: string): Place<Api, Route> {
+    let place = this.#root
+    for (const segment of path.split('/').slice(1)) {
+      const [, name] = /^\{(\w+)\}$/.exec(segment) ?? []
+      const known = name === undefined ? place.segments.get(segment) : place.parameter?.place
+      const next = known ?? newPlace<Api, Route>()
+      if (name === undefined) place.segments.set(segment, next)
+      else if (place.parameter && place.parameter.name !== name) throw new Error(`two names for one parameter: ${path}`)
+      else place.parameter = { name, place: next }
+      place = next
+    }
+    return place
+  }
+}
+
+/** RFC 9112 §3.2.2: "a server MUST accept the absolute-form in requests", whose host the caller may choose. */
+const startOfPath = (url: string): number => {
+  if (url.startsWith('/')) return 0
+  const [origin = ''] = /^https?:\/\/[^/?#]*/i.exec(url) ?? []
+  return origin.length
+}
+
+const endOfPath = (url: string): number => {
+  const query = url.indexOf('?')
+  const fragment = url.indexOf('#')
+  if (query < 0 && fragment < 0) return url.length
+  return query < 0 || (fragment >= 0 && fragment < query) ? fragment : query
+}
+
+const decoded = (segment: string): string | null => {
+  if (!segment.includes('%')) return segment
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,49 @@
+import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import { largest } from '@masthead/contract'
+import type { FastifyInstance } from 'fastify'
+import { createServer } from '../node-internals/node-http.ts'
+
+/** How long a request may take to arrive, and a caller may take nothing of its response. */
+const defaultTimeoutMilliseconds = 30_000
+/** How long a connection may wait for its next request: longer than usual proxies keep theirs, which may be used at any time. */
+const keepAliveMilliseconds = 72_000
+
+export const newServer = (timeoutMilliseconds = defaultTimeoutMilliseconds): Server => {
+  const server = createServer({
+    // Room for a URL that is too long to be refused with 414, not cut off with 431.
+    maxHeaderSize: largest.headBytes,
+    // Node takes the shorter limit for the head and the longer for the whole request; by itself this one is a minute.
+    headersTimeout: timeoutMilliseconds,
+    requestTimeout: timeoutMilliseconds,
+    connectionsCheckingInterval: timeoutMilliseconds / 10,
+    keepAliveTimeout: keepAliveMilliseconds,
+  })
+  server.setTimeout(timeoutMilliseconds)
+  // RFC 9110 §10.1.1: one that is not known may be refused, which Node does with a 417 of its own, or ignored.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+  return server
+}
+
+export type Where = {
+  host: string
+  port: number /** the system spreads callers over all that listen so */
+  reusePort: boolean
+}
+
+/** `localhost` may have an address of IPv4 and one of IPv6, at each of which a server must listen. */
+export const listen = async (app: FastifyInstance, where: Where, timeoutMilliseconds?: number): Promise<void> => {
+  await app.listen(where)
+  const main = app.server.address()
+  if (where.host !== 'localhost' || main === null || typeof main === 'string') return
+  for (const { address } of await lookup(where.host, { all: true })) {
+    if (address === main.address) continue
+    const second = newServer(timeoutMilliseconds)
+    second.on('request', (request, response) => app.server.emit('request', request, response))
+    second.on('clientError', (error, socket) => app.server.emit('clientError', error, socket))
+    app.server.once('stopping', () => second.close())
+    // Where it cannot be had, one address is enough.
+    await once(second.listen({ ...where, host: address, port: main.port }), 'listening').catch(() => {})
+  }
+}

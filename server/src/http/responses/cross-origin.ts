@@ -1,0 +1,24 @@
+import type { onRequestAsyncHookHandler } from 'fastify'
+
+const exposed =
+  'ETag, Link, Location, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Idempotency-Replayed, WWW-Authenticate'
+const accepted = 'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Cache-Control'
+
+export const openToAllOrigins = { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed }
+
+/** The headers of a preflight: any page may call with a token of its own, for there are no cookies that it could borrow. */
+export const preflightHeaders = (methods: readonly string[]): Record<string, string> => ({
+  allow: methods.join(', '),
+  'access-control-allow-methods': methods.join(', '),
+  'access-control-allow-headers': accepted,
+  'access-control-max-age': '86400',
+})
+
+/** For pages and documents of the framework. */
+export const allowAllOrigins =
+  (methodsAt: (url: string) => readonly string[]): onRequestAsyncHookHandler =>
+  async (request, reply) => {
+    reply.headers(openToAllOrigins)
+    const methods = request.method === 'OPTIONS' ? methodsAt(request.url) : []
+    if (methods.length > 0) await reply.headers(preflightHeaders(methods)).code(204).send()
+  }

@@ -1,0 +1,112 @@
+import type { IncomingMessage } from 'node:http'
+import { largest, type Problem as ProblemBody, problems } from '@masthead/contract'
+import type { FastifyBaseLogger, FastifyReply } from 'fastify'
+import { Busy } from '../../database/fair-lanes.ts'
+import type { SentAnswer } from '../../database/kept-answers.ts'
+import { isUnavailable } from '../../database/unavailable.ts'
+import { invalidProperty, Problem } from '../../problem.ts'
+import { Refusal } from '../../refusal.ts'
+
+export const urlTooLong = (): Problem =>
+  new Problem('url_too_long', `The URL has more than ${largest.urlBytes / 1024} KiB.`)
+
+export const bodyTooLarge = (): Problem =>
+  new Problem('body_too_large', `The body has more than ${largest.bodyBytes / 1024} KiB.`)
+
+export const brokenPath = (): Problem => new Problem('malformed_request', 'The path holds a broken percent-encoding.')
+
+export const nothingAt = (url: string): Problem =>
+  new Problem('not_found', `There is nothing at ${url.split('?', 1)[0]?.slice(0, 200)}.`)
+
+export const methodNotAllowed = (method: string, allowed: readonly string[]): Problem =>
+  new Problem('method_not_allowed', `${method} is not possible here; ${allowed.join(', ')} are.`, {
+    headers: { allow: allowed.join(', ') },
+  })
+
+export const unsupportedMediaType = (detail: string): Problem =>
+  new Problem('unsupported_media_type', detail, {
+    errors: [{ header: 'Content-Type', code: 'not_supported', detail }],
+  })
+
+/** What the framework itself refuses, in the words of the contract. */
+const ofFramework: Record<string, () => Problem> = {
+  FST_ERR_BAD_URL: () => brokenPath(),
+  FST_ERR_MAX_PARAM_LENGTH: () => urlTooLong(),
+  FST_ERR_CTP_BODY_TOO_LARGE: () => bodyTooLarge(),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => unsupportedMediaType('Send `Content-Type: application/json`.'),
+  // Only a method that no page here has, QUERY, comes so far without a content type.
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: () => new Problem('not_found', 'There is nothing at this path for this method.'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    new Problem('malformed_request', 'The body does not have the length that `Content-Length` says.'),
+}
+
+/** A server that restarts or gives its place to another is back within seconds. */
+export const retryAfterSeconds = '1'
+
+export type FailedRequest = { raw: IncomingMessage; id: string; log: FastifyBaseLogger }
+
+/** Every failure becomes a problem; what the caller did not cause is logged and never shown. */
+export const asProblem = (error: unknown, request: FailedRequest): Problem => {
+  if (error instanceof Problem) return error
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const known = ofFramework[code]
+  if (known) return known()
+  if (request.raw.destroyed && !request.raw.complete)
+    return new Problem('malformed_request', 'The request was not sent to its end.')
+  if (code === foreignKeyViolation) return referredToNothing(error)
+  if (error instanceof Refusal) return new Problem('conflict', `${error.message}.`)
+  // Nothing is wrong here, and whoever sends too much must not fill the log.
+  if (error instanceof Busy)
+    return new Problem('unavailable', 'Too many calls wait already.', { headers: { 'retry-after': '1' } })
+  if (isUnavailable(error)) {
+    request.log.warn({ reqId: request.id, err: error }, 'the database did not answer')
+    return new Problem('unavailable', 'The service cannot reach its data right now.', {
+      headers: { 'retry-after': retryAfterSeconds },
+    })
+  }
+  request.log.error({ reqId: request.id, err: error }, 'a request failed')
+  return new Problem('internal_error', 'Something went wrong on our side. The `requestId` finds it in the log.')
+}
+
+const foreignKeyViolation = '23503'
+
+/** What a body names was there when it was looked up, and was removed before the record that refers to it was stored. */
+const referredToNothing = (error: unknown): Problem => {
+  const constraint = error instanceof Error && 'constraint' in error ? String(error.constraint) : ''
+  const [, column = ''] = /_tenant_id_(\w+)_fkey$/.exec(constraint) ?? []
+  const property = column.replaceAll(/_(\w)/g, (_match, letter: string) => letter.toUpperCase())
+  return invalidProperty(property, 'not_found', 'What it names was removed at this very moment.')
+}
+
+export const problemBody = (problem: Problem, baseUrl: string, requestId: string): ProblemBody => ({
+  type: `${baseUrl}/problems/${problem.code}`,
+  title: problems[problem.code].title,
+  status: problem.status,
+  detail: problem.message,
+  code: problem.code,
+  requestId,
+  ...(problem.errors.length > 0 && { errors: problem.errors }),
+})
+
+/** What a caller sent and a detail repeats may hold, or be cut to, half of a surrogate pair, which many JSON readers refuse. */
+const wellFormed = (_member: string, value: unknown): unknown =>
+  typeof value === 'string' ? value.toWellFormed() : value
+
+/** The problem as it is sent, but for what belongs to each request. */
+export const problemResponse = (problem: Problem, baseUrl: string, requestId: string): SentAnswer => ({
+  status: problem.status,
+  headers: {
+    'cache-control': 'no-store',
+    ...problem.headers,
+    'content-type': 'application/problem+json; charset=utf-8',
+  },
+  body: JSON.stringify(problemBody(problem, baseUrl, requestId), wellFormed),
+})
+
+export const sendProblem = (reply: FastifyReply, problem: Problem, baseUrl: string): FastifyReply => {
+  const { status, headers, body } = problemResponse(problem, baseUrl, reply.request.id)
+  return reply
+    .code(status)
+    .headers({ 'x-request-id': reply.request.id, ...headers })
+    .send(body)
+}

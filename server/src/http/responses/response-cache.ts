@@ -1,0 +1,185 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Revisions } from '../../database/revisions.ts'
+import { type EncodedResponse, type Encoding, encode } from './encoding.ts'
+
+/** A response in memory, in the encodings in which it was asked for so far; always also as it is. */
+export type CachedResponse = {
+  tenantId: string
+  url: string
+  foundAt: number
+  plain: EncodedResponse
+  encoded: Map<Encoding, EncodedResponse>
+  bytes: number
+  /** Since something had to go. */
+  isUsed: boolean
+}
+
+/** RFC 9111 §5.2.1.4: whoever says so gets what the database holds now. */
+export const mayBeCached = ({ 'cache-control': header }: IncomingHttpHeaders): boolean =>
+  header === undefined || !/no-cache/i.test(header)
+
+export type CacheLoad = {
+  isUsed: boolean
+  memory: number
+  database: number
+  responses: number
+  bytes: number
+  mostBytes: number
+}
+
+/** What an entry weighs beside its encodings, by estimate. */
+const overheadBytes = 1_024
+
+/** Its headers stand there three times: by themselves, and in the heads of two kinds of response. */
+const weightOf = ({ headers, body }: EncodedResponse): number =>
+  body.length + 1_024 + 3 * Object.values(headers).join().length
+
+/** Small buffers are parts of large ones, which would be kept with them. */
+const alone = (one: EncodedResponse): EncodedResponse => {
+  if (one.body.buffer.byteLength < 2 * one.body.length) return one
+  const body = Buffer.allocUnsafeSlow(one.body.length)
+  one.body.copy(body)
+  return { ...one, body }
+}
+
+/**
+ * The first that was not used since it was last passed over here; who was goes behind all others. To note a use costs
+ * nothing then, and something goes seldom.
+ */
+const leastUsed = <T extends { isUsed: boolean }>(kept: Map<string, T>): T | null => {
+  for (const [name, one] of kept) {
+    if (!one.isUsed) return one
+    one.isUsed = false
+    kept.delete(name)
+    kept.set(name, one)
+  }
+  return null
+}
+
+/** So that what nobody stamped, changes by hand among them, is seen at last. */
+const longestMilliseconds = 60_000
+
+/** What is kept of a tenant, all of one revision. */
+type Shelf = {
+  tenantId: string
+  revision: number
+  responses: Map<string, CachedResponse>
+  bytes: number
+  /** Since something had to go. */
+  isUsed: boolean
+}
+
+/**
+ * Responses to reads, by tenant and URL, as long as nothing of the tenant was written. Bounded in bytes. What was not asked
+ * for of late goes first, of a tenant that has more than its share or else of one that was away: nobody's many push out
+ * somebody else's few.
+ */
+export class ResponseCache {
+  readonly #revisions: Revisions
+  readonly #mostBytes: number
+  readonly #shelves = new Map<string, Shelf>()
+  readonly #given = { memory: 0, database: 0 }
+  #bytes = 0
+
+  constructor(revisions: Revisions, mostBytes = 16 * 1_024 * 1_024) {
+    this.#revisions = revisions
+    this.#mostBytes = mostBytes
+  }
+
+  /** How much is kept, and where the responses so far came from. */
+  load(): CacheLoad {
+    const responses = this.#shelves.values().reduce((sum, shelf) => sum + shelf.responses.size, 0)
+    const { areKnown: isUsed } = this.#revisions
+    return { ...this.#given, isUsed, responses, bytes: this.#bytes, mostBytes: this.#mostBytes }
+  }
+
+  /** A cached response is sent. */
+  noteHit(): void {
+    this.#given.memory++
+  }
+
+  /** What stands for the tenant before its records are read. */
+  revisionOf(tenantId: string): number {
+    return this.#revisions.of(tenantId)
+  }
+
+  find(tenantId: string, url: string): CachedResponse | null {
+    const shelf = this.#shelfOf(tenantId)
+    const known = shelf?.responses.get(url)
+    if (!shelf || !known || !this.#revisions.areKnown) return null
+    if (known.foundAt + longestMilliseconds < Date.now()) {
+      this.#forget(shelf, known)
+      return null
+    }
+    shelf.isUsed = true
+    known.isUsed = true
+    return known
+  }
+
+  /** What is kept of an address, where the records read at `revision` say the same: to compare costs less than a tag. */
+  confirm(tenantId: string, url: string, revision: number, body: Buffer): CachedResponse | null {
+    const known = this.#shelfOf(tenantId)?.responses.get(url)
+    if (!known || revision !== this.#revisions.of(tenantId) || !known.plain.body.equals(body)) return null
+    this.#given.database++
+    known.foundAt = Date.now()
+    return known
+  }
+
+  /** Of `revision` when the records were read: if it moved since, what was read may be of either side. */
+  keep(tenantId: string, url: string, revision: number, plain: EncodedResponse): CachedResponse {
+    this.#given.database++
+    const bytes = overheadBytes + url.length + weightOf(plain)
+    const known = { tenantId, url, foundAt: Date.now(), plain, encoded: new Map(), bytes, isUsed: true }
+    if (revision !== this.#revisions.of(tenantId) || bytes > this.#mostBytes / 8) return known
+    known.plain = alone(plain)
+    const shelf: Shelf = this.#shelfOf(tenantId) ?? { tenantId, revision, responses: new Map(), bytes: 0, isUsed: true }
+    this.#shelves.set(tenantId, shelf)
+    const former = shelf.responses.get(url)
+    if (former) this.#forget(shelf, former)
+    shelf.responses.set(url, known)
+    shelf.isUsed = true
+    this.#add(shelf, bytes)
+    // It counts as used until others have made room for it.
+    known.isUsed = false
+    return known
+  }
+
+  /** The response in an encoding in which nobody has asked for it before. */
+  async encodedIn(known: CachedResponse, encoding: Encoding): Promise<EncodedResponse> {
+    const encoded = alone(await encode(known.plain, encoding))
+    const shelf = this.#shelves.get(known.tenantId)
+    if (shelf?.responses.get(known.url) === known && !known.encoded.has(encoding)) {
+      known.encoded.set(encoding, encoded)
+      const bytes = weightOf(encoded)
+      known.bytes += bytes
+      this.#add(shelf, bytes)
+    }
+    return encoded
+  }
+
+  /** What was written to since is not kept any longer. */
+  #shelfOf(tenantId: string): Shelf | undefined {
+    const shelf = this.#shelves.get(tenantId)
+    if (!shelf || shelf.revision === this.#revisions.of(tenantId)) return shelf
+    this.#shelves.delete(tenantId)
+    this.#bytes -= shelf.bytes
+    return undefined
+  }
+
+  #add(shelf: Shelf, bytes: number): void {
+    shelf.bytes += bytes
+    this.#bytes += bytes
+    while (this.#bytes > this.#mostBytes) {
+      const from = shelf.bytes > this.#mostBytes / 4 ? shelf : (leastUsed(this.#shelves) ?? shelf)
+      const oldest = leastUsed(from.responses)
+      if (oldest) this.#forget(from, oldest)
+      if (from.responses.size === 0) this.#shelves.delete(from.tenantId)
+    }
+  }
+
+  #forget(shelf: Shelf, { url, bytes }: CachedResponse): void {
+    shelf.responses.delete(url)
+    shelf.bytes -= bytes
+    this.#bytes -= bytes
+  }
+}

@@ -1,0 +1,31 @@
+import { isTagged, managementApi, type NamedOperation } from '@masthead/contract'
+import type { Answer } from '../../operation-call.ts'
+import type { Links } from '../../records/list.ts'
+import { entityTag } from './conditional.ts'
+
+export type HeadersOf = (answer: Answer, query: object, body: string | Buffer) => Record<string, string>
+
+/** What the headers of an operation say of its response. */
+export const responseHeaders = (named: NamedOperation, apiUrl: string): HeadersOf => {
+  const hasTag = isTagged(named)
+  const address = apiUrl + named.operation.path
+  // What the console sees is of one person, and may hold secrets.
+  const keeping = apiUrl.endsWith(managementApi.basePath) ? 'no-store' : 'private, no-cache'
+  return ({ location, links }, query, body) => ({
+    ...{ 'content-type': 'application/json; charset=utf-8', 'cache-control': keeping },
+    ...(location && { location: apiUrl + location }),
+    ...(links && { link: linkHeader(address, query, links()) }),
+    ...(hasTag && { etag: entityTag(body) }),
+  })
+}
+
+const linkHeader = (address: string, query: object, links: Links): string => {
+  const { page: _page, cursor: _cursor, ...kept } = query as Record<string, unknown> // any parsed query is one
+  return Object.entries(links)
+    .map(([relation, target]) => {
+      const parameters = new URLSearchParams()
+      for (const [name, value] of Object.entries({ ...kept, ...target })) parameters.set(name, String(value))
+      return `<${address}?${parameters}>; rel="${relation}"`
+    })
+    .join(', ')
+}
