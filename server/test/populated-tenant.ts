@@ -11,7 +11,7 @@ import {
   resources,
   storedFieldsOf,
 } from '@masthead/contract'
-import type { Fields } from '../src/records/write.ts'
+import type { Fields } from '../src/records/stored-record.ts'
 import { sampleRecord } from './sample-records.ts'
 import type { Service, TestTenant } from './service.ts'
 

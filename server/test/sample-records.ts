@@ -7,7 +7,7 @@ import {
   storedFieldsOf,
 } from '@masthead/contract'
 import { newId } from '../src/records/identifiers.ts'
-import type { Fields } from '../src/records/write.ts'
+import type { Fields } from '../src/records/stored-record.ts'
 
 /** Records with every stored field, as an import would bring them; `more` sets what a test is about. */
 const stamped = (): Fields => ({

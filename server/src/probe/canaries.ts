@@ -13,8 +13,9 @@ import type { Database } from '../database/database.ts'
 import { listMembers } from '../identity/members.ts'
 import { createTenant, eraseTenant, listTenants, type Tenant } from '../identity/tenants.ts'
 import { newId } from '../records/identifiers.ts'
+import type { Fields } from '../records/stored-record.ts'
 import { tables } from '../records/tables.ts'
-import { type Fields, insertRecords } from '../records/write.ts'
+import { insertRecords } from '../records/write.ts'
 import { deleteUsers } from './queries.ts'
 
 /** A tenant that exists for the time of a probe, full of texts that nobody else has. */

@@ -4,8 +4,7 @@ import type { Query } from '../database/connection.ts'
 import type { TenantDatabase } from '../database/database.ts'
 import type { KeyedStatement } from '../database/keyed-reads.ts'
 import { invalidProperty, Problem } from '../problem.ts'
-import { hiddenOf } from './record-images.ts'
-import type { Fields, StoredRecord } from './write.ts'
+import { type Fields, hiddenOf, type StoredRecord } from './stored-record.ts'
 
 const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 

@@ -10,8 +10,9 @@ import { queryOn, serviceRole, short } from '../database/connection.ts'
 import type { Filters } from './filters.ts'
 import { bodyStatement } from './identifiers.ts'
 import { type Place, pageStatement } from './page-statement.ts'
+import type { Fields } from './stored-record.ts'
 import { tables } from './tables.ts'
-import { type Fields, writeRecords } from './write.ts'
+import { writeRecords } from './write.ts'
 
 const service = await startService()
 const size = 20_000

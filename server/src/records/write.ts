@@ -6,12 +6,9 @@ import type { TenantDatabase } from '../database/database.ts'
 import { Problem } from '../problem.ts'
 import { fold, foldedStatus } from './folding.ts'
 import { missingReference } from './identifiers.ts'
+import type { Fields, StoredRecord } from './stored-record.ts'
 import { tables } from './tables.ts'
 import { type Operation, writeStatement } from './write-statement.ts'
-
-/** A record by the names of its fields in the contract. */
-export type Fields = Readonly<Record<string, unknown>>
-export type StoredRecord = Fields & { id: string }
 
 /** Who writes, and by which name the tenant's legacy system knows the user. */
 export type Writer = { author: Author; actingUser: string | null }

@@ -2,7 +2,8 @@ import type { Query } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { type Route, routeOf } from '../../legacy/hand-over.ts'
 import { requireReference } from '../../records/identifiers.ts'
-import { type StoredRecord, type Writer, write } from '../../records/write.ts'
+import type { StoredRecord } from '../../records/stored-record.ts'
+import { type Writer, write } from '../../records/write.ts'
 import type { NewAccount } from './rules.ts'
 
 /** Stores the account under a new business identifier, with its first contact, or nothing of it. */

@@ -2,7 +2,8 @@ import { isAudited } from '../../audit/queries.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { Answer } from '../../operation-call.ts'
 import { getRecord, requireReference } from '../../records/identifiers.ts'
-import { type Fields, type StoredRecord, type Writer, write } from '../../records/write.ts'
+import type { Fields, StoredRecord } from '../../records/stored-record.ts'
+import { type Writer, write } from '../../records/write.ts'
 import type { Contact } from './rules.ts'
 
 export const insertContact = (

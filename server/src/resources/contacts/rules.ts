@@ -1,6 +1,6 @@
 import { type Input, type Output, type Resources, resources } from '@masthead/contract'
 import { invalidProperty, Problem } from '../../problem.ts'
-import type { Fields } from '../../records/write.ts'
+import type { Fields } from '../../records/stored-record.ts'
 import { joinedName, parseInstant } from '../../values.ts'
 
 type Operations = Resources['contacts']['operations']

@@ -1,7 +1,8 @@
 import type { TenantDatabase } from '../../database/database.ts'
 import { routeOf } from '../../legacy/hand-over.ts'
 import { requireReference } from '../../records/identifiers.ts'
-import { type StoredRecord, type Writer, write } from '../../records/write.ts'
+import type { StoredRecord } from '../../records/stored-record.ts'
+import { type Writer, write } from '../../records/write.ts'
 
 export const insertTask = (
   tenant: TenantDatabase,

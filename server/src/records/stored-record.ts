@@ -1,5 +1,9 @@
 import { type Field, type ResourceName, storedFieldsOf } from '@masthead/contract'
 
+/** A record by the names of its fields in the contract. */
+export type Fields = Readonly<Record<string, unknown>>
+export type StoredRecord = Fields & { id: string }
+
 /**
  * SQL: a stored record, or a staged row, as JSON by its fields. Numbers and instants are texts, which the database
  * reads back to the digit.
