@@ -49,8 +49,8 @@ export type TenantDatabase = {
   /** One statement that may take long, on a connection that the quick ones do not share. */
   readSlowly: Query
   transaction: Transaction
-  /** A transaction whose last statements are sent together with its commit; returns their rows. */
-  write: (decide: (query: Query) => Promise<Statement[]>) => Promise<Row[][]>
+  /** A transaction whose last statements are sent together with its commit; returns their rows. All go through `through`. */
+  write: (decide: (query: Query) => Promise<Statement[]>, through?: (query: Query) => Query) => Promise<Row[][]>
   /** How a process of its own reaches this database. */
   connection: { connectionString: string; role: string | null }
   /**
@@ -197,9 +197,10 @@ export const openDatabase = (
         bodyOf: (named) => keyed.bodyOf(named),
         readSlowly: (statement) => searches.run(tenantId, () => outage.bridge(() => searched(tenantId, statement))),
         transaction: (work) => inTransaction(work, alone),
-        write: (decide) =>
-          inTransaction(decide, (query, statements) =>
-            Promise.all(statements.map((statement) => query<Row>(statement))),
+        write: (decide, through = (query) => query) =>
+          inTransaction(
+            (query) => decide(through(query)),
+            (query, statements) => Promise.all(statements.map((statement) => through(query)<Row>(statement))),
           ),
         connection: { connectionString, role },
         whenStored: (act) => act(door),

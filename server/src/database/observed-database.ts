@@ -2,7 +2,7 @@ import type { Query } from './connection.ts'
 import type { Database, TenantDatabase } from './database.ts'
 import { perTenant } from './per-tenant.ts'
 
-/** Does the work, and sees when it begins, ends and fails. Without a text it is a transaction, with statements inside. */
+/** Does the work at once, and sees when it begins, ends and fails. Without a text it is a transaction, with statements inside. */
 export type Observe = <T>(text: string | null, work: () => Promise<T>) => Promise<T>
 
 /** The same database, for whoever measures or traces what is asked of it. */
@@ -28,7 +28,8 @@ export const observedDatabase = (database: Database, observe: Observe): Database
         bodyOf: (named) => observe(named.text, () => tenant.bodyOf(named)),
         readSlowly: observed(tenant.readSlowly),
         transaction: observedTransaction(tenant.transaction),
-        write: (decide) => observe(null, () => tenant.write((query) => decide(observed(query)))),
+        write: (decide, through = (query) => query) =>
+          observe(null, () => tenant.write(decide, (query) => through(observed(query)))),
       }
     }),
   }
