@@ -14,7 +14,7 @@ import { type Operation, writeStatement } from './write-statement.ts'
 /** Who writes, and by which name the tenant's legacy system knows the user. */
 export type Writer = { author: Author; actingUser: string | null }
 
-/** A record before and after a write: a new one has no `before`, a removed one no `after`. All stored fields are in them. */
+/** A record before and after a write: a new one has no `before`, a removed one no `after`. A field that is absent in them is null. */
 export type Change = {
   before: StoredRecord | null
   after: StoredRecord | null
