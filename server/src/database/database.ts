@@ -20,6 +20,7 @@ import {
   SharedConnections,
   type Statement,
   short,
+  unpreparedOn,
 } from './connection.ts'
 import { FairLanes } from './fair-lanes.ts'
 import { GroupedWrites, type GroupWork } from './grouped-writes.ts'
@@ -28,6 +29,7 @@ import { KeyedReads, type KeyedStatement } from './keyed-reads.ts'
 import { Outage } from './outage.ts'
 import { perTenant } from './per-tenant.ts'
 import { identity, Revisions } from './revisions.ts'
+import { type TenantQuery, tenantQuery } from './tenant-query.ts'
 import { prepareReads, prepareWrites, readAsTenant, writeAsTenant } from './tenant-statement.ts'
 import { isConnectionLost, outcomeUnknown, Unavailable } from './unavailable.ts'
 
@@ -35,9 +37,12 @@ import { isConnectionLost, outcomeUnknown, Unavailable } from './unavailable.ts'
  * The work is done anew when its connection breaks before the commit, so it must leave nothing but what it queries. What
  * it asks by `last` commits in the same round trip; after that it asks nothing.
  */
-export type Transaction = <T>(work: (query: Query, last: Query) => Promise<T>) => Promise<T>
+export type Transaction<Q> = <T>(work: (query: Q, last: Q) => Promise<T>) => Promise<T>
 
-/** The only door to the records of a tenant: its queries name no tenant, the transaction does. */
+/**
+ * The only door to the records of a tenant. It gives the tenant to every statement as `$1`, and to the transaction, which
+ * row-level security holds to it.
+ */
 export type TenantDatabase = {
   tenantId: string
   cursorKey: Database['cursorKey']
@@ -47,14 +52,14 @@ export type TenantDatabase = {
    * One statement on a shared connection, in one round trip. It is asked again when the connection breaks. What is sent
    * on as it is, columns named `body` and `items`, comes as bytes.
    */
-  read: Query
+  read: TenantQuery
   /** The stored body of a record by its name, together with those that others ask for at the same moment. */
   bodyOf: (named: KeyedStatement) => Promise<Buffer | null>
   /** One statement that may take long, on a connection that the quick ones do not share. */
-  readSlowly: Query
+  readSlowly: TenantQuery
   /** Together with those of other tenants that are asked for at the same moment; null when it was not done. */
   writeJoined: (write: JoinedWrite) => Promise<string | null>
-  transaction: Transaction
+  transaction: Transaction<TenantQuery>
   /** How a process of its own reaches this database. */
   connection: { connectionString: string; role: string | null }
   /**
@@ -65,7 +70,7 @@ export type TenantDatabase = {
   /** For many small writes of one resource: those that wait for each other share a transaction of the work's. */
   inGroups: <I, O>(resource: string, item: I, work: GroupWork<I, O>) => Promise<O>
   /** A connection of its own, for what reads or writes in bulk: nothing there ends it for taking long. */
-  inBulk: <T>(work: (client: pg.Client) => Promise<T>) => Promise<T>
+  inBulk: <T>(work: (client: pg.Client, query: TenantQuery) => Promise<T>) => Promise<T>
 }
 
 export type Database = {
@@ -79,7 +84,7 @@ export type Database = {
   poll: Query
   /** Seals the cursors of this installation. */
   cursorKey: () => Promise<KeyObject>
-  transaction: Transaction
+  transaction: Transaction<Query>
   forTenant: (tenantId: string) => TenantDatabase
   /** How busy each kind of connection is. */
   load: () => Load
@@ -210,10 +215,11 @@ export const openDatabase = (
     transaction: (work) =>
       lent('', (client) => runTransaction(client, patience, 'begin', work)).finally(() => revisions.move(identity)),
     forTenant: perTenant((tenantId) => {
-      const read: Query = (statement) =>
+      const read = tenantQuery(tenantId, (statement) =>
         reads.run(tenantId, () =>
           outage.bridge(() => reading.use((client) => readAs(client, patience, tenantId, statement))),
-        )
+        ),
+      )
       const keyed = new KeyedReads(read)
       const door: TenantDatabase = {
         tenantId,
@@ -221,12 +227,16 @@ export const openDatabase = (
         closing: closing.signal,
         read,
         bodyOf: (named) => keyed.bodyOf(named),
-        readSlowly: (statement) => searches.run(tenantId, () => outage.bridge(() => searched(tenantId, statement))),
+        readSlowly: tenantQuery(tenantId, (statement) =>
+          searches.run(tenantId, () => outage.bridge(() => searched(tenantId, statement))),
+        ),
         writeJoined: (write) => joinedBy(write.text).write(tenantId, write),
         transaction: (work) =>
-          lent(tenantId, (client) => runTransaction(client, patience, `begin; ${setTenant(tenantId)}`, work)).finally(
-            () => revisions.move(tenantId),
-          ),
+          lent(tenantId, (client) =>
+            runTransaction(client, patience, `begin; ${setTenant(tenantId)}`, (query, last) =>
+              work(tenantQuery(tenantId, query), tenantQuery(tenantId, last)),
+            ),
+          ).finally(() => revisions.move(tenantId)),
         connection: { connectionString, role },
         whenStored: (act) => act(door),
         inGroups: (resource, item, work) => groups.run(`${tenantId} ${resource}`, item, work),
@@ -269,14 +279,14 @@ const inBulk = async <T>(
   options: pg.ClientConfig,
   role: string | null,
   tenantId: string,
-  work: (client: pg.Client) => Promise<T>,
+  work: (client: pg.Client, query: TenantQuery) => Promise<T>,
 ): Promise<T> => {
   const client = newClient({ ...options, pipeline: false })
   await client.connect()
   try {
     await prepareBulkSession(client, role)
     await client.query(`select set_config('masthead.tenant', $1, false)`, [tenantId])
-    return await work(client)
+    return await work(client, tenantQuery(tenantId, unpreparedOn(client)))
   } finally {
     await end(client)
   }

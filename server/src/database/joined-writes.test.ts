@@ -167,9 +167,14 @@ describe('creates of several tenants at one moment', () => {
 test('creates wait neither behind other writes of one of their tenants nor behind what belongs to none', async () => {
   const [one, two] = await newTenants(2)
   assert.ok(one && two)
-  for (const { transaction } of [service.database, service.database.forTenant(one.id)]) {
-    const release = await holding('select stamp_identity()', [])
-    const waiting = Array.from({ length: 12 }, () => transaction((query) => query({ text: 'select stamp_identity()' })))
+  const text = 'select stamp_identity()'
+  const { transaction } = service.database.forTenant(one.id)
+  for (const stamp of [
+    () => service.database.query({ text }),
+    () => transaction((query) => query.withoutTenant({ text })),
+  ]) {
+    const release = await holding(text, [])
+    const waiting = Array.from({ length: 12 }, stamp)
     await until('as many wait as may', async () => (await waitingForLocks()) === 6)
     assert.equal((await create(one, 'alone')).status, 201)
     for (const { status } of await Promise.all([create(one, 'a'), create(two, 'b')])) assert.equal(status, 201)

@@ -71,7 +71,7 @@ describe('an answer from memory', () => {
     after(() => other.close())
     await other.forTenant(tenant.id).transaction(async (query) => {
       await lockHead(query, 'contacts')
-      await query({ text: `update contacts set name = 'late' where id = $1`, values: [id] })
+      await query({ text: `update contacts set name = 'late' where tenant_id = $1 and id = $2`, values: [id] })
       // While other nodes ask several times.
       for (let turn = 0; turn < 8; turn++) {
         await here.newTenant()

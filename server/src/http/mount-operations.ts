@@ -2,7 +2,7 @@ import type { Api, ManagementScope, NamedOperation, Scope } from '@masthead/cont
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from '../audit/author.ts'
 import type { Database, TenantDatabase } from '../database/database.ts'
-import type { SentAnswer } from '../database/kept-answers.ts'
+import type { SentAnswer } from '../database/idempotency-records.ts'
 import { type Principal, type Principals, requireScope } from '../identity/principal.ts'
 import type { Mailer } from '../mail/mailer.ts'
 import { type Answer, type Call, type Handler, handlerOf } from '../operation-call.ts'

@@ -1,7 +1,7 @@
 import { largest, type Problem as ProblemBody, problems } from '@masthead/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Busy } from '../database/fair-lanes.ts'
-import type { SentAnswer } from '../database/kept-answers.ts'
+import type { SentAnswer } from '../database/idempotency-records.ts'
 import { isUnavailable } from '../database/unavailable.ts'
 import { invalidProperty, Problem } from '../problem.ts'
 import { Refusal } from '../refusal.ts'

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { SentAnswer } from '../database/kept-answers.ts'
+import type { SentAnswer } from '../database/idempotency-records.ts'
 import { withoutContent } from './answer-cache.ts'
 import { openToAllOrigins } from './cross-origin.ts'
 import { writeHead } from './kept-head.ts'

@@ -1,5 +1,5 @@
 import { type ResourceName, resources } from '@masthead/contract'
-import type { Query } from '../database/connection.ts'
+import type { TenantQuery } from '../database/tenant-query.ts'
 import { newId } from '../records/identifiers.ts'
 import { addDeliveries, isAttached } from './queries.ts'
 
@@ -16,10 +16,10 @@ export type Event = {
 }
 
 /** Decides for the whole transaction: a legacy system that is attached now stays attached until it commits. */
-export const routeOf = async (query: Query): Promise<Route> => ((await isAttached(query)) ? 'legacy' : 'native')
+export const routeOf = async (query: TenantQuery): Promise<Route> => ((await isAttached(query)) ? 'legacy' : 'native')
 
 /** Commits with the write. Called while the heads of the records are locked, so the order of calls is that of commits. */
-export const handOver = async (query: Query, route: Route, events: readonly Event[]): Promise<void> => {
+export const handOver = async (query: TenantQuery, route: Route, events: readonly Event[]): Promise<void> => {
   if (route === 'native' || events.length === 0) return
   const timestamp = new Date().toISOString()
   await addDeliveries(

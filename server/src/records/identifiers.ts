@@ -1,7 +1,7 @@
 import { fieldOf, identifiersOf, type Resource, type ResourceName, resources } from '@masthead/contract'
-import type { Query } from '../database/connection.ts'
 import type { TenantDatabase } from '../database/database.ts'
 import type { KeyedStatement } from '../database/keyed-reads.ts'
+import type { TenantQuery } from '../database/tenant-query.ts'
 import { invalidProperty, Problem } from '../problem.ts'
 import { randomHex } from '../random-hex.ts'
 
@@ -35,10 +35,14 @@ export const readRecord = async (
 }
 
 /** The same within a transaction. */
-export const getRecord = async (query: Query, resource: ResourceName, given: string): Promise<{ body: string }> => {
+export const getRecord = async (
+  query: TenantQuery,
+  resource: ResourceName,
+  given: string,
+): Promise<{ body: string }> => {
   const by = namedBy(resource, given)
   const [row] = by
-    ? await query<{ body: string }>({ text: `select body from ${resource} where ${equals(by)}`, values: [given] })
+    ? await query<{ body: string }>({ text: `select body from ${resource} where ${isNamed(by)}`, values: [given] })
     : []
   if (row) return row
   throw notFound(resource, given)
@@ -49,22 +53,26 @@ export const bodyStatement = (resource: ResourceName, given: string): KeyedState
   const by = namedBy(resource, given)
   if (!by) return null
   const { column, type } = by
-  const text = `select ${column} as key, body from ${resource} where ${column} = any ($1::${type}[])`
+  const text = `select ${column} as key, body from ${resource} where tenant_id = $1 and ${column} = any ($2::${type}[])`
   return { text, key: type === 'uuid' ? given.toLowerCase() : given }
 }
 
-const equals = ({ column, type }: Name): string => `${column} = $1::${type}`
+const isNamed = ({ column, type }: Name): string => `tenant_id = $1 and ${column} = $2::${type}`
 
 const notFound = (resource: ResourceName, given: string): Problem =>
   new Problem('not_found', `There is no ${describe(resource, given)} in this tenant.`)
 
 /** The form in which other records refer to a record, by whichever identifier the caller named it. */
-export const findReference = async (query: Query, resource: ResourceName, given: string): Promise<string | null> => {
+export const findReference = async (
+  query: TenantQuery,
+  resource: ResourceName,
+  given: string,
+): Promise<string | null> => {
   const by = namedBy(resource, given)
   if (!by) return null
   const { column } = identifiersOf(resource).canonical
   const [row] = await query<{ canonical: string }>({
-    text: `select ${column} as canonical from ${resource} where ${equals(by)}`,
+    text: `select ${column} as canonical from ${resource} where ${isNamed(by)}`,
     values: [given],
   })
   return row?.canonical ?? null
@@ -72,7 +80,7 @@ export const findReference = async (query: Query, resource: ResourceName, given:
 
 /** The same for a property of a body, which must name one that exists. */
 export const requireReference = async (
-  query: Query,
+  query: TenantQuery,
   resource: ResourceName,
   given: string,
   property: string,

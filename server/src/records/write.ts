@@ -1,7 +1,7 @@
 import type { ResourceName } from '@masthead/contract'
 import type { Author } from '../audit/author.ts'
 import { audit, auditValues, type Happening } from '../audit/queries.ts'
-import type { Query } from '../database/connection.ts'
+import type { TenantQuery as Query } from '../database/tenant-query.ts'
 import { fold, foldedStatus } from './folding.ts'
 import { columnOf, type Table, tables } from './tables.ts'
 
@@ -18,7 +18,7 @@ export type Writer = { author: Author; actingUser: string | null }
 export const lockHead = (query: Query, resource: ResourceName): Promise<unknown> =>
   query({
     text: `with head as (
-        insert into heads (resource) values ($1)
+        insert into heads (tenant_id, resource) values ($1, $2)
         on conflict (tenant_id, resource) do update set last = heads.last returning resource
       )
       ${stamp}`,
@@ -28,7 +28,7 @@ export const lockHead = (query: Query, resource: ResourceName): Promise<unknown>
 /** What caches go by. After the head, whose lock it shares. */
 const stamp = `
   insert into stamps (tenant_id, resource, changed_in)
-  select current_tenant(), resource, pg_current_xact_id() from head
+  select $1::uuid, resource, pg_current_xact_id() from head
   on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in`
 
 /** Adds a record at the end of the list and notes who did, in one statement; answers its body. */
@@ -73,23 +73,23 @@ export const createRecords = async (
 /** What `insertion` does for many, for one: values that need not be unpacked and are counted once are worth a text of their own. */
 const creation = (table: Table, columns: readonly string[]): string => `
   with head as (
-    insert into heads (resource, last) values ('${table.name}', 1)
+    insert into heads (tenant_id, resource, last) values ($1, '${table.name}', 1)
     on conflict (tenant_id, resource) do update set last = heads.last + 1
     returning resource, last
   ), stamped as (${stamp}), changed as (
-    insert into ${table.name} (position, ${columns.join(', ')})
-    select last, ${columns.map((_column, index) => `$${index + 4}`).join(', ')} from head
+    insert into ${table.name} (tenant_id, position, ${columns.join(', ')})
+    select $1::uuid, last, ${columns.map((_column, index) => `$${index + 5}`).join(', ')} from head
     returning position, class, ${table.facets} as facets, body
   ), texts as (
-    insert into search_texts (resource, position, class, text)
-    select '${table.name}', position, class, $3::text from changed where $3::text is not null
+    insert into search_texts (tenant_id, resource, position, class, text)
+    select $1::uuid, '${table.name}', position, class, $4::text from changed where $4::text is not null
   ), counted as (
-    insert into tallies (resource, facet, class, level, block, count)
-    select '${table.name}', facet, class, level, position >> level, 1
+    insert into tallies (tenant_id, resource, facet, class, level, block, count)
+    select $1::uuid, '${table.name}', facet, class, level, position >> level, 1
     from changed, unnest(facets) as facet, unnest(array[${tallyLevels.join(', ')}]) as level
     on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + 1
   )
-  select body, append_to_audit(current_tenant(), $1, $2) from changed`
+  select body, append_to_audit($1, $2, $3) from changed`
 
 /** What `create_contacts` of the migrations takes of one, in JSON. */
 export const joinedCreation = (tenantId: string, { author }: Writer, record: Fields): string =>
@@ -117,27 +117,27 @@ export const insertRecords = async (
 }
 
 const givenAsJson = (table: Table, reader: 'json_populate_record' | 'json_populate_recordset'): string => `
-  select given.*, ($3::text[])[given.ordinality] as search_text
-  from ${reader}(null::${table.name}, $2::json) with ordinality as given`
+  select given.*, ($4::text[])[given.ordinality] as search_text
+  from ${reader}(null::${table.name}, $3::json) with ordinality as given`
 
 /**
- * The beginning of a statement that adds rows at the end of the list, as many as its first parameter says; `changed`
+ * The beginning of a statement that adds rows at the end of the list, as many as its parameter $2 says; `changed`
  * holds them. `given` is a query of their columns, their `search_text` and their `ordinality`, which counts from 1.
  */
 export const insertion = (table: Table, columns: readonly string[], given: string): string => `
   with given as (${given}), head as (
-    insert into heads (resource, last) values ('${table.name}', $1::bigint)
+    insert into heads (tenant_id, resource, last) values ($1, '${table.name}', $2::bigint)
     on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
-    returning resource, last - $1::bigint as before
+    returning resource, last - $2::bigint as before
   ), stamped as (${stamp}), changed as (
-    insert into ${table.name} (position, ${columns.join(', ')})
-    select head.before + given.ordinality, ${columns.map((column) => `given.${column}`).join(', ')}
+    insert into ${table.name} (tenant_id, position, ${columns.join(', ')})
+    select $1::uuid, head.before + given.ordinality, ${columns.map((column) => `given.${column}`).join(', ')}
     from head, given
     order by given.ordinality
     returning position, class, ${table.facets} as facets, 1 as change, body
   ), texts as (
-    insert into search_texts (resource, position, class, text)
-    select '${table.name}', changed.position, changed.class, given.search_text
+    insert into search_texts (tenant_id, resource, position, class, text)
+    select $1::uuid, '${table.name}', changed.position, changed.class, given.search_text
     from head, changed, given
     where changed.position = head.before + given.ordinality and given.search_text is not null
   ), counted as (${count(table, 'changed')})`
@@ -218,20 +218,19 @@ const updateStatement = (
 ): string => `
   with given as (${givenAsJson(table, reader)}), former as (
     select ${table.name}.position, ${table.name}.class, ${table.facets} as facets, -1 as change
-    from given, ${table.name} where ${table.name}.id = given.id
+    from given, ${table.name} where ${table.name}.tenant_id = $1 and ${table.name}.id = given.id
   ), latter as (
     update ${table.name} set (${columns.join(', ')}) = row (${columns.map((column) => `given.${column}`).join(', ')})
     from given
-    where ${table.name}.id = given.id
+    where ${table.name}.tenant_id = $1 and ${table.name}.id = given.id
     returning ${table.name}.position, ${table.name}.class, ${table.facets} as facets, 1 as change,
       given.ordinality, given.search_text, ${table.name}.body
   ), texts as (
     update search_texts set class = latter.class, text = latter.search_text
     from latter, former
-    -- Row-level security is not forced here, so it does not hold a role that owns the table.
-    where tenant_id = (select current_tenant()) and resource = '${table.name}' and search_texts.position = latter.position
+    where search_texts.tenant_id = $1 and resource = '${table.name}' and search_texts.position = latter.position
       and former.position = latter.position
-      and (($1::boolean[])[latter.ordinality] or former.class <> latter.class)
+      and (($2::boolean[])[latter.ordinality] or former.class <> latter.class)
   ), changed as (
     select position, class, facets, change from former union all select position, class, facets, change from latter
   ), counted as (${count(table, 'changed')})
@@ -247,11 +246,11 @@ export const removeRecords = async (
   return query<{ id: string }>({
     text: `
       with changed as (
-        delete from ${table.name} where id = any ($1::uuid[])
+        delete from ${table.name} where tenant_id = $1 and id = any ($2::uuid[])
         returning id, position, class, ${table.facets} as facets, -1 as change
       ), texts as (
         delete from search_texts using changed
-        where tenant_id = (select current_tenant()) and resource = '${table.name}' and search_texts.position = changed.position
+        where tenant_id = $1 and resource = '${table.name}' and search_texts.position = changed.position
       ), counted as (${count(table, 'changed')})
       select id from changed`,
     values: [ids],
@@ -259,8 +258,8 @@ export const removeRecords = async (
 }
 
 const count = (table: Table, changes: string): string => `
-    insert into tallies (resource, facet, class, level, block, count)
-    select '${table.name}', facet, class, level, position >> level, sum(change)
+    insert into tallies (tenant_id, resource, facet, class, level, block, count)
+    select $1::uuid, '${table.name}', facet, class, level, position >> level, sum(change)
     from ${changes}, unnest(facets) as facet, unnest(array[${tallyLevels.join(', ')}]) as level
     group by facet, class, level, position >> level
     having sum(change) <> 0
