@@ -1,6 +1,6 @@
 import { callerOf } from '../../audit/author.ts'
 import type { TenantDatabase } from '../../database/database.ts'
-import type { SentAnswer } from '../../database/kept-answers.ts'
+import type { SentAnswer } from '../../database/idempotency-records.ts'
 import type { Answer } from '../../operation-call.ts'
 import type { Problem } from '../../problem.ts'
 import { requireMatch } from '../responses/conditional.ts'

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 import { idempotencyKeys } from '@masthead/contract'
-import type { Query } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import {
   findAnswer,
@@ -8,7 +7,8 @@ import {
   type RetriableRequest,
   type SentAnswer,
   takeTurn,
-} from '../../database/kept-answers.ts'
+} from '../../database/idempotency-records.ts'
+import type { TenantQuery } from '../../database/tenant-query.ts'
 import { doAlone } from '../../database/write-queue.ts'
 import { Problem } from '../../problem.ts'
 
@@ -39,7 +39,7 @@ export const answerOnce = async (
   const tell = (isStored: boolean) => {
     for (const act of waiting.splice(0)) act(isStored ? tenant : null)
   }
-  const once = async (query: Query): Promise<SentAnswer> => {
+  const once = async (query: TenantQuery): Promise<SentAnswer> => {
     // What a former attempt has begun was not stored.
     tell(false)
     if (!(await takeTurn(query, request))) {
@@ -89,23 +89,23 @@ const replay = (
 }
 
 const attempt = async (
-  query: Query,
+  query: TenantQuery,
   work: () => Promise<SentAnswer>,
   asAnswer: (problem: Problem) => SentAnswer,
 ): Promise<SentAnswer> => {
-  await query({ text: 'savepoint work' })
+  await query.withoutTenant({ text: 'savepoint work' })
   try {
     return await work()
   } catch (error) {
     // What is not the caller's doing may go well the next time.
     if (!(error instanceof Problem) || error.status >= 500 || [401, 403, 429].includes(error.status)) throw error
-    await query({ text: 'rollback to savepoint work' })
+    await query.withoutTenant({ text: 'rollback to savepoint work' })
     return asAnswer(error)
   }
 }
 
 /** The tenant's database as seen from within a transaction: what would open one of its own takes part in this one. */
-const inside = (tenant: TenantDatabase, query: Query): TenantDatabase => ({
+const inside = (tenant: TenantDatabase, query: TenantQuery): TenantDatabase => ({
   ...tenant,
   read: query,
   readSlowly: query,
