@@ -37,9 +37,6 @@ export const globalSetup = async (): Promise<void> => {
 const makeTemplate = async (connectionString: string): Promise<void> => {
   const administrator = new pg.Client(connectionString)
   await administrator.connect()
-  // What a test writes needs to outlive no crash of the machine. The crashes of the tests are of other clusters.
-  for (const setting of ['fsync', 'full_page_writes']) await administrator.query(`alter system set ${setting} = off`)
-  await administrator.query('select pg_reload_conf()')
   await administrator.query(`create database ${templateName}`)
   await administrator.end()
   const template = new URL(connectionString)
