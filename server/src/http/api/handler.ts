@@ -7,11 +7,20 @@ import { requireMatch } from '../responses/conditional.ts'
 import { openToAllOrigins } from '../responses/cross-origin.ts'
 import type { EncodedResponse } from '../responses/encoding.ts'
 import { problemResponse } from '../responses/problems.ts'
-import { type Exchange, found, type ServedApi } from './exchange.ts'
-import { answerOnce } from './idempotency.ts'
+import { type Exchange, found, type ServedApi, type Step } from './exchange.ts'
+import { answerOnce } from './requests/idempotency.ts'
+
+export const handler: Step = (exchange) => {
+  const { api, cached, route } = exchange
+  if (!cached) return found(route).isRead ? read(exchange) : write(exchange).finally(api.afterWrite)
+  exchange.plain = cached.plain
+  exchange.isFromCache = true
+  api.cache?.noteHit()
+  return undefined
+}
 
 /** Calls the handler of a GET, and leaves its response to the cache. */
-export const read = async (exchange: Exchange): Promise<void> => {
+const read = async (exchange: Exchange): Promise<void> => {
   const { api, url, query } = exchange
   const { cache } = api
   const { handler, headersOf, operation } = found(exchange.route)
@@ -29,7 +38,7 @@ export const read = async (exchange: Exchange): Promise<void> => {
 }
 
 /** Calls the handler of any other method, once for all requests with the same `Idempotency-Key`. */
-export const write = async (exchange: Exchange): Promise<void> => {
+const write = async (exchange: Exchange): Promise<void> => {
   const { api, requestId, retriable } = exchange
   const { handler, headersOf, operation } = found(exchange.route)
   const call = writeCallOf(exchange)

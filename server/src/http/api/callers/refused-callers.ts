@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Principal } from '../../identity/principal.ts'
+import type { Principal } from '../../../identity/principal.ts'
 
 /** As long as a revoked token may still be taken for a good one. */
 const rememberedMilliseconds = 1_000

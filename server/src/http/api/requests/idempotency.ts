@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto'
 import { idempotencyKeys } from '@masthead/contract'
-import type { Query } from '../../database/connection.ts'
-import type { TenantDatabase } from '../../database/database.ts'
-import { doAlone } from '../../database/grouped-writes.ts'
+import type { Query } from '../../../database/connection.ts'
+import type { TenantDatabase } from '../../../database/database.ts'
+import { doAlone } from '../../../database/grouped-writes.ts'
 import {
   findAnswer,
   keepAnswer,
   type RetriableRequest,
   type SentAnswer,
   takeTurn,
-} from '../../database/kept-answers.ts'
-import { Problem } from '../../problem.ts'
+} from '../../../database/kept-answers.ts'
+import { Problem } from '../../../problem.ts'
 
 /** The `Idempotency-Key`; null when none was sent. */
 export const readKey = (header: string | string[] | undefined): string | null => {
