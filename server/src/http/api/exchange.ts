@@ -101,7 +101,7 @@ export class Exchange {
       principal,
       refusedBy,
     }
-    for (const watcher of this.#watchers) watcher.answered(finished)
+    for (const watcher of this.#watchers) watcher.finished(finished)
     this.endSpan?.(finished)
   }
 }

@@ -8,14 +8,13 @@ import { openToAllOrigins } from '../responses/cross-origin.ts'
 import type { EncodedResponse } from '../responses/encoding.ts'
 import { problemResponse } from '../responses/problems.ts'
 import { type Exchange, found, type ServedApi, type Step } from './exchange.ts'
-import { answerOnce } from './requests/idempotency.ts'
+import { respondOnce } from './requests/idempotency.ts'
 
 export const handler: Step = (exchange) => {
   const { api, cached, route } = exchange
   if (!cached) return found(route).isRead ? read(exchange) : write(exchange).finally(api.afterWrite)
   exchange.plain = cached.plain
   exchange.isFromCache = true
-  api.cache?.noteHit()
   return undefined
 }
 
@@ -47,9 +46,9 @@ const write = async (exchange: Exchange): Promise<void> => {
     const body = String(answer.body)
     return { status: operation.status, headers: headersOf(answer, call.query, body), body }
   }
-  const asAnswer = (problem: Problem) => problemResponse(problem, api.baseUrl, requestId)
+  const asResponse = (problem: Problem) => problemResponse(problem, api.baseUrl, requestId)
   const sent = retriable
-    ? await answerOnce(call.tenant, retriable, work, asAnswer, operation.showsSecret)
+    ? await respondOnce(call.tenant, retriable, work, asResponse, operation.showsSecret)
     : await work(call.tenant)
   exchange.plain = plainResponse(sent, Buffer.from(sent.body), api)
 }

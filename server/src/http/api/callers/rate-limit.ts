@@ -9,7 +9,7 @@ export type RateLimits = {
   token: number
   /** Calls of all tokens of a tenant. */
   tenant: number
-  /** Calls of a token under way at once. */
+  /** Calls of a token in flight at once. */
   atOnce: number
   /** Requests of one address to the authorization server. */
   address: number
