@@ -39,8 +39,8 @@ const statement = (tenants: Tenant[], connection: string): string => {
     'text',
   )
   return `insert into contacts
-      (tenant_id, id, account_id, name, first_name, last_name, title, email, phone, created_at, updated_at)
-    values (${tenant}, uuidv7(), ${account}, 'Ada Lovelace', 'Ada', 'Lovelace', 'Head Librarian',
+      (tenant_id, class, body, id, account_id, name, first_name, last_name, title, email, phone, created_at, updated_at)
+    values (${tenant}, 0, repeat('b', 450), uuidv7(), ${account}, 'Ada Lovelace', 'Ada', 'Lovelace', 'Head Librarian',
       'ada.01234567@example.com', '+49 30 555 0100', now(), now())`
 }
 

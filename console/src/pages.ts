@@ -1,14 +1,26 @@
+import { listedNames } from '@masthead/contract'
 import type { ComponentType } from 'react'
-import type { Path } from './paths.ts'
+import type { OwnPath, Path } from './paths.ts'
 
 /** What a file in pages/ exports. */
 type PageModule = { Page: ComponentType }
+
+type Load = () => Promise<PageModule>
+
+/** Of every list and its records, where they have no pages of their own below. */
+const recordPages = Object.fromEntries(
+  listedNames.flatMap((name): [Path, Load][] => [
+    [`/${name}`, async () => (await import('./pages/records.tsx')).listPage(name)],
+    [`/${name}/$id`, async () => (await import('./pages/records.tsx')).recordPage(name)],
+  ]),
+)
 
 /**
  * Every page, loaded when it is opened. To add one: its file, its path in paths.ts, a line here, and one in sidebar.tsx if it
  * is to be found there. Whoever is not signed in sees only those below `/docs`.
  */
-export const pages: Record<Path, () => Promise<PageModule>> = {
+export const pages: Readonly<Record<string, Load>> = {
+  ...recordPages,
   '/': () => import('./pages/overview.tsx'),
   '/accounts': () => import('./pages/accounts.tsx'),
   '/accounts/new': () => import('./pages/account-new.tsx'),
@@ -17,12 +29,7 @@ export const pages: Record<Path, () => Promise<PageModule>> = {
   '/contacts/new': () => import('./pages/contact-new.tsx'),
   '/contacts/$id': () => import('./pages/contact.tsx'),
   '/contacts/$id/edit': () => import('./pages/contact-edit.tsx'),
-  '/publications': () => import('./pages/publications.tsx'),
-  '/publications/$id': () => import('./pages/publication.tsx'),
-  '/subscriptions': () => import('./pages/subscriptions.tsx'),
   '/subscriptions/$id': () => import('./pages/subscription.tsx'),
-  '/invoices': () => import('./pages/invoices.tsx'),
-  '/invoices/$id': () => import('./pages/invoice.tsx'),
   '/tasks/new': () => import('./pages/task-new.tsx'),
   '/settings/password': () => import('./pages/password.tsx'),
   '/settings/tokens': () => import('./pages/tokens.tsx'),
@@ -40,4 +47,4 @@ export const pages: Record<Path, () => Promise<PageModule>> = {
   '/docs/guides/errors': () => import('./docs/guides/errors.tsx'),
   '/docs/guides/pkce': () => import('./docs/guides/pkce.tsx'),
   '/docs/changelog': () => import('./docs/changelog.tsx'),
-}
+} satisfies Record<OwnPath, Load> & Partial<Record<Path, Load>>

@@ -1,19 +1,11 @@
-/** The address of every page; `$id` is what differs. */
-export const pagePaths = [
+import { type ListedName, listedNames } from '@masthead/contract'
+
+/** The addresses of all pages but the lists of records and the records themselves; `$id` is what differs. */
+const ownPaths = [
   '/',
-  '/accounts',
   '/accounts/new',
-  '/accounts/$id',
-  '/contacts',
   '/contacts/new',
-  '/contacts/$id',
   '/contacts/$id/edit',
-  '/publications',
-  '/publications/$id',
-  '/subscriptions',
-  '/subscriptions/$id',
-  '/invoices',
-  '/invoices/$id',
   '/tasks/new',
   '/settings/password',
   '/settings/tokens',
@@ -33,10 +25,14 @@ export const pagePaths = [
   '/docs/changelog',
 ] as const
 
-export type Path = (typeof pagePaths)[number]
+type RecordPath = `/${ListedName}` | `/${ListedName}/$id`
+export type OwnPath = (typeof ownPaths)[number]
+export type Path = OwnPath | RecordPath
+
+const recordPaths: readonly RecordPath[] = listedNames.flatMap((name) => [`/${name}`, `/${name}/$id`] as const)
 
 /** Where the authorization server sends people back to. */
 export const signedInPath = '/signed-in'
 
 /** What the server answers with the console. */
-export const servedPaths: readonly string[] = [...pagePaths, signedInPath]
+export const servedPaths: readonly string[] = [...ownPaths, ...recordPaths, signedInPath]

@@ -2,29 +2,25 @@ import { useRouterState } from '@tanstack/react-router'
 import { type ComponentType, useEffect, useRef, useState } from 'react'
 import { Link } from './address.tsx'
 import {
-  AccountIcon,
   AllowedIcon,
   ApplicationIcon,
   CheckIcon,
   ChevronIcon,
-  ContactIcon,
   DocsIcon,
   ImportIcon,
-  InvoiceIcon,
   KeyIcon,
   LegacyIcon,
   LockIcon,
   MembersIcon,
   OverviewIcon,
-  PublicationIcon,
   ServiceIcon,
-  SubscriptionIcon,
   TrailIcon,
 } from './design/icons.tsx'
 import { Menu } from './design/menu.tsx'
 import { Question } from './design/question.tsx'
 import { ThemeSwitch } from './design/theme.tsx'
 import type { Path } from './paths.ts'
+import { groupedNames, kinds } from './records/kinds.ts'
 import { signIn, signOut, useMe, useSignedIn } from './session.tsx'
 
 type Entry = { to: Path; label: string; Icon: ComponentType }
@@ -33,21 +29,10 @@ type Group = { heading: string | null; onlyAdmins?: true; entries: Entry[] }
 /** The navigation: a page that is to be found here has a line. */
 const navigation: Group[] = [
   { heading: null, entries: [{ to: '/', label: 'Overview', Icon: OverviewIcon }] },
-  {
-    heading: 'Customers',
-    entries: [
-      { to: '/accounts', label: 'Accounts', Icon: AccountIcon },
-      { to: '/contacts', label: 'Contacts', Icon: ContactIcon },
-    ],
-  },
-  {
-    heading: 'Circulation',
-    entries: [
-      { to: '/publications', label: 'Publications', Icon: PublicationIcon },
-      { to: '/subscriptions', label: 'Subscriptions', Icon: SubscriptionIcon },
-      { to: '/invoices', label: 'Invoices', Icon: InvoiceIcon },
-    ],
-  },
+  ...groupedNames.map(({ group, names }) => ({
+    heading: group,
+    entries: names.map((name) => ({ to: kinds[name].list, label: kinds[name].plural, Icon: kinds[name].Icon })),
+  })),
   {
     heading: 'Your access',
     entries: [

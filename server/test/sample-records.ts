@@ -1,5 +1,13 @@
+import {
+  type Content,
+  type Kind,
+  type Resource,
+  type ResourceName,
+  resources,
+  storedFieldsOf,
+} from '@masthead/contract'
 import { newId } from '../src/records/identifiers.ts'
-import type { Fields } from '../src/records/write.ts'
+import type { Fields } from '../src/records/stored-record.ts'
 
 /** Records with every stored field, as an import would bring them; `more` sets what a test is about. */
 const stamped = (): Fields => ({
@@ -7,6 +15,36 @@ const stamped = (): Fields => ({
   createdAt: '2026-01-02T03:04:05.678Z',
   updatedAt: '2026-02-03T04:05:06.789Z',
 })
+
+const samples: Record<Kind, unknown> = {
+  text: 'Sample',
+  uuid: null,
+  date: '2026-01-01',
+  timestamp: '2026-01-02T03:04:05.678Z',
+  money: '119.00',
+  integer: '3',
+  number: 1,
+  boolean: true,
+}
+
+const texts: Partial<Record<Content, string>> = {
+  email: 'ada@example.com',
+  phone: '+44 20 7946 0000',
+  website: 'https://www.example.com',
+  zip: '50667',
+}
+
+/** A record of any resource, which refers to nothing and which lists show. */
+export const sampleRecord = (resource: ResourceName, more: Fields = {}): Fields => {
+  const { listing }: Resource = resources[resource]
+  const leftOut = Object.values(listing?.leftOutUnless ?? {})
+  const values = storedFieldsOf(resource).map(({ name, kind, content, reference, known, choices }) => {
+    if (name === 'id') return [name, newId()]
+    if (reference || leftOut.includes(name)) return [name, null]
+    return [name, known[0] ?? choices[0] ?? texts[content ?? 'name'] ?? samples[kind]]
+  })
+  return { ...Object.fromEntries(values), ...more }
+}
 
 export const sampleAccount = (accountId: string, more: Fields = {}): Fields => ({
   ...stamped(),

@@ -77,72 +77,6 @@ export type ProblemCode =
   /** 503: The service is not available right now. Try again after the seconds given in `Retry-After`. */
   | 'unavailable'
 
-/** What an account subscribes to. */
-export interface Subscription {
-  /** Identifier of the subscription. A UUID. */
-  id: string
-  /** Business identifier of the subscription. */
-  subscriptionId: string | null
-  /** Business identifier of the account that subscribes. */
-  accountId: string
-  /** The publication (`id`). A UUID. */
-  publicationId: string
-  /** The subscription (`id`) that this one renewed. A UUID. */
-  renewedFromSubsId: string | null
-  /** When it was or will be renewed. As `YYYY-MM-DD`. */
-  renewalDate: string | null
-  /** Open set; known: pending, active, grace, suspended, expired, cancelled. */
-  status: string | null
-  /** First day. As `YYYY-MM-DD`. */
-  startDate: string | null
-  /** Last day. As `YYYY-MM-DD`. */
-  endDate: string | null
-  /** Day on which it expires. As `YYYY-MM-DD`. */
-  expireDate: string | null
-  /** Day of the first issue. As `YYYY-MM-DD`. */
-  firstRunDate: string | null
-  /** Number printed on the label. */
-  subscriptionNumber: string | null
-  /** Copies of each issue. An integer. */
-  copies: string | null
-  /** Missed issues are delivered later. */
-  autoReschedule: boolean | null
-  /** Invoices are made automatically. */
-  autoInvoice: boolean | null
-  /** Free text. */
-  notes: string | null
-  /** Net charge. A decimal with two digits. */
-  totalNetCharge: string | null
-  /** Payments applied. A decimal with two digits. */
-  totalApplied: string | null
-  /** Amount still due. A decimal with two digits. */
-  totalDue: string | null
-  /** When the subscription was created. RFC 3339, UTC. */
-  createdAt: string
-  /** When the subscription last changed. RFC 3339, UTC. */
-  updatedAt: string
-  /** When the subscription was deleted; null while it is not. RFC 3339, UTC. */
-  deletedAt: string | null
-}
-
-/** Given to `subscriptions.list`. */
-export interface SubscriptionQuery {
-  /** The page to show; the first is 1. At most 2147483647. */
-  page?: number | undefined
-  /** How many records a page holds. At most 200. */
-  pageSize?: number | undefined
-  /** Only subscriptions of this account (business identifier or `id`). */
-  accountId?: string | undefined
-  /** Only subscriptions to this publication (`id` or code). */
-  publicationId?: string | undefined
-  /** Only subscriptions with this status; case does not matter. */
-  status?: string | undefined
-  /** Also deleted subscriptions. */
-  includeDeleted?: boolean | undefined
-  /** From the `next` link: continues a walk exactly where the page before ended. Not with `page`. */
-  cursor?: string | undefined
-}
-
 /** The titles a publisher sells. */
 export interface Publication {
   /** Identifier of the publication. A UUID. */
@@ -177,168 +111,6 @@ export interface PublicationQuery {
   isActive?: boolean | undefined
   /** From the `next` link: continues a walk exactly where the page before ended. Not with `page`. */
   cursor?: string | undefined
-}
-
-/** What an account owes and has paid. */
-export interface Invoice {
-  /** Identifier of the invoice. A UUID. */
-  id: string
-  /** Business identifier of the account that is billed. */
-  accountId: string
-  /** The publication (`id`), when the invoice is for one. A UUID. */
-  publicationId: string | null
-  /** The issue, when the invoice is for one. */
-  issueId: string | null
-  /** Open set; known: draft, open, past_due, paid, void, uncollectible. */
-  status: string
-  /** Day of the invoice. As `YYYY-MM-DD`. */
-  issueDate: string | null
-  /** Day on which it is due. As `YYYY-MM-DD`. */
-  dueDate: string | null
-  /** Terms of payment. */
-  terms: string | null
-  /** Total, tax included. A decimal with two digits. */
-  total: string | null
-  /** Amount still due. A decimal with two digits. */
-  totalDue: string | null
-  /** Amount still due, in cents; 0 when unknown. */
-  balanceCents: number
-  /** Before discount and tax. A decimal with two digits. */
-  gross: string | null
-  /** After discount, before tax. A decimal with two digits. */
-  net: string | null
-  /** Kind of invoice. */
-  invoiceType: string | null
-  /** What it is for. */
-  invoiceDescription: string | null
-  /** Charges. A decimal with two digits. */
-  invCharges: string | null
-  /** Amount invoiced. A decimal with two digits. */
-  invInvoiced: string | null
-  /** Payments applied. A decimal with two digits. */
-  invApplied: string | null
-  /** Discount. A decimal with two digits. */
-  invDiscount: string | null
-  /** Tax. A decimal with two digits. */
-  invTax: string | null
-  /** Day on which it was paid. As `YYYY-MM-DD`. */
-  datePaid: string | null
-  /** 1 while money is expected, 0 when not, null when unknown. */
-  isOpen: number | null
-  /** Free text. */
-  notes: string | null
-  /** When the invoice was created. RFC 3339, UTC. */
-  createdAt: string
-  /** When the invoice last changed. RFC 3339, UTC. */
-  updatedAt: string
-}
-
-/** Given to `invoices.list`. */
-export interface InvoiceQuery {
-  /** The page to show; the first is 1. At most 2147483647. */
-  page?: number | undefined
-  /** How many records a page holds. At most 200. */
-  pageSize?: number | undefined
-  /** Only invoices of this account (business identifier or `id`). */
-  accountId?: string | undefined
-  /** Only invoices for this publication (`id` or code). */
-  publicationId?: string | undefined
-  /** Only invoices with this status; case does not matter. */
-  status?: string | undefined
-  /** From the `next` link: continues a walk exactly where the page before ended. Not with `page`. */
-  cursor?: string | undefined
-}
-
-/** People at an account. */
-export interface Contact {
-  /** Identifier of the contact. A UUID. */
-  id: string
-  /** Business identifier of the account the contact belongs to. */
-  accountId: string
-  /** The user who owns the contact. */
-  ownerId: string | null
-  /** Full name. */
-  name: string | null
-  /** First name. */
-  firstName: string | null
-  /** Last name. */
-  lastName: string | null
-  /** Phone number, as it was entered. */
-  phone: string | null
-  /** Second phone number, as it was entered. */
-  phone2: string | null
-  /** Extension of the phone number. */
-  extension: string | null
-  /** Hidden: lists leave it out unless `includeHidden` is true. */
-  hideContact: boolean | null
-  /** For subscriptions only: lists leave it out unless `includeSubsOnly` is true. */
-  subsOnly: boolean | null
-  /** The contact does not want to receive e-mail. */
-  doNotEmail: boolean | null
-  /** E-mail address, as it was entered. */
-  email: string | null
-  /** Position or form of address. */
-  title: string | null
-  /** Free text. */
-  notes: string | null
-  /** When the contact was deleted; null while it is not. RFC 3339, UTC. */
-  deletedAt: string | null
-  /** When the contact was created. RFC 3339, UTC. */
-  createdAt: string | null
-  /** When the contact last changed. RFC 3339, UTC. */
-  updatedAt: string | null
-}
-
-/** Given to `contacts.list`. */
-export interface ContactQuery {
-  /** The page to show; the first is 1. At most 2147483647. */
-  page?: number | undefined
-  /** How many records a page holds. At most 200. */
-  pageSize?: number | undefined
-  /** Only contacts of this account (business identifier or `id`). */
-  accountId?: string | undefined
-  /** Words, separated by spaces, that must all occur in one of name, firstName, lastName, email, phone, phone2, title; case and accents do not matter. At most 200 characters. */
-  search?: string | undefined
-  /** Also contacts with `hideContact`. */
-  includeHidden?: boolean | undefined
-  /** Also contacts with `subsOnly`. */
-  includeSubsOnly?: boolean | undefined
-  /** Also deleted contacts. */
-  includeDeleted?: boolean | undefined
-  /** From the `next` link: continues a walk exactly where the page before ended. Not with `page`. */
-  cursor?: string | undefined
-}
-
-/** Given to `contacts.create` and `contacts.update`. */
-export interface ContactInput {
-  /** The account, by its business identifier or its `id`. */
-  accountId: string
-  /** Full name; on creation joined from first and last name when absent. At most 255 characters. */
-  name?: string | null | undefined
-  /** First name. At most 255 characters. */
-  firstName?: string | null | undefined
-  /** Last name. At most 255 characters. */
-  lastName?: string | null | undefined
-  /** Phone number. At most 50 characters. */
-  phone?: string | null | undefined
-  /** Second phone number. At most 50 characters. */
-  phone2?: string | null | undefined
-  /** Extension of the phone number. At most 20 characters. */
-  extension?: string | null | undefined
-  /** Hide the contact from lists. */
-  hideContact?: boolean | null | undefined
-  /** For subscriptions only. */
-  subsOnly?: boolean | null | undefined
-  /** The contact does not want to receive e-mail. */
-  doNotEmail?: boolean | null | undefined
-  /** E-mail address. At most 254 characters. */
-  email?: string | null | undefined
-  /** Position or form of address. At most 255 characters. */
-  title?: string | null | undefined
-  /** Free text. At most 10000 characters. */
-  notes?: string | null | undefined
-  /** An instant that is not in the future deletes the contact, null restores it. RFC 3339, UTC. */
-  deletedAt?: string | null | undefined
 }
 
 /** Customer companies. */
@@ -435,6 +207,234 @@ export interface AccountCreated {
   company: string
   /** The processing route. `native`: Masthead is the system of record. `legacy`: the record is also handed to the legacy system. */
   route: 'native' | 'legacy'
+}
+
+/** People at an account. */
+export interface Contact {
+  /** Identifier of the contact. A UUID. */
+  id: string
+  /** Business identifier of the account the contact belongs to. */
+  accountId: string
+  /** The user who owns the contact. */
+  ownerId: string | null
+  /** Full name. */
+  name: string | null
+  /** First name. */
+  firstName: string | null
+  /** Last name. */
+  lastName: string | null
+  /** Phone number, as it was entered. */
+  phone: string | null
+  /** Second phone number, as it was entered. */
+  phone2: string | null
+  /** Extension of the phone number. */
+  extension: string | null
+  /** Hidden: lists leave it out unless `includeHidden` is true. */
+  hideContact: boolean | null
+  /** For subscriptions only: lists leave it out unless `includeSubsOnly` is true. */
+  subsOnly: boolean | null
+  /** The contact does not want to receive e-mail. */
+  doNotEmail: boolean | null
+  /** E-mail address, as it was entered. */
+  email: string | null
+  /** Position or form of address. */
+  title: string | null
+  /** Free text. */
+  notes: string | null
+  /** When the contact was deleted; null while it is not. RFC 3339, UTC. */
+  deletedAt: string | null
+  /** When the contact was created. RFC 3339, UTC. */
+  createdAt: string | null
+  /** When the contact last changed. RFC 3339, UTC. */
+  updatedAt: string | null
+}
+
+/** Given to `contacts.list`. */
+export interface ContactQuery {
+  /** The page to show; the first is 1. At most 2147483647. */
+  page?: number | undefined
+  /** How many records a page holds. At most 200. */
+  pageSize?: number | undefined
+  /** Only contacts of this account (business identifier or `id`). */
+  accountId?: string | undefined
+  /** Words, separated by spaces, that must all occur in one of name, firstName, lastName, email, phone, phone2, title; case and accents do not matter. At most 200 characters. */
+  search?: string | undefined
+  /** Also contacts with `hideContact`. */
+  includeHidden?: boolean | undefined
+  /** Also contacts with `subsOnly`. */
+  includeSubsOnly?: boolean | undefined
+  /** Also deleted contacts. */
+  includeDeleted?: boolean | undefined
+  /** From the `next` link: continues a walk exactly where the page before ended. Not with `page`. */
+  cursor?: string | undefined
+}
+
+/** Given to `contacts.create` and `contacts.update`. */
+export interface ContactInput {
+  /** The account, by its business identifier or its `id`. */
+  accountId: string
+  /** Full name; on creation joined from first and last name when absent. At most 255 characters. */
+  name?: string | null | undefined
+  /** First name. At most 255 characters. */
+  firstName?: string | null | undefined
+  /** Last name. At most 255 characters. */
+  lastName?: string | null | undefined
+  /** Phone number. At most 50 characters. */
+  phone?: string | null | undefined
+  /** Second phone number. At most 50 characters. */
+  phone2?: string | null | undefined
+  /** Extension of the phone number. At most 20 characters. */
+  extension?: string | null | undefined
+  /** Hide the contact from lists. */
+  hideContact?: boolean | null | undefined
+  /** For subscriptions only. */
+  subsOnly?: boolean | null | undefined
+  /** The contact does not want to receive e-mail. */
+  doNotEmail?: boolean | null | undefined
+  /** E-mail address. At most 254 characters. */
+  email?: string | null | undefined
+  /** Position or form of address. At most 255 characters. */
+  title?: string | null | undefined
+  /** Free text. At most 10000 characters. */
+  notes?: string | null | undefined
+  /** An instant that is not in the future deletes the contact, null restores it. RFC 3339, UTC. */
+  deletedAt?: string | null | undefined
+}
+
+/** What an account subscribes to. */
+export interface Subscription {
+  /** Identifier of the subscription. A UUID. */
+  id: string
+  /** Business identifier of the subscription. */
+  subscriptionId: string | null
+  /** Business identifier of the account that subscribes. */
+  accountId: string
+  /** The publication (`id`). A UUID. */
+  publicationId: string
+  /** The subscription (`id`) that this one renewed. A UUID. */
+  renewedFromSubsId: string | null
+  /** When it was or will be renewed. As `YYYY-MM-DD`. */
+  renewalDate: string | null
+  /** Open set; known: pending, active, grace, suspended, expired, cancelled. */
+  status: string | null
+  /** First day. As `YYYY-MM-DD`. */
+  startDate: string | null
+  /** Last day. As `YYYY-MM-DD`. */
+  endDate: string | null
+  /** Day on which it expires. As `YYYY-MM-DD`. */
+  expireDate: string | null
+  /** Day of the first issue. As `YYYY-MM-DD`. */
+  firstRunDate: string | null
+  /** Number printed on the label. */
+  subscriptionNumber: string | null
+  /** Copies of each issue. An integer. */
+  copies: string | null
+  /** Missed issues are delivered later. */
+  autoReschedule: boolean | null
+  /** Invoices are made automatically. */
+  autoInvoice: boolean | null
+  /** Free text. */
+  notes: string | null
+  /** Net charge. A decimal with two digits. */
+  totalNetCharge: string | null
+  /** Payments applied. A decimal with two digits. */
+  totalApplied: string | null
+  /** Amount still due. A decimal with two digits. */
+  totalDue: string | null
+  /** When the subscription was created. RFC 3339, UTC. */
+  createdAt: string
+  /** When the subscription last changed. RFC 3339, UTC. */
+  updatedAt: string
+  /** When the subscription was deleted; null while it is not. RFC 3339, UTC. */
+  deletedAt: string | null
+}
+
+/** Given to `subscriptions.list`. */
+export interface SubscriptionQuery {
+  /** The page to show; the first is 1. At most 2147483647. */
+  page?: number | undefined
+  /** How many records a page holds. At most 200. */
+  pageSize?: number | undefined
+  /** Only subscriptions of this account (business identifier or `id`). */
+  accountId?: string | undefined
+  /** Only subscriptions to this publication (`id` or code). */
+  publicationId?: string | undefined
+  /** Only subscriptions with this status; case does not matter. */
+  status?: string | undefined
+  /** Also deleted subscriptions. */
+  includeDeleted?: boolean | undefined
+  /** From the `next` link: continues a walk exactly where the page before ended. Not with `page`. */
+  cursor?: string | undefined
+}
+
+/** What an account owes and has paid. */
+export interface Invoice {
+  /** Identifier of the invoice. A UUID. */
+  id: string
+  /** Business identifier of the account that is billed. */
+  accountId: string
+  /** The publication (`id`), when the invoice is for one. A UUID. */
+  publicationId: string | null
+  /** The issue, when the invoice is for one. */
+  issueId: string | null
+  /** Open set; known: draft, open, past_due, paid, void, uncollectible. */
+  status: string
+  /** Day of the invoice. As `YYYY-MM-DD`. */
+  issueDate: string | null
+  /** Day on which it is due. As `YYYY-MM-DD`. */
+  dueDate: string | null
+  /** Terms of payment. */
+  terms: string | null
+  /** Total, tax included. A decimal with two digits. */
+  total: string | null
+  /** Amount still due. A decimal with two digits. */
+  totalDue: string | null
+  /** Amount still due, in cents; 0 when unknown. */
+  balanceCents: number
+  /** Before discount and tax. A decimal with two digits. */
+  gross: string | null
+  /** After discount, before tax. A decimal with two digits. */
+  net: string | null
+  /** Kind of invoice. */
+  invoiceType: string | null
+  /** What it is for. */
+  invoiceDescription: string | null
+  /** Charges. A decimal with two digits. */
+  invCharges: string | null
+  /** Amount invoiced. A decimal with two digits. */
+  invInvoiced: string | null
+  /** Payments applied. A decimal with two digits. */
+  invApplied: string | null
+  /** Discount. A decimal with two digits. */
+  invDiscount: string | null
+  /** Tax. A decimal with two digits. */
+  invTax: string | null
+  /** Day on which it was paid. As `YYYY-MM-DD`. */
+  datePaid: string | null
+  /** 1 while money is expected, 0 when not, null when unknown. */
+  isOpen: number | null
+  /** Free text. */
+  notes: string | null
+  /** When the invoice was created. RFC 3339, UTC. */
+  createdAt: string
+  /** When the invoice last changed. RFC 3339, UTC. */
+  updatedAt: string
+}
+
+/** Given to `invoices.list`. */
+export interface InvoiceQuery {
+  /** The page to show; the first is 1. At most 2147483647. */
+  page?: number | undefined
+  /** How many records a page holds. At most 200. */
+  pageSize?: number | undefined
+  /** Only invoices of this account (business identifier or `id`). */
+  accountId?: string | undefined
+  /** Only invoices for this publication (`id` or code). */
+  publicationId?: string | undefined
+  /** Only invoices with this status; case does not matter. */
+  status?: string | undefined
+  /** From the `next` link: continues a walk exactly where the page before ended. Not with `page`. */
+  cursor?: string | undefined
 }
 
 /** Things to do for an account. */

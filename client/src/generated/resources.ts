@@ -20,25 +20,6 @@ import type {
   TaskInput,
 } from './contract.ts'
 
-/** What an account subscribes to. */
-export class Subscriptions {
-  readonly #caller: Caller
-
-  constructor(caller: Caller) {
-    this.#caller = caller
-  }
-
-  /** List subscriptions. Needs `subscriptions:read`. */
-  list(query: SubscriptionQuery = {}, options: CallOptions = {}): List<Subscription> {
-    return this.#caller.list('GetSubscriptions', ['subscriptions'], options, query)
-  }
-
-  /** Get a subscription by its id or business identifier. Needs `subscriptions:read`. */
-  get(subscriptionId: string, options: CallOptions = {}): Promise<Subscription> {
-    return this.#caller.call('GetSubscriptionById', 'GET', ['subscriptions', subscriptionId], options)
-  }
-}
-
 /** The titles a publisher sells. */
 export class Publications {
   readonly #caller: Caller
@@ -58,22 +39,27 @@ export class Publications {
   }
 }
 
-/** What an account owes and has paid. */
-export class Invoices {
+/** Customer companies. */
+export class Accounts {
   readonly #caller: Caller
 
   constructor(caller: Caller) {
     this.#caller = caller
   }
 
-  /** List invoices. Needs `invoices:read`. */
-  list(query: InvoiceQuery = {}, options: CallOptions = {}): List<Invoice> {
-    return this.#caller.list('GetInvoices', ['invoices'], options, query)
+  /** List accounts. Needs `accounts:read`. */
+  list(query: AccountQuery = {}, options: CallOptions = {}): List<Account> {
+    return this.#caller.list('GetAccounts', ['accounts'], options, query)
   }
 
-  /** Get an invoice. Needs `invoices:read`. */
-  get(invoiceId: string, options: CallOptions = {}): Promise<Invoice> {
-    return this.#caller.call('GetInvoiceById', 'GET', ['invoices', invoiceId], options)
+  /** Create an account, and its first contact when a person is given. Needs `accounts:write`. */
+  create(account: AccountInput, options: KeyedOptions = {}): Promise<AccountCreated> {
+    return this.#caller.call('CreateAccountRecord', 'POST', ['accounts'], options, account)
+  }
+
+  /** Get an account by its business identifier or id. Needs `accounts:read`. */
+  get(accountId: string, options: CallOptions = {}): Promise<Account> {
+    return this.#caller.call('GetAccountById', 'GET', ['accounts', accountId], options)
   }
 }
 
@@ -116,27 +102,41 @@ export class Contacts {
   }
 }
 
-/** Customer companies. */
-export class Accounts {
+/** What an account subscribes to. */
+export class Subscriptions {
   readonly #caller: Caller
 
   constructor(caller: Caller) {
     this.#caller = caller
   }
 
-  /** List accounts. Needs `accounts:read`. */
-  list(query: AccountQuery = {}, options: CallOptions = {}): List<Account> {
-    return this.#caller.list('GetAccounts', ['accounts'], options, query)
+  /** List subscriptions. Needs `subscriptions:read`. */
+  list(query: SubscriptionQuery = {}, options: CallOptions = {}): List<Subscription> {
+    return this.#caller.list('GetSubscriptions', ['subscriptions'], options, query)
   }
 
-  /** Create an account, and its first contact when a person is given. Needs `accounts:write`. */
-  create(account: AccountInput, options: KeyedOptions = {}): Promise<AccountCreated> {
-    return this.#caller.call('CreateAccountRecord', 'POST', ['accounts'], options, account)
+  /** Get a subscription by its id or business identifier. Needs `subscriptions:read`. */
+  get(subscriptionId: string, options: CallOptions = {}): Promise<Subscription> {
+    return this.#caller.call('GetSubscriptionById', 'GET', ['subscriptions', subscriptionId], options)
+  }
+}
+
+/** What an account owes and has paid. */
+export class Invoices {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
   }
 
-  /** Get an account by its business identifier or id. Needs `accounts:read`. */
-  get(accountId: string, options: CallOptions = {}): Promise<Account> {
-    return this.#caller.call('GetAccountById', 'GET', ['accounts', accountId], options)
+  /** List invoices. Needs `invoices:read`. */
+  list(query: InvoiceQuery = {}, options: CallOptions = {}): List<Invoice> {
+    return this.#caller.list('GetInvoices', ['invoices'], options, query)
+  }
+
+  /** Get an invoice. Needs `invoices:read`. */
+  get(invoiceId: string, options: CallOptions = {}): Promise<Invoice> {
+    return this.#caller.call('GetInvoiceById', 'GET', ['invoices', invoiceId], options)
   }
 }
 
@@ -156,25 +156,25 @@ export class Tasks {
 
 /** Every resource of the API. */
 export class Resources {
-  /** What an account subscribes to. */
-  readonly subscriptions: Subscriptions
   /** The titles a publisher sells. */
   readonly publications: Publications
-  /** What an account owes and has paid. */
-  readonly invoices: Invoices
-  /** People at an account. */
-  readonly contacts: Contacts
   /** Customer companies. */
   readonly accounts: Accounts
+  /** People at an account. */
+  readonly contacts: Contacts
+  /** What an account subscribes to. */
+  readonly subscriptions: Subscriptions
+  /** What an account owes and has paid. */
+  readonly invoices: Invoices
   /** Things to do for an account. */
   readonly tasks: Tasks
 
   constructor(caller: Caller) {
-    this.subscriptions = new Subscriptions(caller)
     this.publications = new Publications(caller)
-    this.invoices = new Invoices(caller)
-    this.contacts = new Contacts(caller)
     this.accounts = new Accounts(caller)
+    this.contacts = new Contacts(caller)
+    this.subscriptions = new Subscriptions(caller)
+    this.invoices = new Invoices(caller)
     this.tasks = new Tasks(caller)
   }
 }

@@ -1,11 +1,13 @@
+import { type Resource, resources } from '@masthead/contract'
+
 /** What audit entries call things, in words. Kinds that are not here are shown as they are. */
-export const resourceNames: Readonly<Record<string, { one: string; many: string }>> = {
-  contacts: { one: 'contact', many: 'Contacts' },
-  accounts: { one: 'account', many: 'Accounts' },
-  publications: { one: 'publication', many: 'Publications' },
-  subscriptions: { one: 'subscription', many: 'Subscriptions' },
-  invoices: { one: 'invoice', many: 'Invoices' },
-  tasks: { one: 'task', many: 'Tasks' },
+export const namesOfKinds: Readonly<Record<string, { one: string; many: string }>> = {
+  ...Object.fromEntries(
+    Object.values<Resource>(resources).map(({ name, singular }) => [
+      name,
+      { one: singular, many: name.charAt(0).toUpperCase() + name.slice(1) },
+    ]),
+  ),
   imports: { one: 'import', many: 'Imports' },
   tokens: { one: 'token', many: 'Tokens' },
   members: { one: 'member', many: 'Members' },
@@ -36,4 +38,4 @@ const sentences: Readonly<Record<string, string>> = {
 
 export const sentenceOf = (action: string, resource: string): string =>
   sentences[`${resource} ${action}`] ??
-  `${action.replaceAll('_', ' ')} the ${resourceNames[resource]?.one ?? resource.replaceAll('_', ' ')}`
+  `${action.replaceAll('_', ' ')} the ${namesOfKinds[resource]?.one ?? resource.replaceAll('_', ' ')}`

@@ -1,11 +1,9 @@
 import type { ImportRun, Management } from '@masthead/client/management'
-import { importable, importPart } from '@masthead/contract'
-
-export type Importable = (typeof importable)[number]
+import { importPart, type ResourceName, resourceNames } from '@masthead/contract'
 
 /** `contacts-2026.csv` holds contacts, as on the command line. */
-export const resourceOfName = (name: string): Importable | undefined =>
-  importable.find((resource) => new RegExp(`^${resource}(?![a-z])`, 'i').test(name))
+export const resourceOfName = (name: string): ResourceName | undefined =>
+  resourceNames.find((resource) => new RegExp(`^${resource}(?![a-z])`, 'i').test(name))
 
 export const mostBytes = importPart.bytes * importPart.most
 
@@ -13,7 +11,7 @@ export const mostBytes = importPart.bytes * importPart.most
 export const sendFile = async (
   management: Management,
   file: File,
-  resource: Importable,
+  resource: ResourceName,
   { signal, onProgress }: { signal: AbortSignal; onProgress: (sent: number) => void },
 ): Promise<ImportRun> => {
   let run = await management.importRuns.create({ fileName: file.name, resource }, { signal })

@@ -1,5 +1,5 @@
 import type { ImportRun } from '@masthead/client/management'
-import { importable } from '@masthead/contract'
+import { type ResourceName, resourceNames } from '@masthead/contract'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { Dialog } from '../design/dialog.tsx'
@@ -10,7 +10,7 @@ import { TableHead } from '../design/table-head.tsx'
 import { useSubmission } from '../forms/submission.ts'
 import { formatNumber } from '../records/formats.ts'
 import { useManagement } from '../session.tsx'
-import { type Importable, mostBytes, resourceOfName, sendFile } from './file-parts.ts'
+import { mostBytes, resourceOfName, sendFile } from './file-parts.ts'
 import { RunProgress } from './run-progress.tsx'
 
 const lookMilliseconds = 400
@@ -44,7 +44,7 @@ export const ImportDialog = ({ former, onClose }: { former?: ImportRun | undefin
 const Choice = ({ onBegun, onClose }: { onBegun: (run: ImportRun) => void; onClose: () => void }) => {
   const management = useManagement()
   const [file, setFile] = useState<File>()
-  const [resource, setResource] = useState<Importable>('contacts')
+  const [resource, setResource] = useState<ResourceName>('contacts')
   const [sent, setSent] = useState<number>()
   const [error, setError] = useState<unknown>()
   const leaving = useRef(new AbortController())
@@ -103,7 +103,7 @@ const Choice = ({ onBegun, onClose }: { onBegun: (run: ImportRun) => void; onClo
         label="What it holds"
         value={resource}
         onChange={(value) => setResource(resourceOfName(value) ?? resource)}
-        options={importable.map((value) => [value, value.charAt(0).toUpperCase() + value.slice(1)])}
+        options={resourceNames.map((value) => [value, value.charAt(0).toUpperCase() + value.slice(1)])}
       />
       {error !== undefined && <Trouble error={error} />}
       <div className="dialog-actions">

@@ -23,6 +23,7 @@ export const SubscriptionIcon = icon(
 export const InvoiceIcon = icon(
   <path d="M3.5 1.800h9v12.400l-1.8-1.2-1.4 1.2-1.3-1.2-1.3 1.2-1.4-1.2-1.8 1.200zm2.5 3.400h4m-4 3h4" />,
 )
+export const RecordIcon = icon(<path d="M3.5 2.500h9v11h-9zm2.5 3h4m-4 2.500h4m-4 2.500h2" />)
 export const DocsIcon = icon(
   <path d="M8 4c-1-1-2.6-1.5-5.5-1.500v9.800c2.9 0 4.5.5 5.5 1.500m0-9.800c1-1 2.6-1.5 5.5-1.500v9.800c-2.9 0-4.5.5-5.5 1.500m0-9.800v9.8" />,
 )

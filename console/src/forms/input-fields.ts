@@ -1,3 +1,4 @@
+import { type Content, traitsOf } from '@masthead/contract'
 import { labelOf, plain } from '../records/fields.ts'
 
 /** How a value is asked for. */
@@ -9,6 +10,8 @@ export type InputField = {
   /** What the contract says about it. */
   help: string
   kind: InputKind
+  /** What a text holds. */
+  content: Content | undefined
   isRequired: boolean
   longest: number | undefined
 }
@@ -19,35 +22,32 @@ export type InputValues = Readonly<Record<string, InputValue>>
 /** What is sent. */
 export type Body = Readonly<Record<string, InputValue>>
 
-type Schema = { type?: string | string[]; format?: string; maxLength?: number; description?: string }
+type Schema = { maxLength?: number; description?: string }
 type InputSchema = { properties: object; required?: string[] }
 
 /** The fields of a form, by the schema of what it sends: a new one there is asked for here. */
 export const inputFieldsOf = ({ properties, required = [] }: InputSchema): InputField[] =>
   Object.entries<Schema>(properties as Record<string, Schema>) // each property of an object has a schema
     // Nobody types an instant; deleting and restoring are buttons.
-    .filter(([, { format }]) => format !== 'date-time')
-    .map(([name, schema]) => {
-      const label = labelOf(name)
-      return {
-        name,
-        label,
-        help: plain(schema.description ?? '').replace(/, by its .*$/, '.'),
-        kind: kindOf(name, schema),
-        isRequired: required.includes(name),
-        longest: schema.maxLength,
-      }
-    })
+    .filter(([, schema]) => traitsOf(schema).kind !== 'timestamp')
+    .map(([name, schema]) => ({
+      name,
+      label: labelOf(name),
+      help: plain(schema.description ?? '').replace(/, by its .*$/, '.'),
+      kind: kindOf(schema),
+      content: traitsOf(schema).content,
+      isRequired: required.includes(name),
+      longest: schema.maxLength,
+    }))
 
-/** More than fits in a line, and more than the address of a page takes. */
-const linesBegin = 5_000
-
-const kindOf = (name: string, { type, format, maxLength = 0 }: Schema): InputKind => {
-  if (name === 'accountId') return 'account'
-  if (/publicationId$/i.test(name)) return 'publication'
-  if ([type].flat().includes('boolean')) return 'check'
-  if (format === 'date') return 'date'
-  return maxLength > linesBegin ? 'lines' : 'line'
+const kindOf = (schema: Schema): InputKind => {
+  const { kind, reference, content } = traitsOf(schema)
+  if (reference === 'accounts') return 'account'
+  if (reference === 'publications') return 'publication'
+  if (kind === 'boolean') return 'check'
+  if (kind === 'date') return 'date'
+  // More than fits in a line, and more than the address of a page takes.
+  return content === 'notes' ? 'lines' : 'line'
 }
 
 const idle = ['a', 'the', 'of', 'for', 'number', 'address', 'name', 'kind', 'free', 'text']

@@ -1,3 +1,4 @@
+import type { Content } from '@masthead/contract'
 import { Checkbox } from '../design/checkbox.tsx'
 import { Select } from '../design/select.tsx'
 import { TextField } from '../design/text-field.tsx'
@@ -8,7 +9,7 @@ import type { Form } from './use-form.ts'
 
 /** The control for a field, as its kind asks. */
 export const Input = ({ form, field, help }: { form: Form; field: InputField; help: string | undefined }) => {
-  const { name, label, kind, isRequired, longest } = field
+  const { name, label, kind, content, isRequired, longest } = field
   const value = form.values[name] ?? null
   const shared = { label, help, isRequired, error: form.faults[name] }
   const text = {
@@ -35,16 +36,12 @@ export const Input = ({ form, field, help }: { form: Form; field: InputField; he
     case 'lines':
       return <TextField {...text} longest={longest} isLong />
     case 'line':
-      return <TextField {...text} longest={longest} inputMode={inputModeOf(name)} />
+      return <TextField {...text} longest={longest} inputMode={inputModes[content ?? 'name']} />
   }
 }
 
 /** Which keys a phone shows. What is typed is not checked: numbers and addresses of people are of all forms. */
-const inputModeOf = (name: string) => {
-  if (/email$/i.test(name)) return 'email'
-  if (/^phone/.test(name)) return 'tel'
-  return name === 'website' ? 'url' : undefined
-}
+const inputModes: Partial<Record<Content, 'email' | 'tel' | 'url'>> = { email: 'email', phone: 'tel', website: 'url' }
 
 const PublicationField = (text: Parameters<typeof TextField>[0]) => {
   const { publications, areAll } = usePublications()

@@ -1,16 +1,16 @@
+import { isListed } from '@masthead/contract'
 import '../admin/administration.css'
 import type { AuditEntry } from '@masthead/client/management'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
 import { Link, type Parameters, useParameters, useSetParameters } from '../address.tsx'
-import { resourceNames, sentenceOf } from '../admin/audit-words.ts'
+import { namesOfKinds, sentenceOf } from '../admin/audit-words.ts'
 import { changesOf, Difference } from '../admin/difference.tsx'
 import { Fetched } from '../design/fetched.tsx'
 import { NextIcon, PreviousIcon } from '../design/icons.tsx'
 import { PageHead } from '../design/page-head.tsx'
 import { Empty } from '../design/states.tsx'
 import { Permitted } from '../permission.tsx'
-import { isListed } from '../records/fields.ts'
 import { formatInstant } from '../records/formats.ts'
 import { kinds } from '../records/kinds.ts'
 import { useManagement } from '../session.tsx'
@@ -87,12 +87,12 @@ const Filters = ({ parameters }: { parameters: Parameters }) => {
           onChange={({ target }) => set({ resource: target.value, recordId: undefined })}
         >
           <option value="">Anything</option>
-          {Object.entries(resourceNames).map(([name, { many }]) => (
+          {Object.entries(namesOfKinds).map(([name, { many }]) => (
             <option key={name} value={name}>
               {many}
             </option>
           ))}
-          {resource !== '' && !Object.hasOwn(resourceNames, resource) && <option value={resource}>{resource}</option>}
+          {resource !== '' && !Object.hasOwn(namesOfKinds, resource) && <option value={resource}>{resource}</option>}
         </select>
       </div>
       <form

@@ -1,4 +1,5 @@
 import type { Overview } from '@masthead/client/management'
+import type { ListedName } from '@masthead/contract'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from '../address.tsx'
@@ -9,13 +10,10 @@ import { PageHead } from '../design/page-head.tsx'
 import { Loading, Trouble } from '../design/states.tsx'
 import { NewButton } from '../new-button.tsx'
 import { centsOf, sumOf } from '../records/decimals.ts'
-import type { ListedName } from '../records/fields.ts'
 import { formatMoney, formatMonth, formatNumber, formatShortMonth, formatStatus } from '../records/formats.ts'
-import { kinds } from '../records/kinds.ts'
+import { groupedNames, kinds } from '../records/kinds.ts'
 import { pageQuery } from '../records/queries.ts'
 import { useManagement, useMasthead, useMe } from '../session.tsx'
-
-const names: readonly ListedName[] = ['accounts', 'contacts', 'publications', 'subscriptions', 'invoices']
 
 /** How the business stands. */
 export const Page = () => {
@@ -33,9 +31,11 @@ export const Page = () => {
         }
       />
       <div className="tiles">
-        {names.map((name) => (
-          <Total key={name} name={name} />
-        ))}
+        {groupedNames
+          .flatMap(({ names }) => names)
+          .map((name) => (
+            <Total key={name} name={name} />
+          ))}
       </div>
       <Charts />
     </div>

@@ -1,53 +1,15 @@
-import { type Resource, type ResourceName, resources } from '@masthead/contract'
+import { type Field as ContractField, fieldsOf as contractFieldsOf, type ResourceName } from '@masthead/contract'
 
-/** How a value is shown. */
-export type Kind =
-  | 'text'
-  | 'identifier'
-  | 'status'
-  | 'date'
-  | 'instant'
-  | 'money'
-  | 'number'
-  | 'boolean'
-  | { refersTo: ListedName }
+export type Field = ContractField & { label: string }
 
-export type Field = { name: string; label: string; description: string; kind: Kind }
+/** What responses show of a record. */
+export const fieldsOf = (name: ResourceName): Field[] =>
+  contractFieldsOf(name)
+    .filter(({ isShown }) => isShown)
+    .map((field) => ({ ...field, label: labelOf(field.name), description: plain(field.description) }))
 
-/** The resources that have lists. */
-export type ListedName = Exclude<ResourceName, 'tasks'>
-export const isListed = (name: string): name is ListedName => Object.hasOwn(resources, name) && name !== 'tasks'
-
-type Schema = { type?: string | string[]; format?: string; pattern?: string; description?: string }
-
-const propertiesOf = (schema: { properties: object }): [string, Schema][] => Object.entries(schema.properties)
-
-export const fieldsOf = (name: ListedName): Field[] =>
-  propertiesOf(resources[name].record).map(([field, schema]) => ({
-    name: field,
-    label: labelOf(field),
-    description: plain(schema.description ?? ''),
-    kind: kindOf(name, field, schema),
-  }))
-
-const formats: Record<string, Kind> = { date: 'date', 'date-time': 'instant', uuid: 'identifier' }
-
-const kindOf = (resource: ListedName, field: string, { type, format, pattern }: Schema): Kind => {
-  const referred = referredBy(resource, field)
-  if (referred) return { refersTo: referred }
-  if (field === 'status') return 'status'
-  if (format && formats[format]) return formats[format]
-  if (pattern?.includes('\\.')) return 'money'
-  const [first] = [type].flat()
-  return first === 'number' || pattern ? 'number' : first === 'boolean' ? 'boolean' : 'text'
-}
-
-/** `accountId` names an account wherever it stands but in the account itself. */
-const referredBy = (resource: ListedName, field: string): ListedName | undefined => {
-  if (field === 'renewedFromSubsId') return 'subscriptions'
-  const found = Object.values<Resource>(resources).find(({ singular }) => field === `${singular}Id`)
-  return found && found.name !== resource && isListed(found.name) ? found.name : undefined
-}
+/** One of an open set of words. */
+export const isStatus = ({ known }: Field): boolean => known.length > 0
 
 /** Where the name of a field says less than it should to a reader. */
 const labels: Record<string, string> = {

@@ -1,13 +1,21 @@
-import { type Resource, resources } from '@masthead/contract'
+import {
+  fieldsOf,
+  isListed,
+  type ListedName,
+  type Resource,
+  type ResourceName,
+  referrersOf,
+  resources,
+} from '@masthead/contract'
 import type { Parameters } from '../address.tsx'
-import { type ListedName, labelOf, plain } from './fields.ts'
+import { labelOf, plain } from './fields.ts'
 
 /**
  * How a filter is asked for: words to search, a status, a record by its identifier, whether to include what is left
  * out, or yes, no and either.
  */
 export type Filter = { name: string; label: string; description: string; kind: FilterKind }
-type FilterKind = 'search' | 'status' | 'account' | 'publication' | 'include' | 'either' | 'text'
+type FilterKind = 'search' | 'status' | 'include' | 'either' | 'text' | { reference: ResourceName }
 
 const paging = ['page', 'pageSize', 'cursor']
 
@@ -26,21 +34,23 @@ export const filtersOf = (name: ListedName): Filter[] => {
       name: parameter,
       label: labelOf(parameter),
       description: plain(description),
-      kind: kindOf(resource, parameter, type === 'boolean'),
+      kind: kindOf(name, parameter, type === 'boolean'),
     }))
 }
 
-const named: Record<string, FilterKind> = {
-  search: 'search',
-  status: 'status',
-  accountId: 'account',
-  publicationId: 'publication',
+const kindOf = (resource: ListedName, parameter: string, isFlag: boolean): FilterKind => {
+  if (isFlag) return Object.hasOwn(resources[resource].listing.leftOutUnless, parameter) ? 'include' : 'either'
+  if (parameter === 'search') return 'search'
+  const field = fieldsOf(resource).find(({ name }) => name === parameter)
+  if (field?.reference) return { reference: field.reference }
+  return field && field.known.length > 0 ? 'status' : 'text'
 }
 
-const kindOf = ({ listing }: Resource, name: string, isFlag: boolean): FilterKind => {
-  if (isFlag) return Object.hasOwn(listing?.leftOutUnless ?? {}, name) ? 'include' : 'either'
-  return named[name] ?? 'text'
-}
+/** The lists that can be narrowed down to the records that refer to one of this kind. */
+export const relatedTo = (resource: ListedName): { name: ListedName; field: string }[] =>
+  referrersOf(resource).flatMap(({ resource: name, field }) =>
+    isListed(name) && filtersOf(name).some((filter) => filter.name === field.name) ? [{ name, field: field.name }] : [],
+  )
 
 export const usualPageSize = 50
 export const pageSizes = [25, 50, 100, 200] as const

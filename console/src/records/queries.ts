@@ -1,6 +1,6 @@
 import type { Masthead } from '@masthead/client'
+import type { ListedName } from '@masthead/contract'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import type { ListedName } from './fields.ts'
 import type { ListQuery } from './filters.ts'
 import type { AnyRecord } from './kinds.ts'
 

@@ -1,3 +1,4 @@
+import { identifiersOf, type ListedName } from '@masthead/contract'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link, usePathId } from '../address.tsx'
@@ -5,21 +6,23 @@ import { CopyButton } from '../design/copy-button.tsx'
 import { PageHead } from '../design/page-head.tsx'
 import { Loading, Trouble } from '../design/states.tsx'
 import { useMasthead } from '../session.tsx'
-import { type Field, fieldsOf, type ListedName } from './fields.ts'
+import { fieldsOf, isStatus } from './fields.ts'
+import { relatedTo } from './filters.ts'
 import { type AnyRecord, kinds, titleOf } from './kinds.ts'
 import { recordQuery } from './queries.ts'
 import { Marks } from './record-table.tsx'
+import { RelatedRecords } from './related-records.tsx'
 import { Status, Value } from './value.tsx'
 
 type RecordPageProps = {
   name: ListedName
   /** Buttons in the head. */
   actions?: (record: AnyRecord) => ReactNode
-  /** What follows the fields. */
+  /** What follows them. */
   children?: (record: AnyRecord) => ReactNode
 }
 
-/** A page with one record: all its fields, and what belongs to it. */
+/** A page with one record: all its fields, and the records that belong to it. */
 export const RecordPage = ({ name, actions, children }: RecordPageProps) => {
   const id = usePathId()
   const masthead = useMasthead()
@@ -54,6 +57,14 @@ export const RecordPage = ({ name, actions, children }: RecordPageProps) => {
         actions={actions?.(record)}
       />
       <Properties name={name} record={record} />
+      {relatedTo(name).map((related) => (
+        <RelatedRecords
+          key={`${related.name} ${related.field}`}
+          {...related}
+          value={String(record[identifiersOf(name).canonical.name])}
+          showsLeftOut={kinds[name].showsLeftOut}
+        />
+      ))}
       {children?.(record)}
     </div>
   )
@@ -61,15 +72,12 @@ export const RecordPage = ({ name, actions, children }: RecordPageProps) => {
 
 const isLong = (value: unknown): boolean => typeof value === 'string' && value.length > 80
 
-/** Of less interest than the others. */
-const technical = ['createdAt', 'updatedAt', 'id']
-
 /** Every field of the record; those that hold nothing stand together at the end. */
 const Properties = ({ name, record }: { name: ListedName; record: AnyRecord }) => {
-  const isTechnical = (field: Field) => technical.includes(field.name)
   // The status stands beside the title.
-  const all = fieldsOf(name).filter((field) => field.kind !== 'status')
-  const fields = [...all.filter((field) => !isTechnical(field)), ...all.filter(isTechnical)]
+  const all = fieldsOf(name).filter((field) => !isStatus(field))
+  // What the service makes is of less interest than the rest.
+  const fields = [...all.filter((field) => field.default === null), ...all.filter((field) => field.default !== null)]
   const isBlank = (field: string) => record[field] === null || record[field] === ''
   const blank = fields.filter((field) => isBlank(field.name))
   return (

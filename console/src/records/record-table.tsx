@@ -1,14 +1,15 @@
+import type { ListedName } from '@masthead/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { type MouseEvent, type RefObject, useMemo, useRef } from 'react'
 import { Link } from '../address.tsx'
 import { Badge } from '../design/badge.tsx'
 import { useKeys } from '../design/keys.tsx'
-import { type Field, fieldsOf, type ListedName } from './fields.ts'
+import { type Field, fieldsOf } from './fields.ts'
 import { type AnyRecord, kinds, titleOf } from './kinds.ts'
 import { Value } from './value.tsx'
 
 /** Numbers are compared by their ends. */
-const isAmount = ({ kind }: Field): boolean => kind === 'money' || kind === 'number'
+const isAmount = ({ kind }: Field): boolean => ['money', 'number', 'integer'].includes(kind)
 
 type RecordTableProps = {
   name: ListedName
@@ -41,7 +42,7 @@ export const RecordTable = ({
       <caption className="visually-hidden">{caption}</caption>
       <thead>
         <tr>
-          <th scope="col">{titleLabels[name]}</th>
+          <th scope="col">{kinds[name].titleLabel}</th>
           {fields.map((field) => (
             <th key={field.name} scope="col" className={isAmount(field) ? 'end' : undefined} title={field.description}>
               {field.label}
@@ -88,14 +89,6 @@ const Cell = ({ field, value }: { field: Field; value: unknown }) => {
       <Value field={field} value={value} />
     </td>
   )
-}
-
-const titleLabels: Record<ListedName, string> = {
-  accounts: 'Company',
-  contacts: 'Name',
-  publications: 'Name',
-  subscriptions: 'Subscription',
-  invoices: 'Invoice',
 }
 
 const isGone = (record: AnyRecord): boolean => typeof record.deletedAt === 'string'

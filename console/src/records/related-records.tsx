@@ -1,8 +1,8 @@
+import { type ListedName, resources } from '@masthead/contract'
 import { useQuery } from '@tanstack/react-query'
-import { Link, type Parameters } from '../address.tsx'
+import { Link } from '../address.tsx'
 import { Empty, Loading, Trouble } from '../design/states.tsx'
 import { useMasthead } from '../session.tsx'
-import type { ListedName } from './fields.ts'
 import { queryOf } from './filters.ts'
 import { formatNumber } from './formats.ts'
 import { kinds } from './kinds.ts'
@@ -13,17 +13,21 @@ const most = 10
 
 type RelatedRecordsProps = {
   name: ListedName
-  /** The filters by which they belong to what the page shows. */
-  parameters: Parameters
-  columns: readonly string[]
+  /** The field by which they belong to what the page shows, and what it holds. */
+  field: string
+  value: string
+  /** Also those that the list leaves out by itself. */
+  showsLeftOut: boolean
 }
 
 /** The first records of a list that belong to another record, and the way to all of them. */
-export const RelatedRecords = ({ name, parameters, columns }: RelatedRecordsProps) => {
+export const RelatedRecords = ({ name, field, value, showsLeftOut }: RelatedRecordsProps) => {
   const masthead = useMasthead()
+  const leftOut = showsLeftOut ? Object.keys(resources[name].listing.leftOutUnless) : []
+  const parameters = { [field]: value, ...Object.fromEntries(leftOut.map((include) => [include, 'true'])) }
   const query = { ...queryOf(name, parameters), pageSize: most }
   const { data, error, refetch } = useQuery(pageQuery(masthead, name, query))
-  const { plural, list } = kinds[name]
+  const { plural, list, columns } = kinds[name]
   return (
     <section className="section">
       <div className="section-head">
@@ -45,7 +49,12 @@ export const RelatedRecords = ({ name, parameters, columns }: RelatedRecordsProp
           ) : data.items.length === 0 ? (
             <Empty title={`No ${plural.toLowerCase()}`} />
           ) : (
-            <RecordTable name={name} records={data.items} shown={columns} caption={plural} />
+            <RecordTable
+              name={name}
+              records={data.items}
+              shown={columns.filter((one) => one !== field)}
+              caption={plural}
+            />
           )}
         </div>
       )}

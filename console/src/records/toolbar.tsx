@@ -1,12 +1,11 @@
 import type { Account } from '@masthead/client'
-import { knownStatuses } from '@masthead/contract'
+import { fieldOf, type ListedName, longest, type ResourceName } from '@masthead/contract'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useId, useRef, useState } from 'react'
 import { type Parameters, useSetParameters } from '../address.tsx'
 import { SearchIcon } from '../design/icons.tsx'
 import { useKeys } from '../design/keys.tsx'
 import { useMasthead } from '../session.tsx'
-import type { ListedName } from './fields.ts'
 import { type Filter, filtersOf } from './filters.ts'
 import { formatStatus } from './formats.ts'
 import { usePublications } from './publications.ts'
@@ -63,15 +62,13 @@ export const Toolbar = ({
 }
 
 const FilterControl = ({ name, ...control }: Control & { name: ListedName }) => {
-  switch (control.filter.kind) {
+  const { kind } = control.filter
+  if (typeof kind === 'object') return <ReferenceChoice reference={kind.reference} {...control} />
+  switch (kind) {
     case 'search':
       return <SearchBox {...control} />
     case 'status':
       return <StatusChoice name={name} {...control} />
-    case 'publication':
-      return <PublicationChoice {...control} />
-    case 'account':
-      return <AccountChoice {...control} />
     case 'either':
       return (
         <Choice
@@ -85,6 +82,12 @@ const FilterControl = ({ name, ...control }: Control & { name: ListedName }) => 
     default:
       return <TypedChoice {...control} suggestions={[]} />
   }
+}
+
+const ReferenceChoice = ({ reference, ...control }: Control & { reference: ResourceName }) => {
+  if (reference === 'publications') return <PublicationChoice {...control} />
+  if (reference === 'accounts') return <AccountChoice {...control} />
+  return <TypedChoice {...control} suggestions={[]} />
 }
 
 const pauseMilliseconds = 200
@@ -125,7 +128,7 @@ const SearchBox = ({ filter: { description }, value, onChange }: Control) => {
         aria-label="Search"
         placeholder="Search"
         title={description}
-        maxLength={200}
+        maxLength={longest.search}
         value={text}
         onChange={({ target }) => setText(target.value)}
         onKeyDown={(event) => {
@@ -168,9 +171,8 @@ const Choice = ({
 }
 
 const StatusChoice = ({ name, ...control }: Control & { name: ListedName }) => {
-  const known: Record<string, readonly string[]> = knownStatuses
   const id = useId()
-  const statuses = known[name] ?? []
+  const statuses = fieldOf(name, control.filter.name).known
   const [isTyped, setTyped] = useState(false)
   if (isTyped) return <TypedChoice {...control} suggestions={[]} focuses />
   return (

@@ -1,6 +1,7 @@
+import { identifiersOf, isListed, type ListedName } from '@masthead/contract'
 import { Link } from '../address.tsx'
 import { Badge, type Tone } from '../design/badge.tsx'
-import type { Field, ListedName } from './fields.ts'
+import { type Field, isStatus } from './fields.ts'
 import { formatDate, formatInstant, formatMoney, formatNumber, formatStatus } from './formats.ts'
 import { kinds } from './kinds.ts'
 import { usePublicationName } from './publications.ts'
@@ -23,16 +24,15 @@ export const Status = ({ status }: { status: string }) => (
 )
 
 /** What a field of a record holds, for a person to read; nothing where it holds nothing. */
-export const Value = ({ field: { name, kind }, value }: { field: Field; value: unknown }) => {
+export const Value = ({ field, value }: { field: Field; value: unknown }) => {
   if (value === null || value === undefined || value === '') return null
   const text = String(value)
-  if (typeof kind === 'object') return <Reference to={kind.refersTo} id={text} />
-  switch (kind) {
-    case 'status':
-      return <Status status={text} />
+  if (field.reference && isListed(field.reference)) return <Reference to={field.reference} id={text} />
+  if (isStatus(field)) return <Status status={text} />
+  switch (field.kind) {
     case 'date':
       return <time dateTime={text}>{formatDate(text)}</time>
-    case 'instant':
+    case 'timestamp':
       return (
         <time dateTime={text} title={text}>
           {formatInstant(text)}
@@ -40,20 +40,21 @@ export const Value = ({ field: { name, kind }, value }: { field: Field; value: u
       )
     case 'money':
       return formatMoney(text)
+    case 'integer':
     case 'number':
-      return name === 'isOpen' ? (text === '1' ? 'Yes' : 'No') : formatNumber(Number(text))
+      return field.name === 'isOpen' ? (text === '1' ? 'Yes' : 'No') : formatNumber(Number(text))
     case 'boolean':
       return value === true ? 'Yes' : 'No'
-    case 'identifier':
+    case 'uuid':
       return <code>{text}</code>
     case 'text':
-      return <Text name={name} text={text} />
+      return <Text field={field} text={text} />
   }
 }
 
-const Text = ({ name, text }: { name: string; text: string }) => {
-  if (/email$/i.test(name) && /^[^\s@]+@[^\s@]+$/.test(text)) return <a href={`mailto:${text}`}>{text}</a>
-  if (name === 'webAddress') {
+const Text = ({ field: { content }, text }: { field: Field; text: string }) => {
+  if (content === 'email' && /^[^\s@]+@[^\s@]+$/.test(text)) return <a href={`mailto:${text}`}>{text}</a>
+  if (content === 'website') {
     const address = webAddressOf(text)
     if (address)
       return (
@@ -73,8 +74,12 @@ const webAddressOf = (text: string): string | undefined => {
 
 export const Reference = ({ to, id }: { to: ListedName; id: string }) => (
   <Link to={kinds[to].one} id={id}>
-    {to === 'publications' ? <PublicationName id={id} /> : to === 'subscriptions' ? `…${id.slice(-6)}` : id}
+    {to === 'publications' ? <PublicationName id={id} /> : shortened(to, id)}
   </Link>
 )
 
-const PublicationName = ({ id }: { id: string }) => usePublicationName(id) ?? `…${id.slice(-6)}`
+const PublicationName = ({ id }: { id: string }) => usePublicationName(id) ?? shortened('publications', id)
+
+/** People know a business identifier; of an `id` the end is enough. */
+const shortened = (to: ListedName, id: string): string =>
+  identifiersOf(to).canonical.isIdentifier ? id : `…${id.slice(-6)}`

@@ -1,14 +1,13 @@
 import * as field from '../fields.ts'
 import { longest } from '../fields.ts'
 import { defineResource } from '../operation.ts'
+import { type ResourceName, resourceNames } from '../resources.ts'
 import { Type } from '../schema.ts'
 
 const count = (description: string) => Type.Integer({ description })
 
 const states = ['receiving', 'running', 'interrupted', 'checked', 'done', 'failed'] as const
 const steps = ['reading', 'judging', 'writing', 'undoing'] as const
-/** What can be imported, in the order in which one refers to the other. */
-export const importable = ['publications', 'accounts', 'contacts', 'subscriptions', 'invoices', 'tasks'] as const
 
 /** Of a part of a file: in base64, so that a body of the largest size holds one. */
 export const importPart = { bytes: 180_000, most: 1_000 } as const
@@ -69,9 +68,9 @@ const ImportRunInput = Type.Object(
       minLength: 1,
       maxLength: longest.name,
     }),
-    resource: Type.Unsafe<(typeof importable)[number]>({
+    resource: Type.Unsafe<ResourceName>({
       type: 'string',
-      enum: [...importable],
+      enum: resourceNames,
       description: 'What the file holds.',
     }),
   },

@@ -1,5 +1,4 @@
 import * as field from '../fields.ts'
-import { longest } from '../fields.ts'
 import { defineResource } from '../operation.ts'
 import { Type } from '../schema.ts'
 import { listOf } from './list-of.ts'
@@ -20,7 +19,7 @@ const MemberInput = Type.Object(
   {
     role: Type.Optional(Role),
     legacyUserId: Type.Optional(
-      field.nullableText('Identifier of the user in the legacy system; null for none.', longest.name),
+      field.nullableInput('Identifier of the user in the legacy system; null for none.', 'name'),
     ),
   },
   { ...field.closed, title: 'MemberInput' },

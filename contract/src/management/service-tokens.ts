@@ -21,7 +21,7 @@ const ServiceTokenInput = Type.Object(
     scopes: ScopeList,
     expiresInDays: expiresInDays(3_660, 365),
     defaultAssignee: Type.Optional(
-      field.nullableText('The user of the legacy system who gets tasks that name nobody.', longest.name),
+      field.nullableInput('The user of the legacy system who gets tasks that name nobody.', 'name'),
     ),
   },
   { ...field.closed, title: 'ServiceTokenInput' },

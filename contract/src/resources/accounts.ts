@@ -1,52 +1,52 @@
 import * as field from '../fields.ts'
-import { longest } from '../fields.ts'
 import { cursor, defineResource, filter, pageOf, paging, search } from '../operation.ts'
 import { Route } from '../route.ts'
 import { Type } from '../schema.ts'
-import { describeStatus } from '../statuses.ts'
 
 const Account = Type.Object(
   {
-    id: field.identifier('Identifier of the account.'),
+    id: field.withDefault('newId', field.identifier('Identifier of the account.')),
     accountId: field.text('Business identifier of the account.'),
     company: field.nullableText('Name of the company.'),
-    address: field.nullableText('Street and number.'),
-    suite: field.nullableText('Suite, floor or door.'),
-    city: field.nullableText('City.'),
-    state: field.nullableText('State or province.'),
-    zip: field.nullableText('Postal code.'),
-    country: field.nullableText('Country.'),
-    webAddress: field.nullableText('Address of the web site.'),
-    status: field.nullableText(describeStatus('accounts')),
-    billingEmail: field.nullableText('Where invoices are mailed to.'),
+    address: field.nullableText('Street and number.', 'address'),
+    suite: field.nullableText('Suite, floor or door.', 'place'),
+    city: field.nullableText('City.', 'place'),
+    state: field.nullableText('State or province.', 'place'),
+    zip: field.nullableText('Postal code.', 'zip'),
+    country: field.nullableText('Country.', 'place'),
+    webAddress: field.nullableText('Address of the web site.', 'website'),
+    status: field.nullableStatus('prospect', 'active', 'on_hold', 'inactive'),
+    billingEmail: field.nullableText('Where invoices are mailed to.', 'email'),
     invoiceEmailEnabled: field.nullableBoolean('Invoices are sent by e-mail.'),
     invoicePrintEnabled: field.nullableBoolean('Invoices are sent on paper.'),
     doNotEmail: field.nullableBoolean('The account does not want to receive e-mail.'),
-    createdAt: field.timestamp('When the account was created.'),
-    updatedAt: field.timestamp('When the account last changed.'),
+    createdAt: field.withDefault('now', field.timestamp('When the account was created.')),
+    updatedAt: field.withDefault('now', field.timestamp('When the account last changed.')),
   },
   { ...field.closed, title: 'Account' },
 )
 
 const AccountInput = Type.Object(
   {
-    company: field.text('Name of the company.', { minLength: 1, maxLength: longest.name }),
+    company: field.input('Name of the company.', 'name'),
     userId: Type.Optional(
-      field.nullableText('User of the legacy system, for its account-creation workflow.', longest.label),
+      field.nullableInput('User of the legacy system, for its account-creation workflow.', 'label'),
     ),
-    firstName: Type.Optional(field.nullableText('First name of the first contact.', longest.name)),
-    lastName: Type.Optional(field.nullableText('Last name of the first contact.', longest.name)),
-    title: Type.Optional(field.nullableText('Position of the first contact.', longest.name)),
-    phone: Type.Optional(field.nullableText('Phone number of the first contact.', longest.phone)),
-    email: Type.Optional(field.nullableText('E-mail address of the first contact, and for invoices.', longest.email)),
-    address: Type.Optional(field.nullableText('Street and number.', longest.address)),
-    city: Type.Optional(field.nullableText('City.', longest.place)),
-    state: Type.Optional(field.nullableText('State or province.', longest.place)),
-    zip: Type.Optional(field.nullableText('Postal code.', longest.zip)),
-    category: Type.Optional(field.nullableText('Category of the account.', longest.label)),
-    quality: Type.Optional(field.nullableText('Quality of the prospect.', longest.label)),
-    website: Type.Optional(field.nullableText('Address of the web site.', longest.website)),
-    primaryPublicationId: Type.Optional(field.nullableText('The publication of most interest, by its code or `id`.')),
+    firstName: Type.Optional(field.nullableInput('First name of the first contact.', 'name')),
+    lastName: Type.Optional(field.nullableInput('Last name of the first contact.', 'name')),
+    title: Type.Optional(field.nullableInput('Position of the first contact.', 'name')),
+    phone: Type.Optional(field.nullableInput('Phone number of the first contact.', 'phone')),
+    email: Type.Optional(field.nullableInput('E-mail address of the first contact, and for invoices.', 'email')),
+    address: Type.Optional(field.nullableInput('Street and number.', 'address')),
+    city: Type.Optional(field.nullableInput('City.', 'place')),
+    state: Type.Optional(field.nullableInput('State or province.', 'place')),
+    zip: Type.Optional(field.nullableInput('Postal code.', 'zip')),
+    category: Type.Optional(field.nullableInput('Category of the account.', 'label')),
+    quality: Type.Optional(field.nullableInput('Quality of the prospect.', 'label')),
+    website: Type.Optional(field.nullableInput('Address of the web site.', 'website')),
+    primaryPublicationId: Type.Optional(
+      field.reference('publications', field.nullableText('The publication of most interest, by its code or `id`.')),
+    ),
   },
   { ...field.closed, title: 'AccountInput' },
 )
@@ -67,7 +67,17 @@ export const accounts = defineResource({
   singular: 'account',
   description: 'Customer companies.',
   record: Account,
+  storedOnly: {
+    userId: field.nullableText('User of the legacy system who created it.', 'label'),
+    category: field.nullableText('Category of the account.', 'label'),
+    quality: field.nullableText('Quality of the prospect.', 'label'),
+    primaryPublicationId: field.reference(
+      'publications',
+      field.nullableIdentifier('The publication (`id`) of most interest.'),
+    ),
+  },
   businessIdentifier: 'accountId',
+  canonicalIdentifier: 'accountId',
   listing: { filters: ['status'], leftOutUnless: {}, search: searched },
   operations: {
     GetAccounts: {

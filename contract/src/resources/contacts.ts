@@ -1,49 +1,51 @@
 import * as field from '../fields.ts'
-import { longest } from '../fields.ts'
 import { cursor, defineResource, filter, flag, pageOf, paging, search } from '../operation.ts'
 import { Type } from '../schema.ts'
 
 const Contact = Type.Object(
   {
-    id: field.identifier('Identifier of the contact.'),
-    accountId: field.text('Business identifier of the account the contact belongs to.'),
+    id: field.withDefault('newId', field.identifier('Identifier of the contact.')),
+    accountId: field.reference('accounts', field.text('Business identifier of the account the contact belongs to.')),
     ownerId: field.nullableText('The user who owns the contact.'),
     name: field.nullableText('Full name.'),
     firstName: field.nullableText('First name.'),
     lastName: field.nullableText('Last name.'),
-    phone: field.nullableText('Phone number, as it was entered.'),
-    phone2: field.nullableText('Second phone number, as it was entered.'),
-    extension: field.nullableText('Extension of the phone number.'),
+    phone: field.nullableText('Phone number, as it was entered.', 'phone'),
+    phone2: field.nullableText('Second phone number, as it was entered.', 'phone'),
+    extension: field.nullableText('Extension of the phone number.', 'extension'),
     hideContact: field.nullableBoolean('Hidden: lists leave it out unless `includeHidden` is true.'),
     subsOnly: field.nullableBoolean('For subscriptions only: lists leave it out unless `includeSubsOnly` is true.'),
     doNotEmail: field.nullableBoolean('The contact does not want to receive e-mail.'),
-    email: field.nullableText('E-mail address, as it was entered.'),
+    email: field.nullableText('E-mail address, as it was entered.', 'email'),
     title: field.nullableText('Position or form of address.'),
-    notes: field.nullableText('Free text.'),
-    deletedAt: field.nullableTimestamp('When the contact was deleted; null while it is not.'),
-    createdAt: field.nullableTimestamp('When the contact was created.'),
-    updatedAt: field.nullableTimestamp('When the contact last changed.'),
+    notes: field.nullableText('Free text.', 'notes'),
+    deletedAt: field.deletion('When the contact was deleted; null while it is not.'),
+    createdAt: field.withDefault('now', field.nullableTimestamp('When the contact was created.')),
+    updatedAt: field.withDefault('now', field.nullableTimestamp('When the contact last changed.')),
   },
   { ...field.closed, title: 'Contact' },
 )
 
 const ContactInput = Type.Object(
   {
-    accountId: field.text('The account, by its business identifier or its `id`.', { minLength: 1 }),
-    name: Type.Optional(
-      field.nullableText('Full name; on creation joined from first and last name when absent.', longest.name),
+    accountId: field.reference(
+      'accounts',
+      field.text('The account, by its business identifier or its `id`.', { minLength: 1 }),
     ),
-    firstName: Type.Optional(field.nullableText('First name.', longest.name)),
-    lastName: Type.Optional(field.nullableText('Last name.', longest.name)),
-    phone: Type.Optional(field.nullableText('Phone number.', longest.phone)),
-    phone2: Type.Optional(field.nullableText('Second phone number.', longest.phone)),
-    extension: Type.Optional(field.nullableText('Extension of the phone number.', longest.extension)),
+    name: Type.Optional(
+      field.nullableInput('Full name; on creation joined from first and last name when absent.', 'name'),
+    ),
+    firstName: Type.Optional(field.nullableInput('First name.', 'name')),
+    lastName: Type.Optional(field.nullableInput('Last name.', 'name')),
+    phone: Type.Optional(field.nullableInput('Phone number.', 'phone')),
+    phone2: Type.Optional(field.nullableInput('Second phone number.', 'phone')),
+    extension: Type.Optional(field.nullableInput('Extension of the phone number.', 'extension')),
     hideContact: Type.Optional(field.nullableBoolean('Hide the contact from lists.')),
     subsOnly: Type.Optional(field.nullableBoolean('For subscriptions only.')),
     doNotEmail: Type.Optional(field.nullableBoolean('The contact does not want to receive e-mail.')),
-    email: Type.Optional(field.nullableText('E-mail address.', longest.email)),
-    title: Type.Optional(field.nullableText('Position or form of address.', longest.name)),
-    notes: Type.Optional(field.nullableText('Free text.', longest.notes)),
+    email: Type.Optional(field.nullableInput('E-mail address.', 'email')),
+    title: Type.Optional(field.nullableInput('Position or form of address.', 'name')),
+    notes: Type.Optional(field.nullableInput('Free text.', 'notes')),
     deletedAt: Type.Optional(
       field.nullableTimestamp('An instant that is not in the future deletes the contact, null restores it.'),
     ),
@@ -58,6 +60,8 @@ export const contacts = defineResource({
   singular: 'contact',
   description: 'People at an account.',
   record: Contact,
+  storedOnly: { externalId: field.nullableText('Identifier of the contact in another system.') },
+  importKey: 'externalId',
   listing: {
     filters: [],
     leftOutUnless: { includeHidden: 'hideContact', includeSubsOnly: 'subsOnly', includeDeleted: 'deletedAt' },
@@ -71,7 +75,7 @@ export const contacts = defineResource({
       summary: 'List contacts',
       query: Type.Object({
         ...paging,
-        accountId: filter('Only contacts of this account (business identifier or `id`).'),
+        accountId: field.reference('accounts', filter('Only contacts of this account (business identifier or `id`).')),
         search: search(searched),
         includeHidden: flag('Also contacts with `hideContact`.'),
         includeSubsOnly: flag('Also contacts with `subsOnly`.'),

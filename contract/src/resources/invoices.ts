@@ -1,25 +1,27 @@
 import * as field from '../fields.ts'
 import { cursor, defineResource, filter, pageOf, paging } from '../operation.ts'
 import { Type } from '../schema.ts'
-import { describeStatus } from '../statuses.ts'
 
 const Invoice = Type.Object(
   {
-    id: field.identifier('Identifier of the invoice.'),
-    accountId: field.text('Business identifier of the account that is billed.'),
-    publicationId: field.nullableIdentifier('The publication (`id`), when the invoice is for one.'),
+    id: field.withDefault('newId', field.identifier('Identifier of the invoice.')),
+    accountId: field.reference('accounts', field.text('Business identifier of the account that is billed.')),
+    publicationId: field.reference(
+      'publications',
+      field.nullableIdentifier('The publication (`id`), when the invoice is for one.'),
+    ),
     issueId: field.nullableText('The issue, when the invoice is for one.'),
-    status: field.text(describeStatus('invoices')),
+    status: field.status('draft', 'open', 'past_due', 'paid', 'void', 'uncollectible'),
     issueDate: field.nullableDate('Day of the invoice.'),
     dueDate: field.nullableDate('Day on which it is due.'),
     terms: field.nullableText('Terms of payment.'),
     total: field.nullableMoney('Total, tax included.'),
     totalDue: field.nullableMoney('Amount still due.'),
-    balanceCents: field.number('Amount still due, in cents; 0 when unknown.'),
+    balanceCents: field.centsOf('totalDue', field.number('Amount still due, in cents; 0 when unknown.')),
     gross: field.nullableMoney('Before discount and tax.'),
     net: field.nullableMoney('After discount, before tax.'),
     invoiceType: field.nullableText('Kind of invoice.'),
-    invoiceDescription: field.nullableText('What it is for.'),
+    invoiceDescription: field.nullableText('What it is for.', 'notes'),
     invCharges: field.nullableMoney('Charges.'),
     invInvoiced: field.nullableMoney('Amount invoiced.'),
     invApplied: field.nullableMoney('Payments applied.'),
@@ -27,9 +29,9 @@ const Invoice = Type.Object(
     invTax: field.nullableMoney('Tax.'),
     datePaid: field.nullableDate('Day on which it was paid.'),
     isOpen: field.nullableNumber('1 while money is expected, 0 when not, null when unknown.'),
-    notes: field.nullableText('Free text.'),
-    createdAt: field.timestamp('When the invoice was created.'),
-    updatedAt: field.timestamp('When the invoice last changed.'),
+    notes: field.nullableText('Free text.', 'notes'),
+    createdAt: field.withDefault('now', field.timestamp('When the invoice was created.')),
+    updatedAt: field.withDefault('now', field.timestamp('When the invoice last changed.')),
   },
   { ...field.closed, title: 'Invoice' },
 )
@@ -39,6 +41,8 @@ export const invoices = defineResource({
   singular: 'invoice',
   description: 'What an account owes and has paid.',
   record: Invoice,
+  storedOnly: { externalId: field.nullableText('Identifier of the invoice in another system.') },
+  importKey: 'externalId',
   listing: { filters: ['publicationId', 'status'], leftOutUnless: {}, search: [] },
   operations: {
     GetInvoices: {
@@ -48,8 +52,8 @@ export const invoices = defineResource({
       summary: 'List invoices',
       query: Type.Object({
         ...paging,
-        accountId: filter('Only invoices of this account (business identifier or `id`).'),
-        publicationId: filter('Only invoices for this publication (`id` or code).'),
+        accountId: field.reference('accounts', filter('Only invoices of this account (business identifier or `id`).')),
+        publicationId: field.reference('publications', filter('Only invoices for this publication (`id` or code).')),
         status: filter('Only invoices with this status; case does not matter.'),
         cursor,
       }),

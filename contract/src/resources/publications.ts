@@ -4,15 +4,15 @@ import { Type } from '../schema.ts'
 
 const Publication = Type.Object(
   {
-    id: field.identifier('Identifier of the publication.'),
+    id: field.withDefault('newId', field.identifier('Identifier of the publication.')),
     code: field.text('Business identifier of the publication.'),
     name: field.nullableText('Name of the publication.'),
     isActive: field.nullableBoolean('The publication appears.'),
     frequency: field.nullableText('How often it appears.'),
     issFrequency: field.nullableText('How issues are counted.'),
     issueDecimals: field.nullableNumber('Decimals of an issue number.'),
-    createdAt: field.timestamp('When the publication was created.'),
-    updatedAt: field.timestamp('When the publication last changed.'),
+    createdAt: field.withDefault('now', field.timestamp('When the publication was created.')),
+    updatedAt: field.withDefault('now', field.timestamp('When the publication last changed.')),
   },
   { ...field.closed, title: 'Publication' },
 )

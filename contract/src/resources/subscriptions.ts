@@ -1,17 +1,19 @@
 import * as field from '../fields.ts'
 import { cursor, defineResource, filter, flag, pageOf, paging } from '../operation.ts'
 import { Type } from '../schema.ts'
-import { describeStatus } from '../statuses.ts'
 
 const Subscription = Type.Object(
   {
-    id: field.identifier('Identifier of the subscription.'),
+    id: field.withDefault('newId', field.identifier('Identifier of the subscription.')),
     subscriptionId: field.nullableText('Business identifier of the subscription.'),
-    accountId: field.text('Business identifier of the account that subscribes.'),
-    publicationId: field.identifier('The publication (`id`).'),
-    renewedFromSubsId: field.nullableIdentifier('The subscription (`id`) that this one renewed.'),
+    accountId: field.reference('accounts', field.text('Business identifier of the account that subscribes.')),
+    publicationId: field.reference('publications', field.identifier('The publication (`id`).')),
+    renewedFromSubsId: field.reference(
+      'subscriptions',
+      field.nullableIdentifier('The subscription (`id`) that this one renewed.'),
+    ),
     renewalDate: field.nullableDate('When it was or will be renewed.'),
-    status: field.nullableText(describeStatus('subscriptions')),
+    status: field.nullableStatus('pending', 'active', 'grace', 'suspended', 'expired', 'cancelled'),
     startDate: field.nullableDate('First day.'),
     endDate: field.nullableDate('Last day.'),
     expireDate: field.nullableDate('Day on which it expires.'),
@@ -20,13 +22,13 @@ const Subscription = Type.Object(
     copies: field.nullableCount('Copies of each issue.'),
     autoReschedule: field.nullableBoolean('Missed issues are delivered later.'),
     autoInvoice: field.nullableBoolean('Invoices are made automatically.'),
-    notes: field.nullableText('Free text.'),
+    notes: field.nullableText('Free text.', 'notes'),
     totalNetCharge: field.nullableMoney('Net charge.'),
     totalApplied: field.nullableMoney('Payments applied.'),
     totalDue: field.nullableMoney('Amount still due.'),
-    createdAt: field.timestamp('When the subscription was created.'),
-    updatedAt: field.timestamp('When the subscription last changed.'),
-    deletedAt: field.nullableTimestamp('When the subscription was deleted; null while it is not.'),
+    createdAt: field.withDefault('now', field.timestamp('When the subscription was created.')),
+    updatedAt: field.withDefault('now', field.timestamp('When the subscription last changed.')),
+    deletedAt: field.deletion('When the subscription was deleted; null while it is not.'),
   },
   { ...field.closed, title: 'Subscription' },
 )
@@ -46,8 +48,14 @@ export const subscriptions = defineResource({
       summary: 'List subscriptions',
       query: Type.Object({
         ...paging,
-        accountId: filter('Only subscriptions of this account (business identifier or `id`).'),
-        publicationId: filter('Only subscriptions to this publication (`id` or code).'),
+        accountId: field.reference(
+          'accounts',
+          filter('Only subscriptions of this account (business identifier or `id`).'),
+        ),
+        publicationId: field.reference(
+          'publications',
+          filter('Only subscriptions to this publication (`id` or code).'),
+        ),
         status: filter('Only subscriptions with this status; case does not matter.'),
         includeDeleted: flag('Also deleted subscriptions.'),
         cursor,

@@ -1,29 +1,34 @@
 import * as field from '../fields.ts'
-import { longest } from '../fields.ts'
 import { defineResource } from '../operation.ts'
 import { Route } from '../route.ts'
 import { Type } from '../schema.ts'
 
 const TaskInput = Type.Object(
   {
-    accountId: field.text('The account, by its business identifier or its `id`.', { minLength: 1 }),
-    title: field.text('What is to be done.', { minLength: 1, maxLength: longest.name }),
+    accountId: field.reference(
+      'accounts',
+      field.text('The account, by its business identifier or its `id`.', { minLength: 1 }),
+    ),
+    title: field.input('What is to be done.', 'name'),
     dueDate: field.date('Day by which it is to be done.'),
-    userId: Type.Optional(field.nullableText('User of the legacy system who is to do it.', longest.label)),
-    priority: Type.Optional(field.nullableText('Priority.', longest.label)),
-    type: Type.Optional(field.nullableText('Kind of task.', longest.label)),
+    userId: Type.Optional(field.nullableInput('User of the legacy system who is to do it.', 'label')),
+    priority: Type.Optional(field.nullableInput('Priority.', 'label')),
+    type: Type.Optional(field.nullableInput('Kind of task.', 'label')),
   },
   { ...field.closed, title: 'TaskInput' },
 )
 
 const Task = Type.Object(
   {
-    id: field.identifier('Identifier of the task.'),
-    accountId: field.text('Business identifier of the account.'),
+    id: field.withDefault('newId', field.identifier('Identifier of the task.')),
+    accountId: field.reference('accounts', field.text('Business identifier of the account.')),
     title: field.text('What is to be done.'),
     dueDate: field.date('Day by which it is to be done.'),
-    userId: field.text('User of the legacy system who is to do it; empty when nobody is known.'),
-    route: Route,
+    userId: field.withDefault(
+      { value: '' },
+      field.text('User of the legacy system who is to do it; empty when nobody is known.', { content: 'label' }),
+    ),
+    route: field.withDefault({ value: 'native' }, Route),
   },
   { ...field.closed, title: 'Task' },
 )
@@ -33,6 +38,11 @@ export const tasks = defineResource({
   singular: 'task',
   description: 'Things to do for an account.',
   record: Task,
+  storedOnly: {
+    priority: field.nullableText('Priority.', 'label'),
+    type: field.nullableText('Kind of task.', 'label'),
+    createdAt: field.withDefault('now', field.timestamp('When the task was created.')),
+  },
   operations: {
     CreateTaskRecord: {
       method: 'POST',

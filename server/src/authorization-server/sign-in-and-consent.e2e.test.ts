@@ -419,38 +419,32 @@ describe('when something is wrong', () => {
 })
 
 describe('for people who see, hear or move otherwise', () => {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    person(
-      `no page hinders them (${colorScheme})`,
-      async (page) => {
-        const found: Record<string, string[]> = {}
-        await page.goto((await newRequest(ledgerSync.clientId, allScopes)).url)
-        found['sign-in'] = await accessibilityFaults(page)
-        await signIn(page, ada, 'wrong horse battery')
-        await page.getByRole('alert').waitFor()
-        found['sign-in after a problem'] = await accessibilityFaults(page)
-        await signIn(page, ada)
-        await heading(page, asked).waitFor()
-        found['consent with a choice'] = await accessibilityFaults(page)
-        await button(page, notYou).click()
-        await signIn(page, grace)
-        await heading(page, asked).waitFor()
-        found['consent without a choice'] = await accessibilityFaults(page)
-        await page.goto((await newRequest('nobody')).url)
-        await heading(page, 'This did not work').waitFor()
-        found.error = await accessibilityFaults(page)
-        await page.goto(`${baseUrl}/oauth2/logout`)
-        await heading(page, 'Sign out of Masthead?').waitFor()
-        found['sign-out'] = await accessibilityFaults(page)
-        await button(page, 'Sign out').click()
-        await heading(page, 'You are signed out').waitFor()
-        found['signed out'] = await accessibilityFaults(page)
-        assert.deepEqual(
-          Object.entries(found).filter(([, faults]) => faults.length > 0),
-          [],
-        )
-      },
-      { colorScheme },
+  person('no page hinders them, in light and in dark', async (page) => {
+    const found: Record<string, string[]> = {}
+    await page.goto((await newRequest(ledgerSync.clientId, allScopes)).url)
+    found['sign-in'] = await accessibilityFaults(page)
+    await signIn(page, ada, 'wrong horse battery')
+    await page.getByRole('alert').waitFor()
+    found['sign-in after a problem'] = await accessibilityFaults(page)
+    await signIn(page, ada)
+    await heading(page, asked).waitFor()
+    found['consent with a choice'] = await accessibilityFaults(page)
+    await button(page, notYou).click()
+    await signIn(page, grace)
+    await heading(page, asked).waitFor()
+    found['consent without a choice'] = await accessibilityFaults(page)
+    await page.goto((await newRequest('nobody')).url)
+    await heading(page, 'This did not work').waitFor()
+    found.error = await accessibilityFaults(page)
+    await page.goto(`${baseUrl}/oauth2/logout`)
+    await heading(page, 'Sign out of Masthead?').waitFor()
+    found['sign-out'] = await accessibilityFaults(page)
+    await button(page, 'Sign out').click()
+    await heading(page, 'You are signed out').waitFor()
+    found['signed out'] = await accessibilityFaults(page)
+    assert.deepEqual(
+      Object.entries(found).filter(([, faults]) => faults.length > 0),
+      [],
     )
-  }
+  })
 })

@@ -159,6 +159,15 @@ describe('masthead doctor', () => {
     const older = await diagnose({ ...environment, DATABASE_URL: url })
     assertFound(older, 'schema', 'warning', /^version 7: \d+ migrations are missing/, /masthead migrate.*backup/)
     assert.equal(older.healthy, true)
+    await onDatabase(url, `update migrations set name = '0001-identity.sql' where version = 1`)
+    const former = await diagnose({ ...environment, DATABASE_URL: url })
+    assertFound(
+      former,
+      'schema',
+      'failure',
+      /^an earlier Masthead made this database$/,
+      /masthead export.*masthead import/,
+    )
   })
 
   test('tells what a role may not do', async () => {

@@ -22,20 +22,16 @@ import {
   short,
 } from './connection.ts'
 import { FairLanes } from './fair-lanes.ts'
-import { GroupedWrites, type GroupWork } from './grouped-writes.ts'
-import { type JoinedWrite, JoinedWrites } from './joined-writes.ts'
 import { KeyedReads, type KeyedStatement } from './keyed-reads.ts'
 import { Outage } from './outage.ts'
 import { perTenant } from './per-tenant.ts'
 import { identity, Revisions } from './revisions.ts'
-import { prepareReads, prepareWrites, readAsTenant, writeAsTenant } from './tenant-statement.ts'
+import { prepareReads, readAsTenant } from './tenant-statement.ts'
 import { isConnectionLost, outcomeUnknown, Unavailable } from './unavailable.ts'
+import { type BatchWork, WriteQueue } from './write-queue.ts'
 
-/**
- * The work is done anew when its connection breaks before the commit, so it must leave nothing but what it queries. What
- * it asks by `last` commits in the same round trip; after that it asks nothing.
- */
-export type Transaction = <T>(work: (query: Query, last: Query) => Promise<T>) => Promise<T>
+/** The work is done anew when its connection breaks before the commit, so it must leave nothing but what it queries. */
+export type Transaction = <T>(work: (query: Query) => Promise<T>) => Promise<T>
 
 /** The only door to the records of a tenant: its queries name no tenant, the transaction does. */
 export type TenantDatabase = {
@@ -52,9 +48,9 @@ export type TenantDatabase = {
   bodyOf: (named: KeyedStatement) => Promise<Buffer | null>
   /** One statement that may take long, on a connection that the quick ones do not share. */
   readSlowly: Query
-  /** Together with those of other tenants that are asked for at the same moment; null when it was not done. */
-  writeJoined: (write: JoinedWrite) => Promise<string | null>
   transaction: Transaction
+  /** A transaction whose last statements are sent together with its commit; returns their rows. */
+  write: (decide: (query: Query) => Promise<Statement[]>) => Promise<Row[][]>
   /** How a process of its own reaches this database. */
   connection: { connectionString: string; role: string | null }
   /**
@@ -62,8 +58,8 @@ export type TenantDatabase = {
    * work, after a rollback with null.
    */
   whenStored: (act: (after: TenantDatabase | null) => void) => void
-  /** For many small writes of one resource: those that wait for each other share a transaction of the work's. */
-  inGroups: <I, O>(resource: string, item: I, work: GroupWork<I, O>) => Promise<O>
+  /** For small writes of one list: those that wait for each other share a transaction of the work's. */
+  inBatches: <I, O>(list: string, item: I, work: BatchWork<I, O>) => Promise<O>
   /** A connection of its own, for what reads or writes in bulk: nothing there ends it for taking long. */
   inBulk: <T>(work: (client: pg.Client) => Promise<T>) => Promise<T>
 }
@@ -122,11 +118,6 @@ const mostReads = 2_000
 /** A search that takes longer than most. */
 const doubtMilliseconds = 1_000
 
-/** Groups of writes of all tenants: while one is stored another is made up. More were not faster. */
-const joinedAtOnce = 2
-/** Whose share of the connections they take, so that no tenant's own writes keep them out, nor what belongs to none. */
-const severalTenants = 'several'
-
 export const openDatabase = (
   connectionString: string,
   role: string | null,
@@ -147,7 +138,7 @@ export const openDatabase = (
   const reading = new SharedConnections(connections.reading, () => openReading(patience), outage)
   const polling = new SharedConnections(1, () => openReading(patience), outage)
   const searching = new SharedConnections(connections.searching, () => openReading(long), outage)
-  const writing = openPool(connectionString, role, connections.writing, patience, {}, prepareWrites)
+  const writing = openPool(connectionString, role, connections.writing, patience, {}, goByIndexes)
   const lend = lendFrom(writing)
   const reads = new FairLanes(
     pipelined * connections.reading,
@@ -157,7 +148,7 @@ export const openDatabase = (
   )
   const searches = new FairLanes(connections.searching, searchesOfOne(connections.searching), long.silenceMilliseconds)
   const writes = new FairLanes(connections.writing, shareOf(connections.writing), patience.silenceMilliseconds)
-  const groups = new GroupedWrites()
+  const queue = new WriteQueue(patience.silenceMilliseconds)
   const ask: Query = (statement) => reading.use((client) => queryOn(client, patience)(statement))
   const searched = <R>(tenantId: string, statement: Statement): Promise<R[]> =>
     searching.use(async (client) => {
@@ -168,29 +159,6 @@ export const openDatabase = (
   const lent = <T>(owner: string, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     const asked = performance.now()
     return writes.run(owner, () => outage.bridge(async () => work(await lend()), asked))
-  }
-  const joined = new Map<string, JoinedWrites>()
-  const joinedBy = (text: string): JoinedWrites => {
-    const known = joined.get(text)
-    if (known) return known
-    // Who owns what the statement calls passes by row-level security only where a role of its own serves.
-    const acrossTenants = role !== null
-    const ask = (tenantIds: string[], items: string): Promise<Row[]> => {
-      const [first = '', ...others] = tenantIds
-      const tenantId = others.length === 0 ? first : ''
-      return lent(acrossTenants ? severalTenants : tenantId, (client) =>
-        runStatement(client, () => writeAs<Row>(client, patience, tenantId, { text, values: [items] })),
-      ).finally(() => {
-        for (const id of tenantIds) revisions.move(id)
-      })
-    }
-    const writes = new JoinedWrites(ask, {
-      acrossTenants,
-      mostUnderWay: acrossTenants ? joinedAtOnce : connections.writing,
-      longestWaitMilliseconds: patience.silenceMilliseconds,
-    })
-    joined.set(text, writes)
-    return writes
   }
   let key: Promise<KeyObject> | undefined
   const cursorKey = (): Promise<KeyObject> => {
@@ -208,13 +176,19 @@ export const openDatabase = (
     poll: (statement) => polling.use((client) => queryOn(client, patience)(statement)),
     cursorKey,
     transaction: (work) =>
-      lent('', (client) => runTransaction(client, patience, 'begin', work)).finally(() => revisions.move(identity)),
+      lent('', (client) => runTransaction(client, patience, 'begin', work, alone)).finally(() =>
+        revisions.move(identity),
+      ),
     forTenant: perTenant((tenantId) => {
       const read: Query = (statement) =>
         reads.run(tenantId, () =>
           outage.bridge(() => reading.use((client) => readAs(client, patience, tenantId, statement))),
         )
       const keyed = new KeyedReads(read)
+      const inTransaction = <D, T>(work: (query: Query) => Promise<D>, last: Last<D, T>): Promise<T> =>
+        lent(tenantId, (client) =>
+          runTransaction(client, patience, `begin; ${setTenant(tenantId)}`, work, last),
+        ).finally(() => revisions.move(tenantId))
       const door: TenantDatabase = {
         tenantId,
         cursorKey,
@@ -222,14 +196,14 @@ export const openDatabase = (
         read,
         bodyOf: (named) => keyed.bodyOf(named),
         readSlowly: (statement) => searches.run(tenantId, () => outage.bridge(() => searched(tenantId, statement))),
-        writeJoined: (write) => joinedBy(write.text).write(tenantId, write),
-        transaction: (work) =>
-          lent(tenantId, (client) => runTransaction(client, patience, `begin; ${setTenant(tenantId)}`, work)).finally(
-            () => revisions.move(tenantId),
+        transaction: (work) => inTransaction(work, alone),
+        write: (decide) =>
+          inTransaction(decide, (query, statements) =>
+            Promise.all(statements.map((statement) => query<Row>(statement))),
           ),
         connection: { connectionString, role },
         whenStored: (act) => act(door),
-        inGroups: (resource, item, work) => groups.run(`${tenantId} ${resource}`, item, work),
+        inBatches: (list, item, work) => queue.run(`${tenantId} ${list}`, item, work),
         inBulk: (work) => inBulk(options, role, tenantId, work).finally(() => revisions.move(tenantId)),
       }
       return door
@@ -241,9 +215,7 @@ export const openDatabase = (
         most: connections.writing,
         open: writing.totalCount,
         running: writing.totalCount - writing.idleCount,
-        waiting:
-          writing.waitingCount +
-          [writes, groups, ...joined.values()].reduce((sum, waiting) => sum + waiting.waiting(), 0),
+        waiting: writing.waitingCount + writes.waiting() + queue.waiting(),
       },
     }),
     ping: async () => {
@@ -289,13 +261,6 @@ const readAs = <R>(
   statement: Statement,
 ): Promise<R[]> => answered(client, readAsTenant<R>(client, tenantId, statement), silenceMilliseconds)
 
-const writeAs = <R>(
-  client: pg.ClientBase,
-  { silenceMilliseconds }: Patience,
-  tenantId: string,
-  statement: Statement,
-): Promise<R[]> => answered(client, writeAsTenant<R>(client, tenantId, statement), silenceMilliseconds)
-
 const runStatement = async <R>(client: pg.PoolClient, ask: () => Promise<R[]>): Promise<R[]> => {
   try {
     const rows = await ask()
@@ -307,41 +272,50 @@ const runStatement = async <R>(client: pg.PoolClient, ask: () => Promise<R[]>): 
   }
 }
 
-const runTransaction = async <T>(
+/** What is sent together with the commit, once the work is done. */
+type Last<D, T> = (query: Query, done: D) => T | Promise<T>
+const alone = <T>(_query: Query, done: T): T => done
+
+const runTransaction = async <D, T>(
   client: pg.PoolClient,
   patience: Patience,
   opening: string,
-  work: (query: Query, last: Query) => Promise<T>,
+  work: (query: Query) => Promise<D>,
+  last: Last<D, T>,
 ): Promise<T> => {
   const { silenceMilliseconds } = patience
   const query = queryOn(client, patience)
-  let commit: Promise<pg.QueryResult> | undefined
-  const sendCommit = () => {
-    commit ??= answered(client, client.query('commit'), silenceMilliseconds)
-    return commit
-  }
-  const last: Query = async (statement) => {
-    const [rows] = await Promise.all([query<never>(statement), sendCommit()])
-    return rows
-  }
+  let isCommitting = false
   try {
     gather(client)
     const opened = client.query(opening)
-    const [result] = await Promise.all([work(query, last), opened])
-    const committed = await sendCommit()
+    // It fails with what follows it.
+    opened.catch(() => {})
+    const done = await work(query)
+    gather(client)
+    const result = last(query, done)
+    isCommitting = true
+    const [answer, committed] = await Promise.all([
+      result,
+      answered(client, client.query('commit'), silenceMilliseconds),
+      opened,
+    ])
     // PostgreSQL answers the commit of a failed transaction with ROLLBACK, and without an error.
     if (committed.command !== 'COMMIT') throw new Error('the transaction was rolled back')
     client.release()
-    return result
+    return answer
   } catch (error) {
     const usable = await answered(client, client.query('rollback'), silenceMilliseconds).then(
       () => !isConnectionLost(error),
       () => false,
     )
     client.release(!usable)
-    throw commit ? afterCommit(error) : error
+    throw isCommitting ? afterCommit(error) : error
   }
 }
+
+/** The plan of a statement is kept while tables grow, so it must not read the whole of one that is small now. */
+const goByIndexes = (client: pg.ClientBase): Promise<unknown> => client.query('set enable_seqscan = off')
 
 /** Who has sent a commit and lost the connection does not know what became of it. */
 const afterCommit = (error: unknown): unknown =>

@@ -15,20 +15,10 @@ grant select, insert, update, delete on
   to masthead_service;
 grant select (tenant_id, resource, position, class), insert, update, delete on search_texts to masthead_service;
 grant select, insert, update, delete on legacy_systems, legacy_deliveries to masthead_service;
--- Entries of the audit log are added by functions alone. Row-level security says what may be deleted.
+-- Entries of the audit log can be added, but not changed. Row-level security says what may be deleted.
 grant execute on function append_to_audit, chain_audit to masthead_service;
--- It belongs to the owner of the tables, whoever ran the migration: so that the owner may call it, and because whatever that owner
--- hangs on a table runs under its rights.
-do $$
-begin
-  if (select rolsuper from pg_roles where rolname = current_user) then
-    execute format('alter function create_contacts owner to %I', (
-      select pg_get_userbyid(relowner) from pg_class where oid = 'contacts'::regclass));
-  end if;
-end $$;
-grant execute on function create_contacts to masthead_service;
-grant select, delete on audit_keys, audit_entries, audit_links to masthead_service;
-grant select, delete on audit_waiting to masthead_service;
+grant select, insert, delete on audit_keys, audit_entries, audit_waiting to masthead_service;
+grant select, delete on audit_links to masthead_service;
 
 -- Jobs name a tenant and nothing else of it, and a worker takes those of all tenants.
 grant usage on schema graphile_worker, masthead_silence to masthead_service;

@@ -48,6 +48,16 @@ export const migrate = async (connectionString: string, options: MigrateOptions 
 export const knownMigrations = async (): Promise<string[]> =>
   (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort()
 
+export type AppliedMigration = { version: number; name: string }
+
+/** The migrations were rewritten once, before the first release, so a database has former ones or those of this program. */
+export const hasFormerSchema = (applied: readonly AppliedMigration[], files: readonly string[]): boolean =>
+  applied.some(({ version, name }) => version <= files.length && name !== files[version - 1])
+
+export const formerSchemaRemedy =
+  'export each tenant with that program (`masthead export`) and import the files with this one (`masthead import`) into a new ' +
+  'database or data folder; users, tokens and the audit log are not carried over'
+
 const refuseOldServer = async (client: pg.Client): Promise<void> => {
   const { rows } = await client.query<{ server_version_num: string }>('show server_version_num')
   const major = Math.trunc(Number(rows[0]?.server_version_num) / 10_000)
@@ -73,10 +83,9 @@ const jobsVersion = async (client: pg.Client): Promise<number> => {
 }
 
 const applyMissing = async (client: pg.Client, files: string[]): Promise<string[]> => {
-  const { rows } = await client.query<{ version: number }>(
-    'select coalesce(max(version), 0) as version from migrations',
-  )
-  const current = rows[0]?.version ?? 0
+  const { rows } = await client.query<AppliedMigration>('select version, name from migrations order by version')
+  if (hasFormerSchema(rows, files)) throw new Error(`an earlier Masthead made this database: ${formerSchemaRemedy}`)
+  const current = rows.at(-1)?.version ?? 0
   if (current > files.length) {
     throw new Error(
       `the database has schema version ${current}, this program knows ${files.length}: run the newer program that made it`,

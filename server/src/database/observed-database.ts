@@ -14,7 +14,7 @@ export const observedDatabase = (database: Database, observe: Observe): Database
   const observedTransaction =
     (begin: Database['transaction']): Database['transaction'] =>
     (work) =>
-      observe(null, () => begin((query, last) => work(observed(query), observed(last))))
+      observe(null, () => begin((query) => work(observed(query))))
   return {
     ...database,
     query: observed(database.query),
@@ -27,8 +27,8 @@ export const observedDatabase = (database: Database, observe: Observe): Database
         read: observed(tenant.read),
         bodyOf: (named) => observe(named.text, () => tenant.bodyOf(named)),
         readSlowly: observed(tenant.readSlowly),
-        writeJoined: (write) => observe(write.text, () => tenant.writeJoined(write)),
         transaction: observedTransaction(tenant.transaction),
+        write: (decide) => observe(null, () => tenant.write((query) => decide(observed(query)))),
       }
     }),
   }

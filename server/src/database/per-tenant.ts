@@ -1,14 +1,7 @@
-const mostRemembered = 1_000
+import { LRUCache } from 'lru-cache'
 
 /** What is made of a tenant's id alone is made once, not for each request. */
-export const perTenant = <T>(make: (tenantId: string) => T): ((tenantId: string) => T) => {
-  const made = new Map<string, T>()
-  return (tenantId) => {
-    const known = made.get(tenantId)
-    if (known !== undefined) return known
-    if (made.size >= mostRemembered) made.clear()
-    const one = make(tenantId)
-    made.set(tenantId, one)
-    return one
-  }
+export const perTenant = <T extends object>(make: (tenantId: string) => T): ((tenantId: string) => T) => {
+  const made = new LRUCache<string, T>({ max: 1_000, memoMethod: make })
+  return (tenantId) => made.memo(tenantId)
 }

@@ -15,7 +15,6 @@ const newMemory = (): SharedArrayBuffer => new SharedArrayBuffer((firstSlot + sl
 export class Revisions {
   readonly memory: SharedArrayBuffer
   readonly #words: Int32Array
-  readonly #places = new Map<string, number>()
 
   constructor(memory = newMemory()) {
     this.memory = memory
@@ -23,11 +22,11 @@ export class Revisions {
   }
 
   of(scope: string): number {
-    return Atomics.load(this.#words, this.#place(scope))
+    return Atomics.load(this.#words, placeOf(scope))
   }
 
   move(scope: string): void {
-    Atomics.add(this.#words, this.#place(scope), 1)
+    Atomics.add(this.#words, placeOf(scope), 1)
   }
 
   moveAll(): void {
@@ -46,17 +45,12 @@ export class Revisions {
       Atomics.load(this.#words, 1) === 1 && ((clock() - Atomics.load(this.#words, 0)) & longest) < knownForMilliseconds
     )
   }
+}
 
-  #place(scope: string): number {
-    const known = this.#places.get(scope)
-    if (known !== undefined) return known
-    let hash = 0x811c9dc5
-    for (let index = 0; index < scope.length; index++) hash = Math.imul(hash ^ scope.charCodeAt(index), 0x01000193)
-    const place = firstSlot + ((hash >>> 0) % slots)
-    if (this.#places.size > 100_000) this.#places.clear()
-    this.#places.set(scope, place)
-    return place
-  }
+const placeOf = (scope: string): number => {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < scope.length; index++) hash = Math.imul(hash ^ scope.charCodeAt(index), 0x01000193)
+  return firstSlot + ((hash >>> 0) % slots)
 }
 
 const longest = 0x7fffffff

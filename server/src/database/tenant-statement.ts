@@ -6,13 +6,11 @@ import { gather, prepared, type Row, type Statement } from './connection.ts'
 
 /** They set the tenant until the transaction ends, and answer no row. */
 const text = `select where set_config('masthead.tenant', $1, true) is null`
-const beginWrite = { name: 'masthead-write', text }
 const beginRead = { name: 'masthead-read', text }
 
 /** Once for each connection, before the first statement. Where it is read, nothing can be written from then on. */
 export const prepareReads = (client: pg.ClientBase): Promise<unknown> =>
   Promise.all([client.query('set default_transaction_read_only = on'), client.query({ ...beginRead, values: [''] })])
-export const prepareWrites = (client: pg.ClientBase): Promise<unknown> => client.query({ ...beginWrite, values: [''] })
 
 /** Columns with JSON that is sent as it is, or with something around it. */
 const asBytes: Readonly<Record<string, (bytes: Buffer) => Buffer>> = { body: copyOf, items: copyWithRoom }
@@ -32,8 +30,8 @@ const Query = class {} as unknown as new () => OpenQuery // by the next line it 
 Object.setPrototypeOf(Query.prototype, pg.Query.prototype)
 
 const executeAndSync = Buffer.concat([serialize.execute(), serialize.sync()])
-const beginningOf = (name: string, tenantId: string): Buffer =>
-  Buffer.concat([serialize.bind({ statement: name, values: [tenantId] }), serialize.execute()])
+const beginningFor = (tenantId: string): Buffer =>
+  Buffer.concat([serialize.bind({ statement: beginRead.name, values: [tenantId] }), serialize.execute()])
 
 /**
  * A statement in a transaction of its own that begins by setting the tenant. What is sent before one Sync is one
@@ -111,26 +109,15 @@ class TenantStatement extends Query {
   }
 }
 
-type AsTenant = <R>(client: pg.ClientBase, tenantId: string, statement: Statement) => Promise<R[]>
-
-const beginningWith =
-  (begin: { name: string }): AsTenant =>
-  <R>(client: pg.ClientBase, tenantId: string, statement: Statement): Promise<R[]> =>
-    new Promise((resolve, reject) => {
-      client.query(
-        new TenantStatement(beginningOf(begin.name, tenantId), prepared(statement), (error, rows) => {
-          if (error) reject(error)
-          // The caller names the row type of the statement it wrote.
-          else resolve(rows as R[])
-        }),
-      )
-    })
-
-const read = beginningWith(beginRead)
-
-export const readAsTenant: AsTenant = (client, tenantId, statement) => {
+export const readAsTenant = <R>(client: pg.ClientBase, tenantId: string, statement: Statement): Promise<R[]> => {
   gather(client)
-  return read(client, tenantId, statement)
+  return new Promise((resolve, reject) => {
+    client.query(
+      new TenantStatement(beginningFor(tenantId), prepared(statement), (error, rows) => {
+        if (error) reject(error)
+        // The caller names the row type of the statement it wrote.
+        else resolve(rows as R[])
+      }),
+    )
+  })
 }
-/** At once: nobody else's statement goes over the same connection. */
-export const writeAsTenant = beginningWith(beginWrite)

@@ -2,13 +2,20 @@ import type { Config } from '../config.ts'
 import { type Query, serviceRole } from '../database/connection.ts'
 import { connectionLimit, mostConnections } from '../database/connection-limit.ts'
 import type { Database } from '../database/database.ts'
-import { knownMigrations, oldestServer, serviceRoleRemedy } from '../database/migrate.ts'
+import {
+  formerSchemaRemedy,
+  hasFormerSchema,
+  knownMigrations,
+  oldestServer,
+  serviceRoleRemedy,
+} from '../database/migrate.ts'
 import { findSecret } from '../identity/installation-secret.ts'
 import { loadSigningKeys, longestUseDays } from '../identity/signing-keys.ts'
 import { listTenants } from '../identity/tenants.ts'
 import { openSigningSecret } from '../legacy/secret.ts'
 import { type Check, failure, ok, warning } from './finding.ts'
 import {
+  appliedMigrations,
   carelessSettings,
   databaseTime,
   extensionFacts,
@@ -18,7 +25,6 @@ import {
   openTables,
   type RoleFacts,
   roleFacts,
-  schemaVersion,
   serverFacts,
 } from './queries.ts'
 
@@ -100,7 +106,9 @@ const checkExtensions = async (query: Query) => {
 }
 
 const checkSchema = async (query: Query) => {
-  const [version, known] = [(await schemaVersion(query)) ?? 0, (await knownMigrations()).length]
+  const [applied, files] = [await appliedMigrations(query), await knownMigrations()]
+  const [version, known] = [applied.at(-1)?.version ?? 0, files.length]
+  if (hasFormerSchema(applied, files)) return failure('an earlier Masthead made this database', formerSchemaRemedy)
   if (version > known) {
     return failure(`version ${version}, and this program knows ${known}`, 'run the newer program that made it')
   }

@@ -1,4 +1,5 @@
 import type { Query } from '../database/connection.ts'
+import type { AppliedMigration } from '../database/migrate.ts'
 
 /** Each of these asks the database for facts and judges nothing. */
 const one = async <R>(query: Query, text: string, values: unknown[] = []): Promise<R> => {
@@ -61,11 +62,10 @@ export const extensionFacts = (query: Query, names: readonly string[]): Promise<
     values: [names],
   })
 
-/** Null where nothing was ever migrated. */
-export const schemaVersion = async (query: Query): Promise<number | null> => {
+/** In their order; none where nothing was ever migrated. */
+export const appliedMigrations = async (query: Query): Promise<AppliedMigration[]> => {
   const { exists } = await one<{ exists: boolean }>(query, `select to_regclass('migrations') is not null as exists`)
-  if (!exists) return null
-  return (await one<{ version: number }>(query, 'select coalesce(max(version), 0) as version from migrations')).version
+  return exists ? query({ text: 'select version, name from migrations order by version' }) : []
 }
 
 /**

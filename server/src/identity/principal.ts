@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { allows, type ManagementScope, type Role, type Scope } from '@masthead/contract'
+import { LRUCache } from 'lru-cache'
 import type { Database } from '../database/database.ts'
 import { identity } from '../database/revisions.ts'
 import { Problem } from '../problem.ts'
@@ -48,7 +49,7 @@ type TokenRow = {
 }
 
 const minute = 60_000
-const mostRemembered = 10_000
+const remembered = { max: 10_000 }
 
 /** A token that somebody held, and that will never be good again. */
 export class EndedToken extends Problem {
@@ -74,10 +75,10 @@ export const presented = (text: string): PresentedToken => ({ text, name: hash('
 export class Principals {
   readonly #database: Database
   readonly #delegated: Authenticator | null
-  readonly #remembered = new Map<string, Holder & { revision: number; foundAt: number }>()
+  readonly #remembered = new LRUCache<string, Holder & { revision: number; foundAt: number }>(remembered)
   /** Tokens that have ended, and until when that is remembered, by a clock that nobody sets. */
-  readonly #ended = new Map<string, { problem: EndedToken; until: number }>()
-  readonly #notedUses = new Map<string, number>()
+  readonly #ended = new LRUCache<string, { problem: EndedToken; until: number }>(remembered)
+  readonly #notedUses = new LRUCache<string, number>(remembered)
 
   constructor(database: Database, delegated: Authenticator | null) {
     this.#database = database
@@ -114,12 +115,11 @@ export class Principals {
     this.#ended.delete(name)
     try {
       const holder = await this.#find(text)
-      remember(this.#remembered, name, { ...holder, revision, foundAt })
+      this.#remembered.set(name, { ...holder, revision, foundAt })
       return holder.principal
     } catch (error) {
       if (error instanceof Problem && error.code === 'invalid_token') this.#remembered.delete(name)
-      if (error instanceof EndedToken)
-        remember(this.#ended, name, { problem: error, until: performance.now() + minute })
+      if (error instanceof EndedToken) this.#ended.set(name, { problem: error, until: performance.now() + minute })
       throw error
     }
   }
@@ -147,21 +147,12 @@ export class Principals {
     if (kind === 'delegated') return
     const now = Math.floor(Date.now() / minute) * minute
     if ((lastUsedAt?.getTime() ?? 0) >= now || this.#notedUses.get(tokenId) === now) return
-    if (this.#notedUses.size > mostRemembered) this.#notedUses.clear()
     this.#notedUses.set(tokenId, now)
     // The answer does not wait for it, and a database that is gone shows elsewhere.
     this.#database
       .query({ text: noteUse, values: [tokenId, new Date(now)] })
       .catch(() => this.#notedUses.delete(tokenId))
   }
-}
-
-/** What was remembered first goes first: those who fill the memory do not empty it. */
-const remember = <T>(memory: Map<string, T>, name: string, what: T): void => {
-  const [first] = memory.keys()
-  if (first !== undefined && memory.size >= mostRemembered) memory.delete(first)
-  memory.delete(name)
-  memory.set(name, what)
 }
 
 const principalOf = (row: TokenRow): Principal => ({

@@ -1,17 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { errors, JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
+import { LRUCache } from 'lru-cache'
 import { Problem } from '../problem.ts'
 import { EndedToken } from './principal.ts'
 
 export type VerifiedJwt = { header: { typ?: string | undefined; alg: string }; claims: JWTPayload & { exp: number } }
 
-const mostRemembered = 10_000
-
 /** Signatures are checked once a token; what may have changed since is looked up elsewhere. */
 export class VerifiedJwts {
   readonly #key: JWTVerifyGetKey
   readonly #options: JWTVerifyOptions
-  readonly #remembered = new Map<string, VerifiedJwt>()
+  readonly #remembered = new LRUCache<string, VerifiedJwt>({ max: 10_000 })
 
   constructor(key: JWTVerifyGetKey, options: JWTVerifyOptions) {
     this.#key = key
@@ -22,9 +21,7 @@ export class VerifiedJwts {
     const name = createHash('sha256').update(token).digest('base64')
     const known = this.#remembered.get(name)
     if (known && known.claims.exp * 1_000 > Date.now()) return known
-    this.#remembered.delete(name)
     const verified = await this.#check(token)
-    if (this.#remembered.size >= mostRemembered) this.#remembered.clear()
     this.#remembered.set(name, verified)
     return verified
   }

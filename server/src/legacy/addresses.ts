@@ -1,35 +1,17 @@
 import { type LookupAddress, lookup as lookUp } from 'node:dns'
-import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { isIP, type LookupFunction } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import { Refusal } from '../refusal.ts'
 
-/** Addresses of IPv4 that are not of the public internet: the registries of special purposes (RFC 6890) and multicast. */
-const specialIpv4 = new BlockList()
-for (const network of [
-  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
-  ...['192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
-  ...['224.0.0.0/4', '240.0.0.0/4'],
-]) {
-  const [address = '', prefix] = network.split('/')
-  specialIpv4.addSubnet(address, Number(prefix), 'ipv4')
-}
+/** Nothing else of IPv6 is given to the public (RFC 4291 §2.4); the library also calls reserved addresses `unicast`. */
+const globalIpv6 = ipaddr.IPv6.parseCIDR('2000::/3')
 
-/**
- * IPv6 is the other way round: only global unicast is public. That leaves out loopback, link-local, unique local,
- * multicast, and the mapped and NAT64 forms under which an address of IPv4 could come again.
- */
-const globalIpv6 = new BlockList()
-globalIpv6.addSubnet('2000::', 3, 'ipv6')
-/** Protocol assignments (Teredo among them), documentation, and 6to4, which holds an address of IPv4. */
-const specialIpv6 = new BlockList()
-specialIpv6.addSubnet('2001::', 23, 'ipv6')
-specialIpv6.addSubnet('2001:db8::', 32, 'ipv6')
-specialIpv6.addSubnet('2002::', 16, 'ipv6')
-specialIpv6.addSubnet('3fff::', 20, 'ipv6')
-
+/** Whether none of the registries of special purposes (RFC 6890) has it, and it holds no address of IPv4. */
 export const isPublicAddress = (address: string): boolean => {
   const [bare = ''] = address.split('%')
-  if (isIP(bare) === 4) return !specialIpv4.check(bare, 'ipv4')
-  return isIP(bare) === 6 && globalIpv6.check(bare, 'ipv6') && !specialIpv6.check(bare, 'ipv6')
+  if (isIP(bare) === 0) return false
+  const parsed = ipaddr.parse(bare)
+  return parsed.range() === 'unicast' && (parsed instanceof ipaddr.IPv4 || parsed.match(globalIpv6))
 }
 
 /** A host that has no public address. */

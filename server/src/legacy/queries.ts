@@ -8,22 +8,6 @@ import { shownUrl } from './addresses.ts'
 export const isAttached = async (query: Query): Promise<boolean> =>
   (await query({ text: 'select 1 from legacy_systems for key share' })).length > 0
 
-export type NewDelivery = { id: string; resource: string; record_id: string; type: string; body: string }
-
-export const addDeliveries = async (query: Query, deliveries: readonly NewDelivery[]): Promise<void> => {
-  await query({
-    text: `
-      with added as (
-        insert into legacy_deliveries (id, resource, record_id, type, body)
-        select id, resource, record_id, type, body
-        from json_to_recordset($1::json) as given (id text, resource text, record_id uuid, type text, body text)
-      )
-      -- The job of a resource whose head this transaction has locked: nobody else waits for it.
-      select wake_legacy_worker($2, now())`,
-    values: [JSON.stringify(deliveries), deliveries[0]?.resource],
-  })
-}
-
 export type LegacySystem = { url: string; attachedAt: Date }
 
 /** Attaching again replaces address and secret, keeps what waits, and tries the new address at once. */

@@ -8,7 +8,7 @@ import { until } from '../../test/masthead-process.ts'
 import { authorize, Browser, newApplication, newPerson } from '../../test/oauth-browser.ts'
 import { sampleAccount, sampleInvoice, samplePublication, sampleSubscription } from '../../test/sample-records.ts'
 import { type CallOptions, startService } from '../../test/service.ts'
-import type { Fields } from '../records/write.ts'
+import type { Fields } from '../records/stored-record.ts'
 
 const service = await startService()
 const { origin } = service

@@ -1,13 +1,21 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto'
-import { type ResourceName, resources } from '@masthead/contract'
+import {
+  type Field,
+  identifiersOf,
+  type Kind,
+  type ResourceName,
+  resourceNames,
+  resources,
+  storedFieldsOf,
+} from '@masthead/contract'
 import type { Query } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
 import { listMembers } from '../identity/members.ts'
 import { createTenant, eraseTenant, listTenants, type Tenant } from '../identity/tenants.ts'
 import { newId } from '../records/identifiers.ts'
+import type { Fields } from '../records/stored-record.ts'
 import { tables } from '../records/tables.ts'
-import { type Fields, insertRecords } from '../records/write.ts'
-import { type Column, transferColumns, transferOrder } from '../transfer/columns.ts'
+import { insertRecords } from '../records/write.ts'
 import { deleteUsers } from './queries.ts'
 
 /** A tenant that exists for the time of a probe, full of texts that nobody else has. */
@@ -34,7 +42,7 @@ export const newTwins = (): Twins =>
 
 /** In the order in which records can be added. */
 const byResource = <T>(make: (resource: ResourceName) => T): Record<ResourceName, T> =>
-  Object.fromEntries(transferOrder.map((resource) => [resource, make(resource)])) as Record<ResourceName, T> // of every resource
+  Object.fromEntries(resourceNames.map((resource) => [resource, make(resource)])) as Record<ResourceName, T> // of every resource
 
 export const canaryDomain = 'canary.invalid'
 const canaryName = 'Canary of masthead probe'
@@ -57,13 +65,13 @@ export const makeCanary = async (database: Database, twins: Twins, count: number
   }
   await database.forTenant(id).transaction(async (query) => {
     await createTenant(query, { id, slug: slugOf(id), name: canaryName, defaultAssignee: `${mark}-0` })
-    for (const resource of transferOrder) {
+    for (const resource of resourceNames) {
       const kinds = [...Array.from({ length: count }, () => null), ...leftOutFields(resource)]
       records[resource] = kinds.map((leftOut) => add(resource, leftOut))
       await insertRecords(query, resource, [twin(resource), ...records[resource]])
     }
   })
-  const ids = transferOrder.flatMap((resource) => (records[resource] ?? []).map((record) => String(record.id)))
+  const ids = resourceNames.flatMap((resource) => (records[resource] ?? []).map((record) => String(record.id)))
   return { id, mark, records: byResource((resource) => records[resource] ?? []), ids: new Set([id, ...ids]) }
 }
 
@@ -85,23 +93,24 @@ const recordOf = (
   referred: (resource: ResourceName) => Names,
 ): Fields => {
   const isFlag = new Set(leftOutFields(resource))
-  const fieldOf = (column: Column): unknown => {
-    const { field, refersTo, kind } = column
-    if (field === 'id') return id
-    if (column.isIdentifier) return businessIdentifier
+  const sampleOf = ({ name, reference, kind, isIdentifier }: Field): unknown => {
+    if (name === 'id') return id
+    if (isIdentifier) return businessIdentifier
     // Nothing is renewed here: the first record would have nothing to refer to.
-    if (refersTo === resource) return null
-    if (refersTo) return referred(refersTo)[refersTo === 'accounts' ? 'businessIdentifier' : 'id']
-    if (isFlag.has(field) && field !== leftOut) return kind === 'boolean' ? false : null
+    if (reference === resource) return null
+    if (reference) {
+      return referred(reference)[identifiersOf(reference).canonical.isIdentifier ? 'businessIdentifier' : 'id']
+    }
+    if (isFlag.has(name) && name !== leftOut) return kind === 'boolean' ? false : null
     return kind === 'text' ? text() : samples[kind]
   }
-  return Object.fromEntries(transferColumns[resource].map((column) => [column.field, fieldOf(column)]))
+  return Object.fromEntries(storedFieldsOf(resource).map((field) => [field.name, sampleOf(field)]))
 }
 
 const samples = {
   ...{ uuid: null, date: '2026-01-02', timestamp: '2026-01-02T03:04:05.678Z' },
   ...{ money: '1290.00', integer: '3', number: 1, boolean: true },
-} as const satisfies Record<Exclude<Column['kind'], 'text'>, unknown>
+} as const satisfies Record<Exclude<Kind, 'text'>, unknown>
 
 export const newCanaryEmail = (): string => `canary-${randomBytes(8).toString('hex')}@${canaryDomain}`
 

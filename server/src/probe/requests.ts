@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type ResourceName, resources } from '@masthead/contract'
+import { type NamedOperation, operations, type ResourceName, resources, traitsOf } from '@masthead/contract'
 import { newId } from '../records/identifiers.ts'
 import { type Canary, namesOf, type Twins } from './canaries.ts'
 import type { LiveOperation, LiveParameter, LiveSchema } from './live-document.ts'
@@ -21,7 +21,7 @@ export type Told = { tag: string | null; cursor: string | null; key: string | nu
 /** Where a request names something. */
 type Place = { in: 'path' | 'query' | 'body'; name: string; theirs: (other: Canary) => string[] }
 
-/** How to call an operation, as far as the document and the names in it tell. */
+/** How to call an operation, as far as its document and the contract of this program tell. */
 export type Plan = {
   operation: LiveOperation
   /** Names the twins, so that it is the same for both canaries and succeeds for each. */
@@ -36,8 +36,6 @@ export type Plan = {
 }
 
 const knownHeaders: readonly string[] = ['If-None-Match', 'If-Match', 'Idempotency-Key']
-/** Names of people in a tenant's former system: texts, which name nothing that is kept here. */
-const namesOfNothing = new Set(['userId'])
 
 export const planOf = (operation: LiveOperation, twins: Twins, word: string): Plan => {
   const parametersIn = (where: string) => operation.parameters.filter((parameter) => parameter.in === where)
@@ -46,15 +44,17 @@ export const planOf = (operation: LiveOperation, twins: Twins, word: string): Pl
     .filter((parameter) => !isKnown(parameter, operation))
     .map(({ name, in: where }) => `the ${where} parameter ${name}`)
 
+  const known = operations.find(({ name }) => name === operation.name)
   const path: Record<string, string> = {}
   const places: Place[] = []
   const refer = (where: 'path' | 'body', name: string, resource: ResourceName) =>
     places.push({ in: where, name, theirs: (other) => identifiersIn(other, resource) })
   for (const [, name = ''] of operation.path.matchAll(/\{(\w+)\}/g)) {
-    const resource = referredBy(name)
-    if (resource) path[name] = twins[resource].id
-    if (resource) refer('path', name, resource)
-    else unknown.push(`the path parameter ${name}`)
+    if (known) {
+      const resource = known.resource.name as ResourceName // an operation of the contract belongs to one
+      path[name] = twins[resource].id
+      refer('path', name, resource)
+    } else unknown.push(`the path parameter ${name}`)
   }
   for (const parameter of inQuery) {
     const theirs = valuesOf(parameter, operation)
@@ -62,9 +62,11 @@ export const planOf = (operation: LiveOperation, twins: Twins, word: string): Pl
   }
   const body: Record<string, unknown> = {}
   for (const [name, schema] of Object.entries(operation.body ?? {})) {
-    const resource = referredBy(name)
+    const resource = referenceIn(known?.operation.body, name)
     if (resource) refer('body', name, resource)
-    body[name] = resource ? (twins[resource].businessIdentifier ?? twins[resource].id) : sampleOf(name, schema, word)
+    const isKnown = Object.hasOwn(known?.operation.body?.properties ?? {}, name)
+    const sample = isKnown ? sampleOf(schema, word) : undefined
+    body[name] = resource ? (twins[resource].businessIdentifier ?? twins[resource].id) : sample
     if (body[name] === undefined) unknown.push(`the property ${name} of the body`)
   }
 
@@ -90,14 +92,10 @@ const isKnown = (parameter: LiveParameter, operation: LiveOperation): boolean =>
   return isPaging || schema.type === 'boolean' || valuesOf(parameter, operation) !== null
 }
 
-/** `accountId`, `primaryPublicationId`: the name ends in that of a resource. */
-const referredBy = (name: string): ResourceName | null => {
-  if (!name.endsWith('Id')) return null
-  const referring = name.slice(0, -2).toLowerCase()
-  for (const { name: resource, singular } of Object.values(resources)) {
-    if (referring.endsWith(singular)) return resource
-  }
-  return null
+/** The resource whose record a property or parameter names. */
+const referenceIn = (schema: NamedOperation['operation']['body'], name: string): ResourceName | null => {
+  const property = schema?.properties[name]
+  return property ? ((traitsOf(property).reference ?? null) as ResourceName | null) : null // a test holds it to the names
 }
 
 const identifiersIn = ({ records }: Canary, resource: ResourceName): string[] =>
@@ -109,7 +107,8 @@ const identifiersIn = ({ records }: Canary, resource: ResourceName): string[] =>
 /** What a text in the query can be that finds something of the other tenant's. */
 const valuesOf = ({ name, schema }: LiveParameter, operation: LiveOperation): Place['theirs'] | null => {
   if (schema.type !== 'string') return null
-  const referred = referredBy(name)
+  const known = operations.find((one) => one.name === operation.name)
+  const referred = referenceIn(known?.operation.query, name)
   if (referred) return (other) => identifiersIn(other, referred).slice(0, 2)
   if (name === 'search') return ({ mark }) => [mark, `${mark}-1`]
   const resource = Object.values(resources).find((one) => operation.path === `/${one.name}`)
@@ -118,11 +117,11 @@ const valuesOf = ({ name, schema }: LiveParameter, operation: LiveOperation): Pl
 }
 
 /** Undefined for what the probe does not know. */
-const sampleOf = (name: string, { type, format, enum: choices, maxLength }: LiveSchema, word: string): unknown => {
+const sampleOf = ({ type, format, enum: choices, maxLength }: LiveSchema, word: string): unknown => {
   const types = [type].flat()
   if (choices) return choices[0]
   if (types.includes('boolean')) return false
-  if (!types.includes('string') || (name.endsWith('Id') && !namesOfNothing.has(name))) return undefined
+  if (!types.includes('string')) return undefined
   if (format === 'date') return '2030-01-02'
   // It deletes a record when it is no null.
   if (format === 'date-time') return types.includes('null') ? null : undefined

@@ -1,3 +1,4 @@
+import { fieldOf, identifiersOf } from '@masthead/contract'
 import type { TenantDatabase } from '../database/database.ts'
 import { Problem } from '../problem.ts'
 import { foldedStatus, foldedWords } from './folding.ts'
@@ -23,22 +24,29 @@ export const readFilters = async (tenant: TenantDatabase, table: Table, query: L
   for (const { field } of table.filterColumns) {
     const given = query[field]
     if (given === undefined) continue
-    const value = await canonical(tenant, field, String(given))
+    const value = await canonical(tenant, table, field, String(given))
     if (value === null) return null
     values.set(field, value)
   }
-  const account = query.accountId === undefined ? null : await canonical(tenant, 'accountId', String(query.accountId))
-  if (query.accountId !== undefined && account === null) return null
+  const { accountId } = query
+  const account = accountId === undefined ? null : await canonical(tenant, table, 'accountId', String(accountId))
+  if (accountId !== undefined && account === null) return null
   return { classes: classesOf(table, query), values, account, words }
 }
 
 /** Only an identifier in the other form costs a look-up. */
-const canonical = async (tenant: TenantDatabase, field: string, given: string): Promise<string | null> => {
-  if (field === 'status') return foldedStatus(given)
-  if (field === 'accountId') return isUuid(given) ? findReference(tenant.read, 'accounts', given) : given
-  if (field === 'publicationId')
-    return isUuid(given) ? given.toLowerCase() : findReference(tenant.read, 'publications', given)
-  return given
+const canonical = async (
+  tenant: TenantDatabase,
+  table: Table,
+  field: string,
+  given: string,
+): Promise<string | null> => {
+  const { keyColumn, reference } = fieldOf(table.name, field)
+  if (keyColumn) return foldedStatus(given)
+  if (!reference) return given
+  const isById = identifiersOf(reference).canonical.kind === 'uuid'
+  if (isUuid(given) !== isById) return findReference(tenant.read, reference, given)
+  return isById ? given.toLowerCase() : given
 }
 
 const classesOf = (table: Table, query: ListQuery): number[] => {

@@ -1,10 +1,10 @@
-import { type Resource, type ResourceName, resources } from '@masthead/contract'
+import { fieldOf, identifiersOf, type Resource, type ResourceName, resources } from '@masthead/contract'
+import { V7Generator } from 'uuidv7'
 import type { Query } from '../database/connection.ts'
 import type { TenantDatabase } from '../database/database.ts'
 import type { KeyedStatement } from '../database/keyed-reads.ts'
 import { invalidProperty, Problem } from '../problem.ts'
-import { randomHex } from '../random-hex.ts'
-import { columnOf } from './tables.ts'
+import { type Fields, hiddenOf, type StoredRecord } from './stored-record.ts'
 
 const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
@@ -20,7 +20,7 @@ const namedBy = (resource: ResourceName, given: string): Name | null => {
   const { businessIdentifier }: Resource = resources[resource]
   if (isUuid(given)) return { column: 'id', type: 'uuid' }
   if (!businessIdentifier || !isStorable(given)) return null
-  return { column: columnOf(businessIdentifier), type: 'text' }
+  return { column: fieldOf(resource, businessIdentifier).column, type: 'text' }
 }
 
 /** The record that the caller named in the path, by either identifier, to be sent as it is. */
@@ -35,13 +35,21 @@ export const readRecord = async (
   throw notFound(resource, given)
 }
 
-/** The same within a transaction. */
-export const getRecord = async (query: Query, resource: ResourceName, given: string): Promise<{ body: string }> => {
+/** The same within a transaction, with all that is stored of it. */
+export const getRecord = async (
+  query: Query,
+  resource: ResourceName,
+  given: string,
+): Promise<{ body: string; record: StoredRecord }> => {
   const by = namedBy(resource, given)
   const [row] = by
-    ? await query<{ body: string }>({ text: `select body from ${resource} where ${equals(by)}`, values: [given] })
+    ? await query<{ body: string; hidden: Fields }>({
+        text: `select body, ${hiddenOf(resource)} as hidden from ${resource} as record
+          where tenant_id = current_tenant() and ${equals(by)}`,
+        values: [given],
+      })
     : []
-  if (row) return row
+  if (row) return { body: row.body, record: { ...JSON.parse(row.body), ...row.hidden } }
   throw notFound(resource, given)
 }
 
@@ -59,50 +67,44 @@ const equals = ({ column, type }: Name): string => `${column} = $1::${type}`
 const notFound = (resource: ResourceName, given: string): Problem =>
   new Problem('not_found', `There is no ${describe(resource, given)} in this tenant.`)
 
-/** The form in which other records refer to an account or a publication, by whichever identifier the caller named it. */
-export const findReference = async (
-  query: Query,
-  resource: 'accounts' | 'publications',
-  given: string,
-): Promise<string | null> => {
+/** The form in which other records refer to a record, by whichever identifier the caller named it. */
+export const findReference = async (query: Query, resource: ResourceName, given: string): Promise<string | null> => {
   const by = namedBy(resource, given)
   if (!by) return null
-  const canonical = resource === 'accounts' ? 'account_id' : 'id'
+  const { column } = identifiersOf(resource).canonical
   const [row] = await query<{ canonical: string }>({
-    text: `select ${canonical} as canonical from ${resource} where ${equals(by)}`,
+    text: `select ${column} as canonical from ${resource} where ${equals(by)}`,
     values: [given],
   })
   return row?.canonical ?? null
 }
 
-/** The same for a property of a body, which must name one that exists. */
+/**
+ * The same for a property of a body, which must name one that exists. What is in this form already is not looked up: the foreign
+ * key of the record that refers to it does that.
+ */
 export const requireReference = async (
   query: Query,
-  resource: 'accounts' | 'publications',
+  resource: ResourceName,
   given: string,
   property: string,
 ): Promise<string> => {
+  const isCanonical = isUuid(given) === (identifiersOf(resource).canonical.kind === 'uuid')
+  if (isCanonical && isStorable(given)) return isUuid(given) ? given.toLowerCase() : given
   const canonical = await findReference(query, resource, given)
   if (canonical !== null) return canonical
-  throw invalidProperty(property, 'not_found', `There is no ${describe(resource, given)} in this tenant.`)
+  throw missingReference(resource, given, property)
 }
+
+export const missingReference = (resource: ResourceName, given: string, property: string): Problem =>
+  invalidProperty(property, 'not_found', `There is no ${describe(resource, given)} in this tenant.`)
 
 const describe = (resource: ResourceName, given: string): string =>
   `${resources[resource].singular} "${given.slice(0, 100)}"`
 
-const state = { milliseconds: 0, counter: 0 }
+const generator = new V7Generator()
+// A clock that is set back by more than ten seconds would otherwise restart the generator, and ids would descend.
+generator.setRollbackAllowance(2 ** 48 - 1)
 
-/** UUIDv7 (RFC 9562): ids made by one process ascend, by a 12-bit counter within the millisecond. */
-export const newId = (): string => {
-  const now = Date.now()
-  if (now > state.milliseconds) Object.assign(state, { milliseconds: now, counter: 0 })
-  else if (++state.counter > 0xfff) Object.assign(state, { milliseconds: state.milliseconds + 1, counter: 0 })
-  return uuidv7(state.milliseconds, state.counter)
-}
-
-const uuidv7 = (milliseconds: number, counter: number): string => {
-  const time = milliseconds.toString(16).padStart(12, '0')
-  const middle = (0x7000 | counter).toString(16)
-  const variant = ((Number.parseInt(randomHex(4), 16) & 0x3fff) | 0x8000).toString(16)
-  return `${time.slice(0, 8)}-${time.slice(8)}-${middle}-${variant}-${randomHex(12)}`
-}
+/** UUIDv7 (RFC 9562). The ids that one process makes ascend. */
+export const newId = (): string => generator.generate().toString()

@@ -11,7 +11,7 @@ import {
 import { type CallAnswer, linksOf, startService, type TestTenant, walk } from '../../test/service.ts'
 import { assertTallies } from '../../test/tallies.ts'
 import { SeededRandom } from '../transfer/demo/seeded-random.ts'
-import type { Fields } from './write.ts'
+import type { Fields } from './stored-record.ts'
 
 type Body = Record<string, unknown>
 

@@ -2,7 +2,7 @@ import { mostCounted } from '@masthead/contract'
 import type { Statement } from '../database/connection.ts'
 import type { Filters } from './filters.ts'
 import { facetOf, type Table } from './tables.ts'
-import { tallyLevels } from './write.ts'
+import { tallyLevels } from './write-statement.ts'
 
 /** What a page statement answers: one row. `found` is more than asked for when there are further records. */
 export type Found = { total: number; found: number; items: Buffer | null; last: number | null }

@@ -1,13 +1,13 @@
-import { type Listing, type Resource, type ResourceName, resources } from '@masthead/contract'
+import { fieldOf, type Listing, type Resource, type ResourceName, resourceNames, resources } from '@masthead/contract'
 
-/** How a resource of the contract lies in the database. Everything here is derived from names. */
+/** How a resource of the contract lies in the database. */
 export type Table = {
   name: ResourceName
   listing: Listing
   /** The columns that equality filters compare, in the order of the contract. */
   filterColumns: readonly { field: string; column: string }[]
   /** SQL: the facets a row counts in, one for each combination of the filters. */
-  facets: string
+  facets: (row: string) => string
   /** Every visibility class, in the bits of `leftOutUnless`. */
   classCount: number
 }
@@ -25,30 +25,32 @@ export const columnOf = (field: string): string => {
   return column
 }
 
-/** Statuses are compared by their folded form, which the program keeps beside them. */
-const filterColumnOf = (field: string): string => (field === 'status' ? 'status_key' : columnOf(field))
-
-const describe = (resource: Resource, name: ResourceName): Table => {
-  const listing = resource.listing ?? { filters: [], leftOutUnless: {}, search: [] }
-  const filterColumns = listing.filters.map((field) => ({ field, column: filterColumnOf(field) }))
+const describe = (name: ResourceName): Table => {
+  const { listing = { filters: [], leftOutUnless: {}, search: [] } }: Resource = resources[name]
+  const filterColumns = listing.filters.map((field) => {
+    const { column, keyColumn } = fieldOf(name, field)
+    return { field, column: keyColumn ?? column }
+  })
   return {
     name,
     listing,
     filterColumns,
-    facets: facetsOf(name, filterColumns),
+    facets: facetsOf(filterColumns),
     classCount: 1 << Object.keys(listing.leftOutUnless).length,
   }
 }
 
-const facetsOf = (table: string, columns: Table['filterColumns']): string => {
-  const combinations: string[][] = [[]]
-  for (const { field, column } of columns) {
-    combinations.push(...combinations.map((set) => [...set, `'${field}=' || ${table}.${column}::text`]))
+const facetsOf =
+  (columns: Table['filterColumns']) =>
+  (row: string): string => {
+    const combinations: string[][] = [[]]
+    for (const { field, column } of columns) {
+      combinations.push(...combinations.map((set) => [...set, `'${field}=' || ${row}.${column}::text`]))
+    }
+    const sums = combinations.map((set) => (set.length === 0 ? `''` : set.join(` || '&' || `)))
+    // A null value makes its facets null: no filter asks for it.
+    return `array_remove(array[${sums.join(', ')}], null)`
   }
-  const sums = combinations.map((set) => (set.length === 0 ? `''` : set.join(` || '&' || `)))
-  // A null value makes its facets null: no filter asks for it.
-  return `array_remove(array[${sums.join(', ')}], null)`
-}
 
 /** The facet in which the rows with these filter values are counted; `values` holds only the filters that are used. */
 export const facetOf = (table: Table, values: ReadonlyMap<string, string>): string =>
@@ -57,6 +59,7 @@ export const facetOf = (table: Table, values: ReadonlyMap<string, string>): stri
     .map(({ field }) => `${field}=${values.get(field)}`)
     .join('&')
 
-export const tables = Object.fromEntries(
-  Object.entries(resources).map(([name, resource]) => [name, describe(resource, name as ResourceName)]),
-) as Record<ResourceName, Table> // Object.entries forgets the keys it was given
+export const tables = Object.fromEntries(resourceNames.map((name) => [name, describe(name)])) as Record<
+  ResourceName,
+  Table
+> // of every name

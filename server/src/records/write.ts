@@ -1,281 +1,103 @@
-import type { ResourceName } from '@masthead/contract'
+import { type ResourceName, storedFieldsOf } from '@masthead/contract'
+import pg from 'pg'
 import type { Author } from '../audit/author.ts'
-import { audit, auditValues, type Happening } from '../audit/queries.ts'
-import type { Query } from '../database/connection.ts'
+import type { Query, Statement } from '../database/connection.ts'
+import type { TenantDatabase } from '../database/database.ts'
+import { Problem } from '../problem.ts'
 import { fold, foldedStatus } from './folding.ts'
-import { columnOf, type Table, tables } from './tables.ts'
-
-/** A record by the names of its fields in the contract, or of columns that no answer shows. */
-export type Fields = Readonly<Record<string, unknown>>
-
-/** Tallies are kept in blocks of 2^level positions; the last level is one block, the total: see the migrations. */
-export const tallyLevels = [10, 16, 22, 62] as const
+import { missingReference } from './identifiers.ts'
+import type { Fields, StoredRecord } from './stored-record.ts'
+import { tables } from './tables.ts'
+import { type Operation, writeStatement } from './write-statement.ts'
 
 /** Who writes, and by which name the tenant's legacy system knows the user. */
 export type Writer = { author: Author; actingUser: string | null }
 
+/** A record before and after a write: a new one has no `before`, a removed one no `after`. All stored fields are in them. */
+export type Change = {
+  before: StoredRecord | null
+  after: StoredRecord | null
+  /** Null where the caller adds one audit entry for many changes. */
+  author: Author | null
+  /** Absent where the tenant's legacy system is not told; `userId` is absent where the record names its user itself. */
+  delivery?: { userId?: string | null }
+}
+
+export type Written = { id: string; body: string; position: number }
+
 /** Every write of a resource holds this lock until it commits; who takes several takes them in the order of the alphabet. */
 export const lockHead = (query: Query, resource: ResourceName): Promise<unknown> =>
   query({
-    text: `with head as (
-        insert into heads (resource) values ($1)
-        on conflict (tenant_id, resource) do update set last = heads.last returning resource
-      )
-      ${stamp}`,
+    text: `insert into heads (tenant_id, resource) values (current_tenant(), $1)
+      on conflict (tenant_id, resource) do update set last = heads.last`,
     values: [resource],
   })
 
-/** What caches go by. After the head, whose lock it shares. */
-const stamp = `
-  insert into stamps (tenant_id, resource, changed_in)
-  select current_tenant(), resource, pg_current_xact_id() from head
-  on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in`
-
-/** Adds a record at the end of the list and notes who did, in one statement; answers its body. */
-export const createRecord = async (
+/** Writes in a transaction that has locked the head of the resource, unless all records are new. */
+export const writeRecords = async (
   query: Query,
-  { author }: Writer,
   resource: ResourceName,
-  record: Fields & { id: string },
-): Promise<string> => {
-  const row = columnsOf(record)
-  const after = JSON.stringify(record)
-  const [added] = await query<{ body: string }>({
-    text: creation(tables[resource], Object.keys(row)),
-    values: [
-      ...auditValues(author, [{ action: 'created', resource, recordId: record.id, after }]),
-      searchText(resource, record),
-      ...Object.values(row),
-    ],
-  })
-  if (!added) throw new Error(`${resource} ${record.id} was not stored`)
-  return added.body
-}
+  changes: readonly Change[],
+): Promise<Written[]> =>
+  (await Promise.all(writeStatements(resource, changes).map((statement) => query<Written>(statement)))).flat()
 
-/** The same for several that several have given, all with the same fields; `last` ends the transaction. */
-export const createRecords = async (
-  query: Query,
-  last: Query,
-  resource: ResourceName,
-  created: readonly { writer: Writer; record: Fields & { id: string } }[],
-): Promise<string[]> => {
-  const [first, ...others] = created
-  if (!first) return []
-  if (others.length === 0) return [await createRecord(last, first.writer, resource, first.record)]
-  const happenings = created.map(({ writer: { author }, record }) => ({
-    ...{ action: 'created', resource, recordId: record.id, after: JSON.stringify(record), author },
-  }))
-  const records = created.map(({ record }) => record)
-  const [bodies] = await Promise.all([insertRecords(query, resource, records), audit(last, null, happenings)])
-  return bodies
-}
-
-/** What `insertion` does for many, for one: values that need not be unpacked and are counted once are worth a text of their own. */
-const creation = (table: Table, columns: readonly string[]): string => `
-  with head as (
-    insert into heads (resource, last) values ('${table.name}', 1)
-    on conflict (tenant_id, resource) do update set last = heads.last + 1
-    returning resource, last
-  ), stamped as (${stamp}), changed as (
-    insert into ${table.name} (position, ${columns.join(', ')})
-    select last, ${columns.map((_column, index) => `$${index + 4}`).join(', ')} from head
-    returning position, class, ${table.facets} as facets, body
-  ), texts as (
-    insert into search_texts (resource, position, class, text)
-    select '${table.name}', position, class, $3::text from changed where $3::text is not null
-  ), counted as (
-    insert into tallies (resource, facet, class, level, block, count)
-    select '${table.name}', facet, class, level, position >> level, 1
-    from changed, unnest(facets) as facet, unnest(array[${tallyLevels.join(', ')}]) as level
-    on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + 1
-  )
-  select body, append_to_audit(current_tenant(), $1, $2) from changed`
-
-/** What `create_contacts` of the migrations takes of one, in JSON. */
-export const joinedCreation = (tenantId: string, { author }: Writer, record: Fields): string =>
-  JSON.stringify({
-    ...{ ...columnsOf(record), tenant_id: tenantId, search_text: searchText('contacts', record) },
-    ...{ author, after: record },
-  })
-
-/** Adds records, all with the same fields, at the end of the list; answers their bodies in the same order. */
+/** Adds records that nobody is told of and no audit entry tells of, all at the end of the list; returns their bodies. */
 export const insertRecords = async (
   query: Query,
   resource: ResourceName,
   records: readonly Fields[],
 ): Promise<string[]> => {
-  const [first] = records
-  if (!first) return []
-  const table = tables[resource]
-  const rows = records.map(columnsOf)
-  const added = await query<{ body: string }>({
-    text: `${insertion(table, Object.keys(columnsOf(first)), givenAsJson(table, 'json_populate_recordset'))}
-      select body from changed order by position`,
-    values: [records.length, JSON.stringify(rows), records.map((record) => searchText(resource, record))],
+  const added = records.map((after) => ({ before: null, after: after as StoredRecord, author: null })) // new ones have an id
+  return (await writeRecords(query, resource, added)).map(({ body }) => body)
+}
+
+const writeStatements = (resource: ResourceName, changes: readonly Change[]): Statement[] =>
+  operations.flatMap((operation) => {
+    const rows = changes.filter((change) => operationOf(change) === operation)
+    if (rows.length === 0) return []
+    const values = [`[${rows.map((change, index) => rowOf(resource, change, index + 1)).join(',')}]`, rows.length]
+    return [{ text: writeStatement(resource, operation), values }]
   })
-  return added.map(({ body }) => body)
+
+const operations: readonly Operation[] = ['create', 'update', 'remove']
+
+const operationOf = ({ before, after }: Change): Operation => {
+  if (after === null) return 'remove'
+  return before === null ? 'create' : 'update'
 }
 
-const givenAsJson = (table: Table, reader: 'json_populate_record' | 'json_populate_recordset'): string => `
-  select given.*, ($3::text[])[given.ordinality] as search_text
-  from ${reader}(null::${table.name}, $2::json) with ordinality as given`
-
-/**
- * The beginning of a statement that adds rows at the end of the list, as many as its first parameter says; `changed`
- * holds them. `given` is a query of their columns, their `search_text` and their `ordinality`, which counts from 1.
- */
-export const insertion = (table: Table, columns: readonly string[], given: string): string => `
-  with given as (${given}), head as (
-    insert into heads (resource, last) values ('${table.name}', $1::bigint)
-    on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
-    returning resource, last - $1::bigint as before
-  ), stamped as (${stamp}), changed as (
-    insert into ${table.name} (position, ${columns.join(', ')})
-    select head.before + given.ordinality, ${columns.map((column) => `given.${column}`).join(', ')}
-    from head, given
-    order by given.ordinality
-    returning position, class, ${table.facets} as facets, 1 as change, body
-  ), texts as (
-    insert into search_texts (resource, position, class, text)
-    select '${table.name}', changed.position, changed.class, given.search_text
-    from head, changed, given
-    where changed.position = head.before + given.ordinality and given.search_text is not null
-  ), counted as (${count(table, 'changed')})`
-
-/**
- * Replaces fields of a record, all of which `before` holds, while its head is locked, and notes who did; answers its new
- * body. Every column is written, whatever changed: texts by the fields that changed would be too many to keep prepared.
- */
-export const updateRecord = async (
-  query: Query,
-  { author }: Writer,
-  resource: ResourceName,
-  before: Fields & { id: string },
-  changes: Fields,
-): Promise<string> => {
-  const changed = { ...before, ...changes }
-  // Whoever wrote it last, no import did.
-  const after = { ...changed, importId: null }
-  const [[body]] = await Promise.all([
-    update(query, resource, 'json_populate_record', columnsOf(after), [{ before, after }]),
-    audit(query, author, [happened(resource, { before, after: changed })]),
-  ])
-  if (body === undefined) throw new Error(`${resource} ${before.id} vanished under its lock`)
-  return body
+/** What a change does to a record, whatever else it changes. */
+const actionOf = ({ before, after }: Change): string => {
+  if (before === null) return 'created'
+  if (after === null) return 'removed'
+  if (before.deletedAt === null && typeof after.deletedAt === 'string') return 'deleted'
+  return typeof before.deletedAt === 'string' && after.deletedAt === null ? 'restored' : 'updated'
 }
 
-export type Change = { before: Fields; after: Fields & { id: string } }
-
-/** What an update does to a record, whatever else it changes. */
-export const actionOf = (before: Fields, changes: Fields): 'updated' | 'deleted' | 'restored' => {
-  if (before.deletedAt === null && typeof changes.deletedAt === 'string') return 'deleted'
-  return typeof before.deletedAt === 'string' && changes.deletedAt === null ? 'restored' : 'updated'
+/** The row of a write statement, in JSON. */
+const rowOf = (resource: ResourceName, change: Change, place: number): string => {
+  const { before, after, author, delivery } = change
+  const id = (after ?? before)?.id
+  const audit = author && { author, before, after }
+  const noted = { place, id, ...((author || delivery) && { action: actionOf(change) }), ...audit }
+  if (!after) return JSON.stringify(noted)
+  const row: Record<string, unknown> = { ...noted, import_id: after.importId }
+  for (const { name, column, keyColumn } of storedFieldsOf(resource)) {
+    const value = after[name]
+    row[column] = value
+    if (keyColumn && typeof value === 'string') row[keyColumn] = foldedStatus(value)
+  }
+  row.search_text = searchText(resource, after)
+  if (before) row.is_new_text = row.search_text !== searchText(resource, before)
+  if (delivery) {
+    row.is_delivered = true
+    if (delivery.userId !== undefined) row.delivered_user = JSON.stringify(delivery.userId)
+  }
+  return JSON.stringify(row)
 }
 
-export const happened = (resource: ResourceName, { before, after }: Change): Happening => ({
-  ...{ action: actionOf(before, after), resource, recordId: after.id },
-  ...{ before: JSON.stringify(before), after: JSON.stringify(after) },
-})
-
-/** The same for many records, all with the same fields. */
-export const updateRecords = async (
-  query: Query,
-  resource: ResourceName,
-  changes: readonly Change[],
-): Promise<number> => {
-  const rows = changes.map(({ after }) => columnsOf(after))
-  // It would be counted twice and written once.
-  if (new Set(changes.map(({ after }) => after.id)).size < changes.length) throw new Error('a record changes twice')
-  return (await update(query, resource, 'json_populate_recordset', rows, changes)).length
-}
-
-const update = async (
-  query: Query,
-  resource: ResourceName,
-  reader: 'json_populate_record' | 'json_populate_recordset',
-  rows: Fields | readonly Fields[],
-  changes: readonly Change[],
-): Promise<string[]> => {
-  const [first] = changes
-  if (!first) return []
-  const table = tables[resource]
-  const texts = changes.map(({ after }) => searchText(resource, after))
-  const updated = await query<{ body: string }>({
-    text: updateStatement(table, Object.keys(columnsOf(first.after)), reader),
-    values: [
-      changes.map(({ before }, index) => texts[index] !== searchText(resource, before)),
-      JSON.stringify(rows),
-      texts,
-    ],
-  })
-  return updated.map(({ body }) => body)
-}
-
-const updateStatement = (
-  table: Table,
-  columns: string[],
-  reader: 'json_populate_record' | 'json_populate_recordset',
-): string => `
-  with given as (${givenAsJson(table, reader)}), former as (
-    select ${table.name}.position, ${table.name}.class, ${table.facets} as facets, -1 as change
-    from given, ${table.name} where ${table.name}.id = given.id
-  ), latter as (
-    update ${table.name} set (${columns.join(', ')}) = row (${columns.map((column) => `given.${column}`).join(', ')})
-    from given
-    where ${table.name}.id = given.id
-    returning ${table.name}.position, ${table.name}.class, ${table.facets} as facets, 1 as change,
-      given.ordinality, given.search_text, ${table.name}.body
-  ), texts as (
-    update search_texts set class = latter.class, text = latter.search_text
-    from latter, former
-    -- Row-level security is not forced here, so it does not hold a role that owns the table.
-    where tenant_id = (select current_tenant()) and resource = '${table.name}' and search_texts.position = latter.position
-      and former.position = latter.position
-      and (($1::boolean[])[latter.ordinality] or former.class <> latter.class)
-  ), changed as (
-    select position, class, facets, change from former union all select position, class, facets, change from latter
-  ), counted as (${count(table, 'changed')})
-  select body from latter order by ordinality`
-
-/** Removes records for good while their head is locked; answers the ids of those that were there. */
-export const removeRecords = async (
-  query: Query,
-  resource: ResourceName,
-  ids: readonly string[],
-): Promise<{ id: string }[]> => {
-  const table = tables[resource]
-  return query<{ id: string }>({
-    text: `
-      with changed as (
-        delete from ${table.name} where id = any ($1::uuid[])
-        returning id, position, class, ${table.facets} as facets, -1 as change
-      ), texts as (
-        delete from search_texts using changed
-        where tenant_id = (select current_tenant()) and resource = '${table.name}' and search_texts.position = changed.position
-      ), counted as (${count(table, 'changed')})
-      select id from changed`,
-    values: [ids],
-  })
-}
-
-const count = (table: Table, changes: string): string => `
-    insert into tallies (resource, facet, class, level, block, count)
-    select '${table.name}', facet, class, level, position >> level, sum(change)
-    from ${changes}, unnest(facets) as facet, unnest(array[${tallyLevels.join(', ')}]) as level
-    group by facet, class, level, position >> level
-    having sum(change) <> 0
-    on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count`
-
-const columnsOf = (fields: Fields): Record<string, unknown> => {
-  const row: Record<string, unknown> = {}
-  for (const [field, value] of Object.entries(fields)) row[columnOf(field)] = value
-  if (typeof fields.status === 'string') row.status_key = foldedStatus(fields.status)
-  else if ('status' in fields) row.status_key = null
-  return row
-}
-
-/** The folded text in which search looks for a record; null for a resource that cannot be searched. */
-export const searchText = (resource: ResourceName, fields: Fields): string | null => {
+/** The normalised text that a search looks into; null for a resource that cannot be searched. */
+const searchText = (resource: ResourceName, fields: Fields): string | null => {
   const searched = tables[resource].listing.search
   if (searched.length === 0) return null
   return fold(
@@ -284,4 +106,93 @@ export const searchText = (resource: ResourceName, fields: Fields): string | nul
       .filter((value) => typeof value === 'string')
       .join(' '),
   )
+}
+
+/** What a call wants to write. It decides on what the database holds once the heads of `locks` are locked. */
+export type Write<T> = {
+  /** The heads that it needs to lock before it decides: none where it only adds records. */
+  locks: readonly ResourceName[]
+  decide: (query: Query) => Promise<Decision<T>>
+}
+
+/** The changes, and what the caller gets for the bodies of the written records, by their ids. */
+export type Decision<T> = {
+  changes: Partial<Record<ResourceName, Change[]>>
+  result: (bodies: ReadonlyMap<string, string>) => T
+}
+
+/** Writes of one list wait for each other anyway, on its head. Those that wait in this process share a transaction. */
+export const write = <T>(tenant: TenantDatabase, list: ResourceName, wanted: Write<T>): Promise<T> =>
+  tenant.inBatches(list, wanted, (batch: Write<T>[]) => writeBatch(tenant, batch))
+
+/** A write that is refused is refused by itself, and one that changes what another of the batch changes comes after it. */
+const writeBatch = async <T>(tenant: TenantDatabase, batch: Write<T>[]): Promise<PromiseSettledResult<T>[]> => {
+  let decisions: PromiseSettledResult<Decision<T>>[] = []
+  let late = new Set<Decision<T>>()
+  const rows = await tenant
+    .write(async (query) => {
+      const locks = new Set(batch.flatMap(({ locks }) => locks))
+      const locked = [...locks].toSorted().map((resource) => lockHead(query, resource))
+      decisions = await Promise.all([...batch.map(({ decide }) => refusedByItself(decide(query)))])
+      await Promise.all(locked)
+      const made = decisions.flatMap((decision) => (decision.status === 'fulfilled' ? [decision.value] : []))
+      late = overlapping(made)
+      return statementsOf(made.filter((decision) => !late.has(decision)))
+    })
+    .catch((error) => {
+      throw batch.length === 1 && decisions[0]?.status === 'fulfilled' ? asProblem(error, decisions[0].value) : error
+    })
+  const bodies = new Map(rows.flat().map((row) => [String(row.id), String(row.body)]))
+  return Promise.all(
+    decisions.map(async (decision, index): Promise<PromiseSettledResult<T>> => {
+      const wanted = batch[index]
+      if (decision.status === 'rejected' || !wanted) return decision as PromiseRejectedResult // every decision has its write
+      if (!late.has(decision.value)) return { status: 'fulfilled', value: decision.value.result(bodies) }
+      const [alone] = await writeBatch(tenant, [wanted])
+      return alone ?? { status: 'rejected', reason: new Error('a write was left out') }
+    }),
+  )
+}
+
+const refusedByItself = async <T>(decision: Promise<T>): Promise<PromiseSettledResult<T>> => {
+  try {
+    return { status: 'fulfilled', value: await decision }
+  } catch (reason) {
+    if (reason instanceof Problem) return { status: 'rejected', reason }
+    throw reason
+  }
+}
+
+/** Those that change a record which an earlier one changes, too: they have not seen what that one does. */
+const overlapping = <T>(decisions: readonly Decision<T>[]): Set<Decision<T>> => {
+  const changed = new Set<unknown>()
+  return new Set(
+    decisions.filter(({ changes }) => {
+      const ids = Object.values(changes).flatMap((some) => some.flatMap(({ before }) => before?.id ?? []))
+      const overlaps = ids.some((id) => changed.has(id))
+      for (const id of ids) changed.add(id)
+      return overlaps
+    }),
+  )
+}
+
+const statementsOf = (decisions: readonly Decision<unknown>[]): Statement[] => {
+  // In the order in which heads are locked.
+  const resources = [...new Set(decisions.flatMap(({ changes }) => Object.keys(changes)))].toSorted() as ResourceName[] // they are the keys
+  return resources.flatMap((resource) =>
+    writeStatements(
+      resource,
+      decisions.flatMap(({ changes }) => changes[resource] ?? []),
+    ),
+  )
+}
+
+/** A reference that nobody has looked up is looked up by its foreign key. */
+const asProblem = (error: unknown, { changes }: Decision<unknown>): unknown => {
+  if (!(error instanceof pg.DatabaseError) || error.code !== '23503') return error
+  for (const [resource, some] of Object.entries(changes) as [ResourceName, Change[]][]) // they are its keys
+    for (const { name, column, reference } of storedFieldsOf(resource))
+      if (reference && error.constraint === `${resource}_tenant_id_${column}_fkey`)
+        return missingReference(reference, String(some[0]?.after?.[name]), name)
+  return error
 }

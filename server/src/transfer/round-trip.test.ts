@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { storedFieldsOf } from '@masthead/contract'
 import { environmentOf, importer, newFolder } from '../../test/import-files.ts'
 import { runMasthead } from '../../test/masthead-process.ts'
+import { addSamples } from '../../test/populated-tenant.ts'
 import { startService, type TestTenant } from '../../test/service.ts'
 import { assertTenantTallies } from '../../test/tallies.ts'
 import { insertRecords } from '../records/write.ts'
@@ -30,11 +32,13 @@ const contentOf = async (folder: string): Promise<Record<string, string>> =>
 
 /** Every kind of text and value that can be stored, in records that came in by every way. */
 const populate = async (tenant: TestTenant): Promise<void> => {
+  await addSamples(tenant, ['Sample'])
   const database = service.database.forTenant(tenant.id)
   await database.transaction(async (query) => {
     for (const { resource, record } of demoData({ accounts: 30, seed: 7, today: '2026-11-15' })) {
-      const { balanceCents: _derived, ...stored } = record as Record<string, unknown> // the database derives it
-      await insertRecords(query, resource, [stored])
+      const values: Record<string, unknown> = record
+      const stored = storedFieldsOf(resource).map(({ name }) => [name, values[name] ?? null])
+      await insertRecords(query, resource, [Object.fromEntries(stored)])
     }
   })
   const texts = [

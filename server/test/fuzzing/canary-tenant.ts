@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Resource, type ResourceName, resources } from '@masthead/contract'
-import type { Fields } from '../../src/records/write.ts'
+import type { Fields } from '../../src/records/stored-record.ts'
 import {
   sampleAccount,
   sampleContact,

@@ -1,4 +1,4 @@
-import { largest, type Operation, type Resource, resources } from '@masthead/contract'
+import { largest, type Operation, traitsOf } from '@masthead/contract'
 import fc from 'fast-check'
 import { among, joined, mostly, words } from './choices.ts'
 import { harmlessText, hostileText } from './hostile-texts.ts'
@@ -13,20 +13,20 @@ export type Schema = {
   minLength?: number
   maxLength?: number
   maximum?: number
+  /** The resource whose record it names. */
+  reference: string | undefined
 }
 
 /** The schemas of the contract are plain: a type and its limits. */
 export const propertiesOf = (schema: Operation['body']): [string, Schema][] =>
-  Object.entries(JSON.parse(JSON.stringify(schema?.properties ?? {})))
-
-/** The resource that a property or parameter names a record of, by its own name: `primaryPublicationId` → publications. */
-export const referredBy = (name: string): string | undefined =>
-  Object.values<Resource>(resources).find(({ singular }) => name.toLowerCase().endsWith(`${singular}id`))?.name
+  Object.entries(schema?.properties ?? {}).map(([name, property]) => [
+    name,
+    { ...JSON.parse(JSON.stringify(property)), reference: traitsOf(property).reference },
+  ])
 
 /** Whatever the schema allows. */
-const allowed = (name: string, { type, format, maxLength = 30 }: Schema): fc.Arbitrary<string> => {
+const allowed = ({ type, format, maxLength = 30, reference: referred }: Schema): fc.Arbitrary<string> => {
   const types = [type].flat()
-  const referred = referredBy(name)
   const value = types.includes('boolean')
     ? fc.boolean().map(String)
     : (referred ? knownAs(poolOf.own(referred)) : format ? dates(format) : harmlessText(maxLength)).map((text) =>
@@ -40,12 +40,12 @@ const dates = (format: string): fc.Arbitrary<string> =>
   past.map((date) => (format === 'date' ? date.toISOString().slice(0, 10) : date.toISOString()))
 
 /** What a property may turn out to be, as JSON or nearly. */
-const hostileValue = (name: string, { maxLength = 100 }: Schema): fc.Arbitrary<string> =>
+const hostileValue = ({ maxLength = 100, reference = 'accounts' }: Schema): fc.Arbitrary<string> =>
   among(
     [4, hostileText.map((text) => JSON.stringify(text))],
     [3, fc.constantFrom(...wrongValues)],
     [2, atTheLimit(maxLength)],
-    [2, knownAs(poolOf.theirs(referredBy(name) ?? 'accounts')).map((text) => JSON.stringify(text))],
+    [2, knownAs(poolOf.theirs(reference)).map((text) => JSON.stringify(text))],
     [1, fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.stringify(value))],
     [1, fc.constantFrom(100, 30_000).map((depth) => '['.repeat(depth) + ']'.repeat(depth))],
   )
@@ -72,7 +72,7 @@ const validMembers = (operation: Operation): fc.Arbitrary<Member[]> => {
   const properties = propertiesOf(operation.body)
   const required = new Set<string>(operation.body?.required)
   const member = (name: string, schema: Schema): fc.Arbitrary<Member | null> => {
-    const value = allowed(name, schema).map((text): Member => [name, text])
+    const value = allowed(schema).map((text): Member => [name, text])
     return required.has(name) ? value : fc.option(value, { freq: 1 })
   }
   return fc
@@ -84,7 +84,7 @@ const validMembers = (operation: Operation): fc.Arbitrary<Member[]> => {
 const spoiledMembers = (operation: Operation): fc.Arbitrary<Member[]> => {
   const properties = propertiesOf(operation.body)
   const wrong = fc.oneof(
-    ...properties.map(([name, schema]) => hostileValue(name, schema).map((value): Member => [name, value])),
+    ...properties.map(([name, schema]) => hostileValue(schema).map((value): Member => [name, value])),
   )
   const strange = fc.tuple(
     fc.oneof(

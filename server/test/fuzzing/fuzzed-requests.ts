@@ -1,8 +1,8 @@
 import { METHODS } from 'node:http'
-import { type NamedOperation, operations, resources } from '@masthead/contract'
+import { type NamedOperation, operations, resourceNames } from '@masthead/contract'
 import fc from 'fast-check'
 import { among, joined, mostly } from './choices.ts'
-import { type Body, fuzzedBody, propertiesOf, referredBy, type Schema } from './fuzzed-bodies.ts'
+import { type Body, fuzzedBody, propertiesOf, type Schema } from './fuzzed-bodies.ts'
 import { fuzzedHeaders, inHeader } from './fuzzed-headers.ts'
 import { harmlessText, hostileText, inUrl } from './hostile-texts.ts'
 import { knownAs, poolOf } from './placeholders.ts'
@@ -29,7 +29,7 @@ const fuzzedPath = ({ operation, resource }: NamedOperation): fc.Arbitrary<strin
   const identifier = among(
     [40, knownAs(poolOf.own(resource.name))],
     [3, knownAs(poolOf.theirs(resource.name))],
-    [1, fc.oneof(...Object.keys(resources).map((name) => knownAs(poolOf.own(name))))],
+    [1, fc.oneof(...resourceNames.map((name) => knownAs(poolOf.own(name))))],
     [1, fc.uuid()],
     [4, inUrl(hostileText)],
     [1, fc.constantFrom('%', '%zz', '%ff', 'a%c3%28', '%ed%a0%80', '%00', 'a'.repeat(9_000))],
@@ -79,8 +79,8 @@ const fuzzedQuery = ({ operation }: NamedOperation): fc.Arbitrary<string> => {
 }
 
 /** Values of a parameter as they stand in a URL. */
-const allowed = (name: string, { type, maximum = 1, maxLength = 30 }: Schema): fc.Arbitrary<string> => {
-  const referred = referredBy(name)
+const allowed = (name: string, schema: Schema): fc.Arbitrary<string> => {
+  const { type, maximum = 1, maxLength = 30, reference: referred } = schema
   if (type === 'number') return mostly(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: maximum })).map(String)
   if (type === 'boolean') return fc.boolean().map(String)
   if (referred) return mostly(knownAs(poolOf.own(referred)), knownAs(poolOf.theirs(referred)))

@@ -1,5 +1,8 @@
--- The resources. Typed columns are the truth; `body` is the exact JSON of the answer, kept by the database.
--- `class` says which lists leave the row out: bit n stands for the n-th `leftOutUnless` of the contract.
+-- The tables of records. The typed columns are the truth. `class` and `body` follow from them, and the one statement that writes a
+-- resource keeps them so: `class` says which lists leave the row out, bit n stands for the n-th `leftOutUnless` of the contract;
+-- `body` is the exact JSON of the response.
+-- `import_id` says who wrote the record last: an import, or a caller (null). An import can be undone where nobody wrote since.
+-- `external_id` is the identifier of another system, by which its files name records that have no business identifier.
 
 create table publications (
   tenant_id uuid not null default current_tenant() references tenants,
@@ -13,19 +16,9 @@ create table publications (
   issue_decimals numeric,
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
-  class smallint not null generated always as (0) stored,
-  body text not null generated always as (
-    '{"id":"' || id::text || '"'
-    || ',"code":' || json_text(code)
-    || ',"name":' || json_text(name)
-    || ',"isActive":' || json_boolean(is_active)
-    || ',"frequency":' || json_text(frequency)
-    || ',"issFrequency":' || json_text(iss_frequency)
-    || ',"issueDecimals":' || json_number(issue_decimals)
-    || ',"createdAt":' || json_timestamp(created_at)
-    || ',"updatedAt":' || json_timestamp(updated_at)
-    || '}'
-  ) stored,
+  import_id uuid,
+  class smallint not null,
+  body text not null,
   primary key (tenant_id, id),
   unique (tenant_id, code),
   unique (tenant_id, class, position)
@@ -50,40 +43,24 @@ create table accounts (
   invoice_email_enabled boolean,
   invoice_print_enabled boolean,
   do_not_email boolean,
-  -- Kept for the publisher's other systems; no answer shows them.
+  -- These four are stored for the publisher's other systems, and no response shows them.
   user_id text,
   category text,
   quality text,
   primary_publication_id uuid,
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
-  class smallint not null generated always as (0) stored,
-  body text not null generated always as (
-    '{"id":"' || id::text || '"'
-    || ',"accountId":' || json_text(account_id)
-    || ',"company":' || json_text(company)
-    || ',"address":' || json_text(address)
-    || ',"suite":' || json_text(suite)
-    || ',"city":' || json_text(city)
-    || ',"state":' || json_text(state)
-    || ',"zip":' || json_text(zip)
-    || ',"country":' || json_text(country)
-    || ',"webAddress":' || json_text(web_address)
-    || ',"status":' || json_text(status)
-    || ',"billingEmail":' || json_text(billing_email)
-    || ',"invoiceEmailEnabled":' || json_boolean(invoice_email_enabled)
-    || ',"invoicePrintEnabled":' || json_boolean(invoice_print_enabled)
-    || ',"doNotEmail":' || json_boolean(do_not_email)
-    || ',"createdAt":' || json_timestamp(created_at)
-    || ',"updatedAt":' || json_timestamp(updated_at)
-    || '}'
-  ) stored,
+  import_id uuid,
+  class smallint not null,
+  body text not null,
   primary key (tenant_id, id),
   unique (tenant_id, account_id),
   unique (tenant_id, class, position),
   foreign key (tenant_id, primary_publication_id) references publications (tenant_id, id)
 );
 create index on accounts (tenant_id, status_key, class, position);
+-- The undo of an import removes records, and PostgreSQL then looks for rows that refer to them.
+create index on accounts (tenant_id, primary_publication_id) where primary_publication_id is not null;
 
 create table contacts (
   tenant_id uuid not null default current_tenant() references tenants,
@@ -106,37 +83,16 @@ create table contacts (
   deleted_at timestamptz(3),
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
-  class smallint not null generated always as (
-    (coalesce(hide_contact, false)::integer
-    + coalesce(subs_only, false)::integer * 2
-    + (deleted_at is not null)::integer * 4)::smallint
-  ) stored,
-  body text not null generated always as (
-    '{"id":"' || id::text || '"'
-    || ',"accountId":' || json_text(account_id)
-    || ',"ownerId":' || json_text(owner_id)
-    || ',"name":' || json_text(name)
-    || ',"firstName":' || json_text(first_name)
-    || ',"lastName":' || json_text(last_name)
-    || ',"phone":' || json_text(phone)
-    || ',"phone2":' || json_text(phone2)
-    || ',"extension":' || json_text(extension)
-    || ',"hideContact":' || json_boolean(hide_contact)
-    || ',"subsOnly":' || json_boolean(subs_only)
-    || ',"doNotEmail":' || json_boolean(do_not_email)
-    || ',"email":' || json_text(email)
-    || ',"title":' || json_text(title)
-    || ',"notes":' || json_text(notes)
-    || ',"deletedAt":' || json_timestamp(deleted_at)
-    || ',"createdAt":' || json_timestamp(created_at)
-    || ',"updatedAt":' || json_timestamp(updated_at)
-    || '}'
-  ) stored,
+  external_id text check (length(external_id) between 1 and 255),
+  import_id uuid,
+  class smallint not null,
+  body text not null,
   primary key (tenant_id, id),
   unique (tenant_id, class, position),
   foreign key (tenant_id, account_id) references accounts (tenant_id, account_id)
 );
 create index on contacts (tenant_id, account_id, class, position);
+create unique index on contacts (tenant_id, external_id) where external_id is not null;
 
 create table subscriptions (
   tenant_id uuid not null default current_tenant() references tenants,
@@ -164,32 +120,9 @@ create table subscriptions (
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
   deleted_at timestamptz(3),
-  class smallint not null generated always as ((deleted_at is not null)::integer::smallint) stored,
-  body text not null generated always as (
-    '{"id":"' || id::text || '"'
-    || ',"subscriptionId":' || json_text(subscription_id)
-    || ',"accountId":' || json_text(account_id)
-    || ',"publicationId":"' || publication_id::text || '"'
-    || ',"renewedFromSubsId":' || json_text(renewed_from_subs_id::text)
-    || ',"renewalDate":' || json_date(renewal_date)
-    || ',"status":' || json_text(status)
-    || ',"startDate":' || json_date(start_date)
-    || ',"endDate":' || json_date(end_date)
-    || ',"expireDate":' || json_date(expire_date)
-    || ',"firstRunDate":' || json_date(first_run_date)
-    || ',"subscriptionNumber":' || json_text(subscription_number)
-    || ',"copies":' || json_digits(copies)
-    || ',"autoReschedule":' || json_boolean(auto_reschedule)
-    || ',"autoInvoice":' || json_boolean(auto_invoice)
-    || ',"notes":' || json_text(notes)
-    || ',"totalNetCharge":' || json_digits(total_net_charge)
-    || ',"totalApplied":' || json_digits(total_applied)
-    || ',"totalDue":' || json_digits(total_due)
-    || ',"createdAt":' || json_timestamp(created_at)
-    || ',"updatedAt":' || json_timestamp(updated_at)
-    || ',"deletedAt":' || json_timestamp(deleted_at)
-    || '}'
-  ) stored,
+  import_id uuid,
+  class smallint not null,
+  body text not null,
   primary key (tenant_id, id),
   unique (tenant_id, subscription_id),
   unique (tenant_id, class, position),
@@ -201,6 +134,9 @@ create index on subscriptions (tenant_id, account_id, class, position);
 create index on subscriptions (tenant_id, status_key, class, position);
 create index on subscriptions (tenant_id, publication_id, class, position);
 create index on subscriptions (tenant_id, publication_id, status_key, class, position);
+create index on subscriptions (tenant_id, renewed_from_subs_id) where renewed_from_subs_id is not null;
+-- The overview of the console shows the renewals that come due.
+create index on subscriptions (tenant_id, renewal_date) include (status_key) where deleted_at is null;
 
 create table invoices (
   tenant_id uuid not null default current_tenant() references tenants,
@@ -230,35 +166,10 @@ create table invoices (
   notes text,
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
-  class smallint not null generated always as (0) stored,
-  body text not null generated always as (
-    '{"id":"' || id::text || '"'
-    || ',"accountId":' || json_text(account_id)
-    || ',"publicationId":' || json_text(publication_id::text)
-    || ',"issueId":' || json_text(issue_id)
-    || ',"status":' || json_text(status)
-    || ',"issueDate":' || json_date(issue_date)
-    || ',"dueDate":' || json_date(due_date)
-    || ',"terms":' || json_text(terms)
-    || ',"total":' || json_digits(total)
-    || ',"totalDue":' || json_digits(total_due)
-    || ',"balanceCents":' || coalesce((total_due * 100)::bigint, 0)::text
-    || ',"gross":' || json_digits(gross)
-    || ',"net":' || json_digits(net)
-    || ',"invoiceType":' || json_text(invoice_type)
-    || ',"invoiceDescription":' || json_text(invoice_description)
-    || ',"invCharges":' || json_digits(inv_charges)
-    || ',"invInvoiced":' || json_digits(inv_invoiced)
-    || ',"invApplied":' || json_digits(inv_applied)
-    || ',"invDiscount":' || json_digits(inv_discount)
-    || ',"invTax":' || json_digits(inv_tax)
-    || ',"datePaid":' || json_date(date_paid)
-    || ',"isOpen":' || json_number(is_open)
-    || ',"notes":' || json_text(notes)
-    || ',"createdAt":' || json_timestamp(created_at)
-    || ',"updatedAt":' || json_timestamp(updated_at)
-    || '}'
-  ) stored,
+  external_id text check (length(external_id) between 1 and 255),
+  import_id uuid,
+  class smallint not null,
+  body text not null,
   primary key (tenant_id, id),
   unique (tenant_id, class, position),
   foreign key (tenant_id, account_id) references accounts (tenant_id, account_id),
@@ -268,9 +179,13 @@ create index on invoices (tenant_id, account_id, class, position);
 create index on invoices (tenant_id, status_key, class, position);
 create index on invoices (tenant_id, publication_id, class, position);
 create index on invoices (tenant_id, publication_id, status_key, class, position);
+create unique index on invoices (tenant_id, external_id) where external_id is not null;
+-- The overview of the console shows what is owed.
+create index on invoices (tenant_id, due_date) include (total_due) where is_open = 1;
 
 create table tasks (
   tenant_id uuid not null default current_tenant() references tenants,
+  position bigint not null,
   id uuid not null,
   account_id text not null,
   title text not null,
@@ -280,9 +195,14 @@ create table tasks (
   type text,
   route text not null,
   created_at timestamptz(3) not null,
+  import_id uuid,
+  class smallint not null,
+  body text not null,
   primary key (tenant_id, id),
+  unique (tenant_id, class, position),
   foreign key (tenant_id, account_id) references accounts (tenant_id, account_id)
 );
+create index on tasks (tenant_id, account_id);
 
 do $$
 declare

@@ -1,14 +1,36 @@
--- The one door to search_texts: the positions, in order, of the current tenant's records in which every word occurs.
--- `fields` and `field_values` are further equality filters on the record.
+-- Search in the records of a tenant.
+
+create extension if not exists btree_gin;
+create extension if not exists pg_trgm;
+
+-- The normalised text in which search looks. Row-level security is not forced here: the function below belongs to the owner of
+-- the table and reads it with the trigram index. Under row-level security only leakproof operators use an index, and LIKE is
+-- not leakproof.
+create table search_texts (
+  tenant_id uuid not null default current_tenant() references tenants,
+  resource text not null,
+  position bigint not null,
+  -- A copy of the record's class: a search for a common word would otherwise look up the class of thousands of records.
+  class smallint not null,
+  text text not null,
+  primary key (tenant_id, resource, position)
+);
+create index on search_texts using gin (tenant_id, resource, text gin_trgm_ops);
+alter table search_texts enable row level security;
+create policy tenant on search_texts using (tenant_id = (select current_tenant()));
+
+-- Returns the positions, in order, of the current tenant's records in which every word occurs. No other function reads
+-- search_texts for a caller. `fields` and `field_values` are further equality filters on the record.
 --
--- Three ways lead there, and the wrong one costs seconds on a million rows:
--- inside an account with few records, look at each;
--- words without a trigram, or that a sample of the texts shows to be common: read in order and stop when enough are found;
--- everything else: the trigram index, asked for the part of each word that is rarest in the sample, because it looks
--- up every trigram it is given.
+-- There are three ways to search, and the wrong one costs seconds on a million rows:
+-- 1. In an account with few records, it looks at each of them.
+-- 2. For words without a trigram, and words that are common in a sample of the texts, it reads in order and stops when enough
+--    are found.
+-- 3. For everything else it uses the trigram index with the part of each word that is rarest in the sample, because the index
+--    looks up every trigram it is given.
 --
--- Each record is looked up by its position in a subquery of its own (`limit 1` keeps it one): as a join it may be
--- turned into a scan of the whole tenant for every match, when the tenant is newer than the table's statistics.
+-- Each record is looked up by its position in a subquery of its own, which `limit 1` keeps from becoming a join: PostgreSQL may
+-- plan a join as a scan of the whole tenant for every match, when the tenant is newer than the table's statistics.
 create function search_positions(
   resource text, words text[], classes smallint[], fields text[], field_values text[], after bigint, most bigint
 ) returns setof bigint stable security definer set search_path = public, pg_temp language plpgsql as $$
@@ -53,18 +75,24 @@ begin
   end if;
 end $$;
 
--- The texts of up to 128 records, evenly spread.
+-- Returns the texts of up to 128 records, evenly spread.
 create function search_sample(resource text) returns text[] stable security definer set search_path = public, pg_temp
-language sql as $$
-  select coalesce(array_agg(s.text), '{}')
-  from (select greatest(last, 128) as last from heads where tenant_id = current_tenant() and heads.resource = $1) as head,
-    generate_series(0, 127) as number,
-    lateral (
-      select text from search_texts
-      where tenant_id = current_tenant() and search_texts.resource = $1 and position = 1 + number * head.last / 128
-      limit 1
-    ) as s
-$$;
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  tenant constant uuid := current_tenant();
+begin
+  return (
+    select coalesce(array_agg(s.text), '{}')
+    from (select greatest(last, 128) as last from heads where tenant_id = tenant and resource = search_sample.resource) as head,
+      generate_series(0, 127) as number,
+      lateral (
+        select text from search_texts
+        where tenant_id = tenant and resource = search_sample.resource and position = 1 + number * head.last / 128
+        limit 1
+      ) as s
+  );
+end $$;
 
 create function search_is_common(words text[], sample text[]) returns boolean immutable parallel safe language sql as $$
   select not exists (select from unnest(words) as word where word ~ '[[:alnum:]]{3}')
@@ -72,7 +100,7 @@ create function search_is_common(words text[], sample text[]) returns boolean im
         where not exists (select from unnest(words) as word where strpos(text, word) = 0))
 $$;
 
--- Of a long word, the eight characters that occur least often in the sample and hold a trigram; else all of it.
+-- Returns the eight characters of a long word that occur least often in the sample and hold a trigram, or else the whole word.
 create function search_rarest_part(word text, sample text[]) returns text immutable parallel safe language sql as $$
   select coalesce((
     select part

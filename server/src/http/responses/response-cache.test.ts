@@ -8,7 +8,8 @@ import { callAt, linksOf, type Service, secret, startService } from '../../../te
 import { serviceRole } from '../../database/connection.ts'
 import { openDatabase } from '../../database/database.ts'
 import { clock, Revisions } from '../../database/revisions.ts'
-import { lockHead } from '../../records/write.ts'
+import { getRecord } from '../../records/identifiers.ts'
+import { lockHead, writeRecords } from '../../records/write.ts'
 import { ResponseCache } from './response-cache.ts'
 
 /** Two nodes on one database: one in this process, and one in a process of its own. */
@@ -71,7 +72,8 @@ describe('an answer from memory', () => {
     after(() => other.close())
     await other.forTenant(tenant.id).transaction(async (query) => {
       await lockHead(query, 'contacts')
-      await query({ text: `update contacts set name = 'late' where id = $1`, values: [id] })
+      const { record: before } = await getRecord(query, 'contacts', id)
+      await writeRecords(query, 'contacts', [{ before, after: { ...before, name: 'late' }, author: null }])
       // While other nodes ask several times.
       for (let turn = 0; turn < 8; turn++) {
         await here.newTenant()

@@ -1,33 +1,37 @@
 import type { Query } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
-import { type Event, handOver, type Route, routeOf } from '../../legacy/hand-over.ts'
+import { type Route, routeOf } from '../../legacy/hand-over.ts'
 import { requireReference } from '../../records/identifiers.ts'
-import { createRecord, type Fields, lockHead, type Writer } from '../../records/write.ts'
+import type { StoredRecord } from '../../records/stored-record.ts'
+import { type Writer, write } from '../../records/write.ts'
 import type { NewAccount } from './rules.ts'
 
 /** Stores the account under a new business identifier, with its first contact, or nothing of it. */
 export const createAccount = (
   tenant: TenantDatabase,
-  writer: Writer,
+  { author, actingUser }: Writer,
   account: NewAccount,
-  contact: (Fields & { id: string }) | null,
+  contact: StoredRecord | null,
 ): Promise<{ accountId: string; route: Route }> =>
-  tenant.transaction(async (query) => {
-    const given = account.primaryPublicationId
-    const [route, primaryPublicationId] = await Promise.all([
-      routeOf(query),
-      given === null ? null : requireReference(query, 'publications', given, 'primaryPublicationId'),
-    ])
-    await lockHead(query, 'accounts')
-    const accountId = await nextAccountId(query)
-    const body = await createRecord(query, writer, 'accounts', { ...account, primaryPublicationId, accountId })
-    const events: Event[] = [{ type: 'account.created', body, userId: account.userId }]
-    if (contact) {
-      const body = await createRecord(query, writer, 'contacts', { ...contact, accountId })
-      events.push({ type: 'contact.created', body, userId: writer.actingUser })
-    }
-    await handOver(query, route, events)
-    return { accountId, route }
+  write(tenant, 'accounts', {
+    locks: ['accounts'],
+    decide: async (query) => {
+      const given = account.primaryPublicationId
+      const [route, accountId, primaryPublicationId] = await Promise.all([
+        routeOf(query),
+        nextAccountId(query),
+        given === null ? null : requireReference(query, 'publications', given, 'primaryPublicationId'),
+      ])
+      const created = (after: StoredRecord, userId: string | null) => ({
+        before: null,
+        after,
+        author,
+        delivery: { userId },
+      })
+      const accounts = [created({ ...account, accountId, primaryPublicationId }, account.userId)]
+      const contacts = contact ? [created({ ...contact, accountId }, actingUser)] : []
+      return { changes: { accounts, contacts }, result: () => ({ accountId, route }) }
+    },
   })
 
 const triesAtOnce = 1_000

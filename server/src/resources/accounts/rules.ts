@@ -1,6 +1,6 @@
 import type { Input, Resources } from '@masthead/contract'
 import { newId } from '../../records/identifiers.ts'
-import type { Fields } from '../../records/write.ts'
+import type { Fields } from '../../records/stored-record.ts'
 import { joinedName } from '../../values.ts'
 
 export type AccountInput = Input<Resources['accounts']['operations']['CreateAccountRecord']>['body']

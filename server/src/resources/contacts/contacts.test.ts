@@ -38,7 +38,15 @@ const recording = (database: Database, tell: (text: string) => void): Database =
         tell(statement.text)
         return query(statement)
       }
-    return { ...tenant, transaction: (work) => tenant.transaction((query, last) => work(told(query), told(last))) }
+    return {
+      ...tenant,
+      write: (decide) =>
+        tenant.write(async (query) => {
+          const statements = await decide(told(query))
+          for (const { text } of statements) tell(text)
+          return statements
+        }),
+    }
   },
 })
 

@@ -3,7 +3,7 @@ import { audit, destroyKey } from '../../audit/queries.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { forgetAnswersAbout } from '../../database/kept-answers.ts'
 import { forgetDeliveries } from '../../legacy/queries.ts'
-import { lockHead, removeRecords } from '../../records/write.ts'
+import { lockHead, writeRecords } from '../../records/write.ts'
 import { forgetImages } from '../../transfer/import/journal.ts'
 import { forgetRuns } from '../../transfer/import/runs.ts'
 
@@ -13,7 +13,7 @@ export type Erased = { images: number; answers: number; deliveries: number }
 export const eraseContact = (tenant: TenantDatabase, author: Author, id: string): Promise<Erased> =>
   tenant.transaction(async (query) => {
     await lockHead(query, 'contacts')
-    await removeRecords(query, 'contacts', [id])
+    await writeRecords(query, 'contacts', [{ before: { id }, after: null, author: null }])
     const images = await forgetImages(query, 'contacts', id)
     const answers = await forgetAnswersAbout(query, id)
     const deliveries = await forgetDeliveries(query, 'contacts', id)

@@ -1,95 +1,46 @@
 import { isAudited } from '../../audit/queries.ts'
 import type { TenantDatabase } from '../../database/database.ts'
-import { type Event, handOver, routeOf } from '../../legacy/hand-over.ts'
 import type { Answer } from '../../operation-call.ts'
-import { Problem } from '../../problem.ts'
-import { getRecord, isUuid, requireReference } from '../../records/identifiers.ts'
-import {
-  actionOf,
-  createRecords,
-  type Fields,
-  joinedCreation,
-  lockHead,
-  updateRecord,
-  type Writer,
-} from '../../records/write.ts'
+import { getRecord, requireReference } from '../../records/identifiers.ts'
+import type { Fields, StoredRecord } from '../../records/stored-record.ts'
+import { type Writer, write } from '../../records/write.ts'
 import type { Contact } from './rules.ts'
 
-type NewContact = { writer: Writer; contact: Fields & { id: string; accountId: string } }
-
-export const insertContact = async (
+export const insertContact = (
   tenant: TenantDatabase,
-  writer: Writer,
-  contact: NewContact['contact'],
+  { author, actingUser: userId }: Writer,
+  contact: StoredRecord & { accountId: string },
 ): Promise<string> =>
-  (await insertAtOnce(tenant, writer, contact)) ??
-  tenant.inGroups('contacts', { writer, contact }, (given: NewContact[]) => insertTogether(tenant, given))
-
-/**
- * The usual one, without a question before it: its account is named as records name it and exists, and there is no legacy
- * system to hand it over to. Otherwise null, and nothing happened.
- */
-const insertAtOnce = async (
-  tenant: TenantDatabase,
-  writer: Writer,
-  contact: NewContact['contact'],
-): Promise<string | null> => {
-  if (isUuid(contact.accountId)) return null
-  const item = joinedCreation(tenant.tenantId, writer, contact)
-  return tenant.writeJoined({ text: 'select id, body from create_contacts($1)', id: contact.id, item })
-}
-
-/** Those whose accounts exist are stored, all or none; the others are refused, each for itself. */
-const insertTogether = (tenant: TenantDatabase, given: NewContact[]): Promise<PromiseSettledResult<string>[]> =>
-  tenant.transaction(async (query, last) => {
-    const [route, ...accounts] = await Promise.all([
-      routeOf(query),
-      ...given.map(({ contact }) => orProblem(requireReference(query, 'accounts', contact.accountId, 'accountId'))),
-    ])
-    const good = given.flatMap(({ writer, contact }, index) => {
-      const accountId = accounts[index]
-      return typeof accountId === 'string' ? [{ writer, record: { ...contact, accountId } }] : []
-    })
-    const bodies = await createRecords(query, route === 'native' ? last : query, 'contacts', good)
-    const events = bodies.map(
-      (body, index): Event => ({ type: 'contact.created', body, userId: good[index]?.writer.actingUser ?? null }),
-    )
-    await handOver(query, route, events)
-    const stored = bodies.values()
-    return accounts.map((account) =>
-      typeof account === 'string'
-        ? { status: 'fulfilled', value: stored.next().value ?? '' }
-        : { status: 'rejected', reason: account },
-    )
-  })
-
-const orProblem = (reference: Promise<string>): Promise<string | Problem> =>
-  reference.catch((error) => {
-    if (error instanceof Problem) return error
-    throw error
+  write(tenant, 'contacts', {
+    locks: [],
+    decide: async (query) => {
+      const accountId = await requireReference(query, 'accounts', contact.accountId, 'accountId')
+      const created = { before: null, after: { ...contact, accountId }, author, delivery: { userId } }
+      return { changes: { contacts: [created] }, result: (bodies) => bodies.get(contact.id) ?? '' }
+    },
   })
 
 /** Decides on the contact as it is while nobody else can change it; writes only what differs. */
 export const updateContact = (
   tenant: TenantDatabase,
-  writer: Writer,
+  { author, actingUser: userId }: Writer,
   named: { contactId: string; accountId?: string },
   decide: (contact: { body: string; record: Contact }, accountId: string) => Fields,
 ): Promise<Answer> =>
-  tenant.transaction(async (query) => {
-    const [route, , { body: before }, accountId] = await Promise.all([
-      routeOf(query),
-      lockHead(query, 'contacts'),
-      getRecord(query, 'contacts', named.contactId),
-      named.accountId === undefined ? null : requireReference(query, 'accounts', named.accountId, 'accountId'),
-    ])
-    const record: Contact = JSON.parse(before)
-    const changes = differing(record, decide({ body: before, record }, accountId ?? record.accountId))
-    if (Object.keys(changes).length === 0) return { body: before }
-    const updatedAt = new Date().toISOString()
-    const body = await updateRecord(query, writer, 'contacts', record, { ...changes, updatedAt })
-    await handOver(query, route, [{ type: `contact.${actionOf(record, changes)}`, body, userId: writer.actingUser }])
-    return { body }
+  write(tenant, 'contacts', {
+    locks: ['contacts'],
+    decide: async (query) => {
+      const [{ body, record: before }, canonical] = await Promise.all([
+        getRecord(query, 'contacts', named.contactId),
+        named.accountId === undefined ? null : requireReference(query, 'accounts', named.accountId, 'accountId'),
+      ])
+      const record = before as StoredRecord & Contact // all that a response shows of a contact is stored
+      const changes = differing(record, decide({ body, record }, canonical ?? record.accountId))
+      if (Object.keys(changes).length === 0) return { changes: {}, result: () => ({ body }) }
+      const after = { ...record, ...changes, updatedAt: new Date().toISOString() }
+      const updated = { before, after, author, delivery: { userId } }
+      return { changes: { contacts: [updated] }, result: (bodies) => ({ body: bodies.get(record.id) ?? '' }) }
+    },
   })
 
 /** Also a contact that an undo has removed since is known, as long as something of it can be read. */
@@ -99,5 +50,5 @@ export const isKnownContact = (tenant: TenantDatabase, id: string): Promise<bool
     return rows.length > 0 || isAudited(query, 'contacts', id)
   })
 
-const differing = (record: Contact, decided: Fields): Fields =>
-  Object.fromEntries(Object.entries(decided).filter(([field, value]) => record[field as keyof Contact] !== value)) // `decided` holds fields of a contact
+const differing = (record: Fields, decided: Fields): Fields =>
+  Object.fromEntries(Object.entries(decided).filter(([field, value]) => record[field] !== value))

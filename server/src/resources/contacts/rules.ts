@@ -1,6 +1,6 @@
-import type { Input, Output, Resources } from '@masthead/contract'
+import { type Input, type Output, type Resources, resources } from '@masthead/contract'
 import { invalidProperty, Problem } from '../../problem.ts'
-import type { Fields } from '../../records/write.ts'
+import type { Fields } from '../../records/stored-record.ts'
 import { joinedName, parseInstant } from '../../values.ts'
 
 type Operations = Resources['contacts']['operations']
@@ -8,21 +8,9 @@ export type Contact = Output<Operations['GetContactById']>
 type ContactInput = Input<Operations['CreateContactRecord']>['body']
 
 /** Every field that a caller can give, so that absent ones are stored as null. */
-const blank: Readonly<Record<Exclude<keyof ContactInput, 'accountId'>, null>> = {
-  name: null,
-  firstName: null,
-  lastName: null,
-  phone: null,
-  phone2: null,
-  extension: null,
-  hideContact: null,
-  subsOnly: null,
-  doNotEmail: null,
-  email: null,
-  title: null,
-  notes: null,
-  deletedAt: null,
-}
+const blank = Object.fromEntries(
+  Object.keys(resources.contacts.operations.CreateContactRecord.body.properties).map((name) => [name, null]),
+)
 
 export const newContact = (
   id: string,

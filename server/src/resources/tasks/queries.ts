@@ -1,20 +1,23 @@
 import type { TenantDatabase } from '../../database/database.ts'
-import { handOver, routeOf } from '../../legacy/hand-over.ts'
+import { routeOf } from '../../legacy/hand-over.ts'
 import { requireReference } from '../../records/identifiers.ts'
-import { createRecord, type Fields, type Writer } from '../../records/write.ts'
+import type { StoredRecord } from '../../records/stored-record.ts'
+import { type Writer, write } from '../../records/write.ts'
 
 export const insertTask = (
   tenant: TenantDatabase,
-  writer: Writer,
-  task: Fields & { id: string; accountId: string },
+  { author }: Writer,
+  task: StoredRecord & { accountId: string },
 ): Promise<string> =>
-  tenant.transaction(async (query, last) => {
-    const [accountId, route] = await Promise.all([
-      requireReference(query, 'accounts', task.accountId, 'accountId'),
-      routeOf(query),
-    ])
-    const body = await createRecord(route === 'native' ? last : query, writer, 'tasks', { ...task, accountId, route })
-    // The task names its user itself.
-    await handOver(query, route, [{ type: 'task.created', body }])
-    return body
+  write(tenant, 'tasks', {
+    locks: [],
+    decide: async (query) => {
+      const [accountId, route] = await Promise.all([
+        requireReference(query, 'accounts', task.accountId, 'accountId'),
+        routeOf(query),
+      ])
+      // The task names its user itself.
+      const created = { before: null, after: { ...task, accountId, route }, author, delivery: {} }
+      return { changes: { tasks: [created] }, result: (bodies) => bodies.get(task.id) ?? '' }
+    },
   })

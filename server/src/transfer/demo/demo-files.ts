@@ -3,8 +3,7 @@ import { createWriteStream, type WriteStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ResourceName } from '@masthead/contract'
-import { transferColumns } from '../columns.ts'
+import { type ResourceName, storedFieldsOf } from '@masthead/contract'
 import { csvLine } from '../files/csv-rows.ts'
 import { type DemoOptions, demoData } from './demo-data.ts'
 
@@ -32,7 +31,7 @@ const writeDemoFiles = async (
     const file = files.get(resource) ?? openFile(folder, resource)
     files.set(resource, file)
     const values: Record<string, unknown> = record
-    const isFull = !file.write(csvLine(transferColumns[resource].map(({ field }) => cellOf(values[field]))))
+    const isFull = !file.write(csvLine(storedFieldsOf(resource).map(({ name }) => cellOf(values[name]))))
     if (++count % 1_000 === 0) {
       signal.throwIfAborted()
       onRecords(count)
@@ -44,7 +43,7 @@ const writeDemoFiles = async (
 
 const openFile = (folder: string, resource: ResourceName): WriteStream => {
   const file = createWriteStream(join(folder, `${resource}.csv`))
-  file.write(csvLine(transferColumns[resource].map(({ field }) => field)))
+  file.write(csvLine(storedFieldsOf(resource).map(({ name }) => name)))
   return file
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type ResourceName, resourceNames, storedFieldsOf } from '@masthead/contract'
 import { operator } from '../../audit/author.ts'
 import type { Query } from '../../database/connection.ts'
 import type { Database } from '../../database/database.ts'
@@ -11,7 +12,8 @@ import { allScopes } from '../../identity/roles.ts'
 import { createTenant, listTenants, type Tenant } from '../../identity/tenants.ts'
 import { findUser, hashPasswordOf, setPassword } from '../../identity/users.ts'
 import { newId } from '../../records/identifiers.ts'
-import { type Fields, insertRecords } from '../../records/write.ts'
+import type { Fields } from '../../records/stored-record.ts'
+import { insertRecords } from '../../records/write.ts'
 import { Refusal } from '../../refusal.ts'
 import { importFiles } from '../import/import.ts'
 import type { FileSummary } from '../import/journal.ts'
@@ -52,7 +54,7 @@ const makeDemo = async (database: Database, say: (line: string) => void): Promis
     if (made) return made
     const tenant = await createTenant(query, { id, slug: demoSlug, name: demoName })
     for (const batch of batches(demoData({ accounts: 500, seed: 1, today: today() }))) {
-      for (const resource of order) await insertRecords(query, resource, batch[resource] ?? [])
+      for (const resource of resourceNames) await insertRecords(query, resource, batch[resource] ?? [])
     }
     return tenant
   })
@@ -93,16 +95,13 @@ export const fillDemo = async (
 
 const today = (): string => new Date().toISOString().slice(0, 10)
 
-/** Records that others refer to come first in a batch. */
-const order = ['publications', 'accounts', 'contacts', 'subscriptions', 'invoices'] as const
-
-function* batches(records: Iterable<DemoRecord>): Generator<Partial<Record<DemoRecord['resource'], Fields[]>>> {
-  let batch: Partial<Record<DemoRecord['resource'], Fields[]>> = {}
+function* batches(records: Iterable<DemoRecord>): Generator<Partial<Record<ResourceName, Fields[]>>> {
+  let batch: Partial<Record<ResourceName, Fields[]>> = {}
   let size = 0
   for (const { resource, record } of records) {
-    const { balanceCents: _derived, ...stored } = record as Fields // the database derives it from totalDue
+    const values: Fields = record
     batch[resource] ??= []
-    batch[resource]?.push(stored)
+    batch[resource]?.push(Object.fromEntries(storedFieldsOf(resource).map(({ name }) => [name, values[name] ?? null])))
     if (++size < batchSize) continue
     yield batch
     batch = {}

@@ -1,7 +1,6 @@
-import type { ResourceName } from '@masthead/contract'
+import { type Field, type ResourceName, storedFieldsOf } from '@masthead/contract'
 import pg from 'pg'
 import { tables } from '../../records/tables.ts'
-import { type Column, transferColumns } from '../columns.ts'
 import type { FileFormat } from '../files/file-names.ts'
 import { riskyBeginning } from '../files/spreadsheet-cells.ts'
 
@@ -10,17 +9,17 @@ import { riskyBeginning } from '../files/spreadsheet-cells.ts'
  * API, whatever the settings of the database.
  */
 export const copyOut = (resource: ResourceName, format: FileFormat, forSpreadsheet = false): string => {
-  const columns = transferColumns[resource]
+  const fields = storedFieldsOf(resource)
   if (format === 'csv') {
-    const cells = columns.map((column) => {
-      const value = csvValue(resource, column)
-      return forSpreadsheet && column.kind === 'text' ? spreadsheetText(value) : value
+    const cells = fields.map((field) => {
+      const value = csvValue(resource, field)
+      return forSpreadsheet && field.kind === 'text' ? spreadsheetText(value) : value
     })
     // A spreadsheet may take what is not quoted apart at other delimiters, too.
     const quoting = forSpreadsheet ? ', force_quote *' : ''
     return `copy (${inOrder(resource, cells.join(', '))}) to stdout (format csv, encoding 'UTF8'${quoting})`
   }
-  const members = columns.map((column) => `${jsonValue(resource, column)} as "${column.field}"`)
+  const members = fields.map((field) => `${jsonValue(resource, field)} as "${field.name}"`)
   const lines = inOrder(resource, 'row_to_json(record)', `cross join lateral (select ${members.join(', ')}) as record`)
   // JSON holds no control characters, so that with these nothing is ever quoted, and lines come out as they are.
   return `copy (${lines}) to stdout (format csv, quote E'\\x01', delimiter E'\\x02', encoding 'UTF8')`
@@ -36,14 +35,14 @@ const inOrder = (resource: ResourceName, values: string, more = ''): string => {
   return `select ${values} from (${parts.join(' union all ')}) as ${resource} ${more} order by ${resource}.position`
 }
 
-const csvValue = (resource: ResourceName, column: Column): string =>
-  column.kind === 'boolean' ? `${resource}.${column.column}::text` : jsonValue(resource, column)
+const csvValue = (resource: ResourceName, field: Field): string =>
+  field.kind === 'boolean' ? `${resource}.${field.column}::text` : jsonValue(resource, field)
 
 /** As `spreadsheetCell` makes it. Numbers, dates and the like have no beginning that matters, or are numbers there as well. */
 const spreadsheetText = (value: string): string =>
   `case when ${value} ~ ${pg.escapeLiteral(riskyBeginning)} then '''' || ${value} else ${value} end`
 
-const jsonValue = (resource: ResourceName, { column, kind }: Column): string => {
+const jsonValue = (resource: ResourceName, { column, kind }: Field): string => {
   const value = `${resource}.${column}`
   if (kind === 'timestamp') return `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
   if (kind === 'date') return `to_char(${value}, 'YYYY-MM-DD')`

@@ -1,13 +1,12 @@
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import type { ResourceName } from '@masthead/contract'
+import { type ResourceName, resourceNames, storedFieldsOf } from '@masthead/contract'
 import type { Client } from 'pg'
 import { type CopyToStreamQuery, to as copyTo } from 'pg-copy-streams'
 import { unpreparedOn } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { Refusal } from '../../refusal.ts'
-import { transferColumns, transferOrder } from '../columns.ts'
 import { csvLine } from '../files/csv-rows.ts'
 import type { FileFormat } from '../files/file-names.ts'
 import { copyOut } from './copy-out.ts'
@@ -31,7 +30,7 @@ export type ExportedFile = { file: string; resource: ResourceName; rows: number 
 
 /** Writes every record of a tenant as it was at one moment, a file for each resource: all of them, or none. */
 export const exportRecords = async (database: TenantDatabase, request: ExportRequest): Promise<ExportedFile[]> => {
-  const names = transferOrder.map((resource) => nameOf(resource, request))
+  const names = resourceNames.map((resource) => nameOf(resource, request))
   const folder = await openExportFolder(request.folder, names, request)
   try {
     const files = await database.inBulk((client) => writeFiles(client, folder, request))
@@ -54,7 +53,7 @@ const writeFiles = async (client: Client, folder: ExportFolder, request: ExportR
   await client.query('begin isolation level repeatable read, read only; set local enable_sort = off')
   const totals = await totalsOf(client)
   const copies: { resource: ResourceName; copied: CopyToStreamQuery }[] = []
-  for (const resource of transferOrder) {
+  for (const resource of resourceNames) {
     const copied = await writeFile(client, folder, resource, totals.get(resource) ?? 0, request)
     copies.push({ resource, copied })
   }
@@ -80,7 +79,7 @@ const writeFile = async (
   const copied = client.query(copyTo(copyOut(resource, format, spreadsheet)))
   // The connection speaks to it even when the writing has failed and nobody listens any more.
   copied.on('error', () => {})
-  const names = format === 'csv' ? csvLine(transferColumns[resource].map(({ field }) => field)) : ''
+  const names = format === 'csv' ? csvLine(storedFieldsOf(resource).map(({ name }) => name)) : ''
   // By the mark Excel knows that it is UTF-8.
   const header = spreadsheet ? `\uFEFF${names}` : names
   const counted = withHeader(header, (lines) => onProgress(resource, lines, total))

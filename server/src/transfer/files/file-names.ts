@@ -1,6 +1,5 @@
 import { basename } from 'node:path'
-import type { ResourceName } from '@masthead/contract'
-import { transferOrder } from '../columns.ts'
+import { type ResourceName, resourceNames } from '@masthead/contract'
 
 /** What the name of a file says about what is in it. */
 export type FileFormat = 'csv' | 'ndjson'
@@ -12,7 +11,7 @@ export const formatOfName = (path: string): FileFormat | undefined => {
 
 /** `contacts.csv`, `contacts-2026.ndjson.gz` and `contacts.csv.rejected.csv` hold contacts. */
 export const resourceOfName = (path: string): ResourceName | undefined =>
-  transferOrder.find((resource) => new RegExp(`^${resource}(?![a-z])`, 'i').test(basename(path)))
+  resourceNames.find((resource) => new RegExp(`^${resource}(?![a-z])`, 'i').test(basename(path)))
 
 /** Of which resource an import of the whole folder takes the file; the rejected rows of an earlier one it leaves. */
 export const importedAs = (name: string): ResourceName | undefined =>

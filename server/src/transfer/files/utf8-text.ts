@@ -26,7 +26,7 @@ export class Utf8Text {
       this.#held = all
       return ''
     }
-    const end = endOfLastCharacter(all)
+    const end = startOfLastCharacter(all)
     this.#held = all.subarray(end)
     return this.#decode(all.subarray(0, end))
   }
@@ -65,19 +65,11 @@ const decodeLeniently = (buffer: Buffer): string => {
   return parts.join('\uFFFD')
 }
 
-/** Without the beginning of a character whose other bytes are still to come. */
-const endOfLastCharacter = (bytes: Uint8Array): number => {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back] ?? 0
-    if (byte >= 0xc0) return back < lengthOfCharacter(byte) ? bytes.length - back : bytes.length
-    if (byte < 0x80) break
-  }
-  return bytes.length
-}
-
-const lengthOfCharacter = (firstByte: number): number => {
-  if (firstByte >= 0xf5) return 1
-  return firstByte >= 0xf0 ? 4 : firstByte >= 0xe0 ? 3 : 2
+/** Where the last character begins, some of whose bytes may still be to come. It has at most four. */
+const startOfLastCharacter = (bytes: Uint8Array): number => {
+  const last = bytes.subarray(-4)
+  const start = last.findLastIndex((byte) => (byte & 0xc0) !== 0x80)
+  return start < 0 ? bytes.length : bytes.length - last.length + start
 }
 
 const refuseOtherEncodings = (name: string, bytes: Uint8Array): void => {

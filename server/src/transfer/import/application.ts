@@ -1,15 +1,14 @@
-import type { ResourceName } from '@masthead/contract'
+import { type ResourceName, storedFieldsOf } from '@masthead/contract'
 import type pg from 'pg'
 import type { Author } from '../../audit/author.ts'
 import { audit, type Happening } from '../../audit/queries.ts'
 import { type Query, unpreparedOn } from '../../database/connection.ts'
-import { tables } from '../../records/tables.ts'
-import { type Change, happened, insertion, lockHead, updateRecords } from '../../records/write.ts'
-import { transferColumns } from '../columns.ts'
-import { type Image, noteChanges, noteCreations } from './journal.ts'
+import type { StoredRecord } from '../../records/stored-record.ts'
+import { imageOf } from '../../records/stored-record.ts'
+import { lockHead, writeRecords } from '../../records/write.ts'
+import { noteChanges, noteCreations } from './journal.ts'
 import { type Action, judgementTable, lateTable } from './judgement.ts'
 import { missingTable } from './prune.ts'
-import { imageOf } from './record-images.ts'
 import { keyColumn, stagingTable } from './staged-rows.ts'
 
 /** What the judged rows ask for is done in batches, each a transaction, short enough that other writers hardly wait. */
@@ -24,44 +23,30 @@ export type Batch = {
 }
 
 export const applyCreations = async (client: pg.Client, resource: ResourceName, batch: Batch): Promise<void> => {
-  const statement = creation(resource)
+  const text = `select ${imageOf(resource, 'staged', '$3::uuid')} as record
+    from ${judgementTable(resource)} as judged join ${stagingTable(resource)} as staged on staged.number = judged.number
+    where judged.action = 'create' and judged.place between $1 and $2
+      ${mayBeOvertaken(resource) ? `and not ${isThere(resource)}` : ''}
+    order by judged.place`
   let overtaken = 0
   await inBatches(client, countOf(resource, 'create'), batchSize.create, batch, async (query, first, last) => {
-    const wanted = last - first + 1
     // A statement of its own, so that the next one sees all that was written before the lock was free.
     await lockHead(query, resource)
-    const [made] = await query<{ first: number | null; last: number; count: number }>({
-      text: statement,
-      values: [wanted, first, batch.importId],
-    })
-    if (made?.first) {
-      await noteCreations(query, batch.importId, resource, made.first, made.last)
-      await audit(query, batch.author, [created(batch.importId, resource, made.count)])
+    const rows = await query<{ record: StoredRecord }>({ text, values: [first, last, batch.importId] })
+    const added = rows.map(({ record }) => ({ before: null, after: record, author: null }))
+    const written = await writeRecords(query, resource, added)
+    const [start, end] = [written[0], written.at(-1)]
+    if (start && end) {
+      await noteCreations(query, batch.importId, resource, start.position, end.position)
+      await audit(query, batch.author, [created(batch.importId, resource, written.length)])
     }
-    overtaken += wanted - (made?.count ?? 0)
+    overtaken += last - first + 1 - rows.length
   })
   if (overtaken > 0) await client.query(turnIntoChanges(resource), [batch.importId])
 }
 
 /** Callers of the API create accounts, under numbers that a file may use too; no other key is theirs to give. */
 const mayBeOvertaken = (resource: ResourceName): boolean => resource === 'accounts'
-
-const creation = (resource: ResourceName): string => {
-  const table = tables[resource]
-  const columns = transferColumns[resource].map(({ column }) => column)
-  if (columns.includes('status')) columns.push('status_key')
-  return `${insertion(
-    table,
-    [...columns, 'import_id'],
-    `select judged.place - $2::bigint + 1 as ordinality, $3::uuid as import_id,
-      staged.search_text, ${columns.map((column) => `staged.${column}`).join(', ')}
-    from ${judgementTable(resource)} as judged
-    join ${stagingTable(resource)} as staged on staged.number = judged.number
-    where judged.action = 'create' and judged.place between $2::bigint and $2::bigint + $1::bigint - 1
-      ${mayBeOvertaken(resource) ? `and not ${isThere(resource)}` : ''}`,
-  )}
-  select min(position) as first, max(position) as last, count(*) as count from changed`
-}
 
 /** One entry a batch: what the records were at first is told by what is noted when one changes, or else by the record. */
 const created = (importId: string, resource: ResourceName, count: number): Happening => ({
@@ -84,7 +69,7 @@ const turnIntoChanges = (resource: ResourceName): string => `
 
 /** Of the record as it is now, whatever it was when the rows were judged. */
 export const applyChanges = async (client: pg.Client, resource: ResourceName, batch: Batch): Promise<void> => {
-  const fields = transferColumns[resource].map(({ field }) => field)
+  const fields = storedFieldsOf(resource).map(({ name }) => name)
   const rows = `${judgementTable(resource)} as judged
     join ${stagingTable(resource)} as staged on staged.number = judged.number
     join ${resource} as record on record.id = judged.record`
@@ -92,7 +77,10 @@ export const applyChanges = async (client: pg.Client, resource: ResourceName, ba
     from ${rows} where judged.action = 'change' and judged.place between $1 and $2`
   await inBatches(client, countOf(resource, 'change'), batchSize.change, batch, async (query, first, last) => {
     await lockHead(query, resource)
-    const pairs = await query<{ before: Image; staged: Image; given: number }>({ text, values: [first, last] })
+    const pairs = await query<{ before: StoredRecord; staged: StoredRecord; given: number }>({
+      text,
+      values: [first, last],
+    })
     const changes = pairs.map(({ before, staged, given }) => {
       const isGiven = (field: string) => (given & (1 << fields.indexOf(field))) !== 0
       const changed = Object.fromEntries(fields.filter(isGiven).map((field) => [field, staged[field]]))
@@ -115,7 +103,7 @@ export const applyPrune = async (client: pg.Client, resource: ResourceName, batc
     where missing.place between $1 and $2`
   await inBatches(client, `select count(*) from ${missing}`, batchSize.change, batch, async (query, first, last) => {
     await lockHead(query, resource)
-    const rows = await query<{ before: Image }>({ text, values: [first, last] })
+    const rows = await query<{ before: StoredRecord }>({ text, values: [first, last] })
     const deleted = { deletedAt: batch.now, updatedAt: batch.now, importId: batch.importId }
     await write(
       query,
@@ -126,14 +114,21 @@ export const applyPrune = async (client: pg.Client, resource: ResourceName, batc
   })
 }
 
-/** Nothing that is counted or searched depends on the predecessor. */
+/** No audit entry tells of it: the rows of the file were noted with their predecessors. */
 export const applyLatePredecessors = async (client: pg.Client, batch: Batch): Promise<void> => {
-  const text = `update subscriptions set renewed_from_subs_id = late.renewed_from_subs_id
-    from ${lateTable} as late
-    where subscriptions.id = late.id and late.place between $1 and $2 and subscriptions.import_id = $3`
+  const text = `select ${imageOf('subscriptions', 'record')} as before, late.renewed_from_subs_id as predecessor
+    from ${lateTable} as late join subscriptions as record on record.id = late.id
+    where late.place between $1 and $2 and record.import_id = $3`
   await inBatches(client, `select count(*) from ${lateTable}`, batchSize.change, batch, async (query, first, last) => {
     await lockHead(query, 'subscriptions')
-    await query({ text, values: [first, last, batch.importId] })
+    const rows = await query<{ before: StoredRecord; predecessor: string }>({
+      text,
+      values: [first, last, batch.importId],
+    })
+    const changes = rows.map(({ before, predecessor }) => ({
+      ...{ before, after: { ...before, renewedFromSubsId: predecessor }, author: null },
+    }))
+    await writeRecords(query, 'subscriptions', changes)
   })
 }
 
@@ -141,7 +136,7 @@ const write = async (
   query: Query,
   resource: ResourceName,
   { importId, author }: Batch,
-  changes: readonly (Change & { before: Image })[],
+  changes: readonly { before: StoredRecord; after: StoredRecord }[],
 ): Promise<void> => {
   await noteChanges(
     query,
@@ -149,11 +144,10 @@ const write = async (
     resource,
     changes.map(({ before }) => before),
   )
-  await updateRecords(query, resource, changes)
-  await audit(
+  await writeRecords(
     query,
-    author,
-    changes.map((change) => happened(resource, change)),
+    resource,
+    changes.map((change) => ({ ...change, author })),
   )
 }
 

@@ -1,17 +1,17 @@
+import type { Field, Kind } from '@masthead/contract'
 import { shown } from '../../foreign-text.ts'
 import { isUuid } from '../../records/identifiers.ts'
 import { isCalendarDate, parseInstant } from '../../values.ts'
-import type { Column, Kind } from '../columns.ts'
 
 /** The one form in which a value is stored, or null when the cell holds no such value. */
-export const readValue = (column: Column, text: string): string | null => readers[column.kind](text, column)
+export const readValue = (field: Field, text: string): string | null => readers[field.kind](text, field)
 
-type Reader = (text: string, column: Column) => string | null
+type Reader = (text: string, field: Field) => string | null
 
-const readText: Reader = (text, { shortest, longest, isIdentifier }) => {
-  if (text.length > longest && lengthOf(text, longest) > longest) return null
+const readText: Reader = (text, { minLength, maxLength, isIdentifier }) => {
+  if (text.length > maxLength && lengthOf(text, maxLength) > maxLength) return null
   if (text.includes('\0') || !text.isWellFormed()) return null
-  return text.length < shortest || (isIdentifier && isUuid(text)) ? null : text
+  return text.length < minLength || (isIdentifier && isUuid(text)) ? null : text
 }
 
 /** In characters; of a text that is much too long, at least so many. */
@@ -43,16 +43,15 @@ const readers: Record<Kind, Reader> = {
 }
 
 /** Why `readValue` refused the cell, and what would be right. */
-export const reasonAgainst = (column: Column, text: string): string => {
-  const { kind, longest, field } = column
-  if (kind === 'text' && text.length > longest && lengthOf(text, longest) > longest) {
-    return `is longer than ${longest.toLocaleString('en')} characters`
+export const reasonAgainst = ({ kind, maxLength, name }: Field, text: string): string => {
+  if (kind === 'text' && text.length > maxLength && lengthOf(text, maxLength) > maxLength) {
+    return `is longer than ${maxLength.toLocaleString('en')} characters`
   }
   if (!text.isWellFormed()) return 'holds bytes that are not UTF-8, or half of a character: save the file as UTF-8'
   if (text.includes('\0')) return 'holds a NUL character'
   if (kind !== 'text') return `${shown(text)} ${expected[kind]}`
   if (text === '') return 'must not be empty'
-  return `${shown(text)} has the shape of an \`id\`, which a \`${field}\` must not have`
+  return `${shown(text)} has the shape of an \`id\`, which a \`${name}\` must not have`
 }
 
 const expected: Record<Exclude<Kind, 'text'>, string> = {

@@ -1,18 +1,16 @@
-import type { ResourceName } from '@masthead/contract'
+import { importKeysOf, type ResourceName, storedFieldsOf } from '@masthead/contract'
 import { shown } from '../../foreign-text.ts'
 import { Refusal } from '../../refusal.ts'
-import { transferColumns } from '../columns.ts'
 import { type CsvRow, mostCells } from '../files/csv-rows.ts'
 import type { JsonRow } from '../files/json-lines.ts'
 import { rejectionColumns, rowOfRejection } from '../files/rejected-rows.ts'
 import type { CsvFile, SourceFile } from '../files/source-file.ts'
-import { keysOf } from './keys.ts'
 import { asText, hint, type Mapping, textOfJson } from './mapping.ts'
 
 /** A row of a file as the importer takes it. */
 export type GivenRow = {
   line: number
-  /** By the columns of the resource; null empties, undefined leaves what is there. */
+  /** By the stored fields of the resource; null empties, undefined leaves what is there. */
   values: (string | null | undefined)[]
   /** Why none of the values can be relied on, and which field is to blame if one is. */
   problem?: string
@@ -65,7 +63,7 @@ const placesOf = (
   resource: ResourceName,
   mapping: Mapping | undefined,
 ): (number | undefined)[] => {
-  const known = transferColumns[resource].map(({ field }) => field)
+  const known = storedFieldsOf(resource).map(({ name }) => name)
   const taken = new Map<string, string>()
   const places = header.map((heading) => {
     const field = mapping?.rename.get(heading)
@@ -83,16 +81,16 @@ const placesOf = (
     taken.set(name, heading)
     return place
   })
-  const keys = keysOf(resource)
-  if (!keys.some((key) => taken.has(key))) {
-    const needed = keys.map((key) => `"${key}"`).join(' or ')
+  const keys = importKeysOf(resource)
+  if (!keys.some(({ name }) => taken.has(name))) {
+    const needed = keys.map(({ name }) => `"${name}"`).join(' or ')
     throw new Refusal(`${path} has no column ${needed}, so its rows could not be recognised at the next import`)
   }
   return places
 }
 
 const readerOfJson = (resource: ResourceName, mapping: Mapping | undefined): RowReader => {
-  const known = transferColumns[resource].map(({ field }) => field)
+  const known = storedFieldsOf(resource).map(({ name }) => name)
   const places = new Map(known.map((field, index) => [field, index]))
   const blank = constantsOf(resource, mapping)
   const place = (values: GivenRow['values'], name: string, value: unknown): string | undefined => {
@@ -121,7 +119,7 @@ const readerOfJson = (resource: ResourceName, mapping: Mapping | undefined): Row
 }
 
 const constantsOf = (resource: ResourceName, mapping: Mapping | undefined): GivenRow['values'] =>
-  transferColumns[resource].map(({ field }) => mapping?.set.get(field))
+  storedFieldsOf(resource).map(({ name }) => mapping?.set.get(name))
 
 /** Of what a file leaves out by its map; all that is stored lies on the first level. */
 const deepestNesting = 100

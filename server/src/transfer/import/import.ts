@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { ResourceName } from '@masthead/contract'
+import { type ResourceName, resourceNames } from '@masthead/contract'
 import pg from 'pg'
 import copyStreams from 'pg-copy-streams'
 import { type Caller, importer, operator } from '../../audit/author.ts'
@@ -10,7 +10,6 @@ import { unpreparedOn } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { newId } from '../../records/identifiers.ts'
 import { Refusal } from '../../refusal.ts'
-import { transferOrder } from '../columns.ts'
 import { formatOfName, importedAs, resourceOfName } from '../files/file-names.ts'
 import { type Bounds, openSourceFile, type SourceFile } from '../files/source-file.ts'
 import { applyChanges, applyCreations, applyLatePredecessors, applyPrune, type Batch } from './application.ts'
@@ -74,7 +73,7 @@ export const importFiles = async (
 ): Promise<ImportSummary> => {
   const sources = await openSources(paths, options)
   if (options.prune && !sources.some(({ resource }) => prunable.includes(resource))) {
-    throw new Refusal('--prune needs a file of contacts or of subscriptions')
+    throw new Refusal(`--prune needs a file of ${prunable.join(' or of ')}`)
   }
   return tenant.inBulk((client) =>
     whileAlone(client, () => untilStopped(client, options.signal, () => importOn(client, sources, options))),
@@ -88,7 +87,7 @@ const importOn = async (
 ): Promise<ImportSummary> => {
   const now = new Date().toISOString()
   const heads = options.prune ? await readHeads(client) : new Map<string, number>()
-  const staged = transferOrder.filter((resource) => sources.some((source) => source.resource === resource))
+  const staged = resourceNames.filter((resource) => sources.some((source) => source.resource === resource))
   for (const resource of staged) await stage(client, resource, sources, now, options)
   options.onProgress?.({ step: 'judging', what: 'rows', done: 0, of: 0, rows: 0 })
   await judge(client, staged)
@@ -150,7 +149,7 @@ const resourceOf = (path: string): ResourceName => {
   const resource = resourceOfName(path)
   if (resource) return resource
   const [word = ''] = /^[a-z]*/i.exec(basename(path)) ?? []
-  throw new Refusal(`${path} must be named after what it holds, like contacts.csv. ${hint(word, transferOrder)}`)
+  throw new Refusal(`${path} must be named after what it holds, like contacts.csv. ${hint(word, resourceNames)}`)
 }
 
 const stage = async (

@@ -1,6 +1,13 @@
-import { type ResourceName, resources } from '@masthead/contract'
+import {
+  type Field,
+  identifiersOf,
+  importKeyOf,
+  importKeysOf,
+  type ResourceName,
+  resources,
+  storedFieldsOf,
+} from '@masthead/contract'
 import type pg from 'pg'
-import { type Column, identifiersOf, type ReferredResource, transferColumns } from '../columns.ts'
 import { bitOf, keyColumn, otherColumn, stagingTable } from './staged-rows.ts'
 
 /**
@@ -48,9 +55,7 @@ const lineOf = (row: string): string =>
 /** The first row with a key counts. */
 const refuseDuplicates = async (client: pg.Client, resource: ResourceName): Promise<void> => {
   const table = `${stagingTable(resource)} as staged`
-  const key = keyColumn(resource)
-  const keys = transferColumns[resource].filter(({ column }) => column === key || column === 'id')
-  for (const { column, field } of keys) {
+  for (const { column, name } of importKeysOf(resource).toReversed()) {
     const where = `reason is null and ${column === 'id' ? givesId(resource) : `${column} is not null`}`
     const { rowCount } = await client.query(
       `select from ${table} where ${where} group by ${column} having count(*) > 1 limit 1`,
@@ -59,8 +64,8 @@ const refuseDuplicates = async (client: pg.Client, resource: ResourceName): Prom
     await client.query(
       refuse(
         resource,
-        field,
-        `${lineOf('other')} || ' gives this \`${field}\` already, and the first counts'`,
+        name,
+        `${lineOf('other')} || ' gives this \`${name}\` already, and the first counts'`,
         `(select number, first_value(line) over same as line, first_value(file) over same as file,
             row_number() over same as place
           from ${table} where ${where} window same as (partition by ${column} order by number)) as other`,
@@ -72,26 +77,26 @@ const refuseDuplicates = async (client: pg.Client, resource: ResourceName): Prom
 
 /** The `id` of a record never changes, and neither does a business identifier, once it has one. */
 const refuseTakenIdentifiers = async (client: pg.Client, resource: ResourceName): Promise<void> => {
-  const key = keyColumn(resource)
-  const column = transferColumns[resource].find((candidate) => candidate.column === key)
-  if (!column) return
+  const field = importKeyOf(resource)
+  if (!field) return
+  const { name, column: key } = field
   await client.query(
     refuse(
       resource,
       'id',
-      `'the record with this \`${column.field}\` has the id ' || record.id`,
+      `'the record with this \`${name}\` has the id ' || record.id`,
       `${resource} as record`,
       `record.${key} = staged.${key} and ${givesId(resource)} and record.id <> staged.id`,
     ),
   )
-  if (!column.isIdentifier) return
+  if (!field.isIdentifier) return
   await client.query(
     refuse(
       resource,
-      column.field,
-      `'the record with this \`id\` has the \`${column.field}\` "' || record.${key} || '"'`,
+      name,
+      `'the record with this \`id\` has the \`${name}\` "' || record.${key} || '"'`,
       `${resource} as record`,
-      `record.id = staged.id and ${givesId(resource)} and staged.given & ${bitOf(resource, column.field)} <> 0
+      `record.id = staged.id and ${givesId(resource)} and staged.given & ${bitOf(resource, name)} <> 0
         and record.${key} is not null and record.${key} is distinct from staged.${key}`,
     ),
   )
@@ -136,10 +141,10 @@ const isNew = (resource: ResourceName, row: string): string =>
 
 /** What a new record needs and the service does not make. */
 const refuseIncomplete = async (client: pg.Client, resource: ResourceName): Promise<void> => {
-  const needed = transferColumns[resource].filter(({ isNullable, isMadeByService }) => !isNullable && !isMadeByService)
-  for (const { field } of needed) {
-    const lacks = `staged.given & ${bitOf(resource, field)} = 0 and ${isNew(resource, 'staged')}`
-    await client.query(refuse(resource, field, `'is missing, and a new record needs it'`, '', lacks))
+  const needed = storedFieldsOf(resource).filter((field) => !field.isNullable && field.default === null)
+  for (const { name } of needed) {
+    const lacks = `staged.given & ${bitOf(resource, name)} = 0 and ${isNew(resource, 'staged')}`
+    await client.query(refuse(resource, name, `'is missing, and a new record needs it'`, '', lacks))
   }
 }
 
@@ -149,14 +154,14 @@ const resolveReferences = async (
   resource: ResourceName,
   staged: readonly ResourceName[],
 ): Promise<void> => {
-  for (const column of transferColumns[resource]) {
-    const { refersTo } = column
-    if (!refersTo) continue
-    const isStaged = staged.includes(refersTo)
-    await client.query(resolution(resource, column, refersTo, isStaged))
-    if (refersTo === resource) await refuseSelfReference(client)
-    await client.query(refusalOfDangling(resource, column, refersTo, isStaged))
-    if (refersTo === resource) await refuseFollowers(client)
+  for (const field of storedFieldsOf(resource)) {
+    const { reference } = field
+    if (!reference) continue
+    const isStaged = staged.includes(reference)
+    await client.query(resolution(resource, field, reference, isStaged))
+    if (reference === resource) await refuseSelfReference(client)
+    await client.query(refusalOfDangling(resource, field, reference, isStaged))
+    if (reference === resource) await refuseFollowers(client)
   }
 }
 
@@ -195,45 +200,45 @@ const refuseFollowers = async (client: pg.Client): Promise<void> => {
 }
 
 /** Every record that there is, or will be after this import. */
-const existing = (refersTo: ReferredResource, isStaged: boolean, columns: string): string => {
-  const records = `select ${columns} from ${refersTo}`
+const existing = (reference: ResourceName, isStaged: boolean, columns: string): string => {
+  const records = `select ${columns} from ${reference}`
   if (!isStaged) return records
-  return `${records} union all select ${columns} from ${stagingTable(refersTo)} as row where ${isNew(refersTo, 'row')}`
+  return `${records} union all select ${columns} from ${stagingTable(reference)} as row where ${isNew(reference, 'row')}`
 }
 
-const resolution = (resource: ResourceName, column: Column, refersTo: ReferredResource, isStaged: boolean): string => {
-  const { canonical, other } = identifiersOf[refersTo]
-  return `update ${stagingTable(resource)} as staged set ${column.column} = existing.${canonical}
-    from (${existing(refersTo, isStaged, `${canonical}, ${other}`)}) as existing
-    where staged.reason is null and existing.${other} = staged.${otherColumn(column)}`
+const resolution = (resource: ResourceName, field: Field, reference: ResourceName, isStaged: boolean): string => {
+  const { canonical, other } = identifiersOf(reference)
+  return `update ${stagingTable(resource)} as staged set ${field.column} = existing.${canonical.column}
+    from (${existing(reference, isStaged, `${canonical.column}, ${other.column}`)}) as existing
+    where staged.reason is null and existing.${other.column} = staged.${otherColumn(field)}`
 }
 
 const refusalOfDangling = (
   resource: ResourceName,
-  column: Column,
-  refersTo: ReferredResource,
+  field: Field,
+  reference: ResourceName,
   isStaged: boolean,
 ): string => {
-  const { canonical } = identifiersOf[refersTo]
+  const { column } = identifiersOf(reference).canonical
   const where = isStaged ? 'in this tenant or among the rows that go in' : 'in this tenant'
-  const named = `coalesce(staged.${otherColumn(column)}::text, staged.${column.column}::text)`
+  const named = `coalesce(staged.${otherColumn(field)}::text, staged.${field.column}::text)`
   return refuse(
     resource,
-    column.field,
-    `'there is no ${resources[refersTo].singular} "' || ${named} || '" ${where}'`,
+    field.name,
+    `'there is no ${resources[reference].singular} "' || ${named} || '" ${where}'`,
     '',
-    `${named} is not null and not exists (select from (${existing(refersTo, isStaged, canonical)}) as existing
-      where existing.${canonical} = staged.${column.column})`,
+    `${named} is not null and not exists (select from (${existing(reference, isStaged, column)}) as existing
+      where existing.${column} = staged.${field.column})`,
   )
 }
 
 const decide = async (client: pg.Client, resource: ResourceName): Promise<void> => {
   const judged = judgementTable(resource)
-  const differs = transferColumns[resource]
-    .filter(({ field }) => field !== 'id')
+  const differs = storedFieldsOf(resource)
+    .filter(({ name }) => name !== 'id')
     .map(
-      ({ column, field }) =>
-        `staged.given & ${bitOf(resource, field)} <> 0 and staged.${column} is distinct from record.${column}`,
+      ({ column, name }) =>
+        `staged.given & ${bitOf(resource, name)} <> 0 and staged.${column} is distinct from record.${column}`,
     )
     .join(' or ')
   await client.query(`

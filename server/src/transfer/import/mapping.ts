@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import type { ResourceName } from '@masthead/contract'
+import { type Field, type ResourceName, resourceNames, storedFieldsOf } from '@masthead/contract'
 import { shown } from '../../foreign-text.ts'
 import { suggestion } from '../../nearest-name.ts'
 import { Refusal } from '../../refusal.ts'
-import { transferColumns, transferOrder } from '../columns.ts'
 import { readValue, reasonAgainst } from './cell-values.ts'
 
 /** How the files of one resource differ from the API: other headings, and values that stand for a whole column. */
@@ -25,9 +24,9 @@ export const readMappings = async (path: string): Promise<Mappings> => {
   const given = objectOf(parse(path, text), path)
   return Object.fromEntries(
     Object.entries(given).map(([resource, mapping]) => {
-      if (!isTransferred(resource)) {
+      if (!isResource(resource)) {
         throw new Refusal(
-          `${path} names ${shown(resource)}, which is no kind of record. ${hint(resource, transferOrder)}`,
+          `${path} names ${shown(resource)}, which is no kind of record. ${hint(resource, resourceNames)}`,
         )
       }
       return [resource, readMapping(path, resource, objectOf(mapping, `"${resource}" in ${path}`))]
@@ -48,7 +47,7 @@ const objectOf = (value: unknown, what: string): Record<string, unknown> => {
   throw new Refusal(`${what} must be an object, as in ${example}`)
 }
 
-const isTransferred = (name: string): name is ResourceName => transferOrder.some((known) => known === name)
+const isResource = (name: string): name is ResourceName => resourceNames.some((known) => known === name)
 
 export const hint = (given: string, known: readonly string[]): string => suggestion(given, known).replaceAll('`', '')
 
@@ -65,7 +64,7 @@ const readMapping = (path: string, resource: ResourceName, given: Record<string,
         if (field !== null && typeof field !== 'string') {
           throw new Refusal(`"rename" of ${where} must give "${heading}" the name of a field, or null to leave it out`)
         }
-        if (field !== null) columnNamed(resource, field, where)
+        if (field !== null) fieldNamed(resource, field, where)
         return [heading, field]
       }),
     ),
@@ -79,12 +78,12 @@ const readMapping = (path: string, resource: ResourceName, given: Record<string,
 }
 
 const readConstant = (resource: ResourceName, field: string, value: unknown, where: string): string | null => {
-  const column = columnNamed(resource, field, where)
+  const stored = fieldNamed(resource, field, where)
   if (value === null) return null
   const text = textOfJson(value)
   if (text === undefined) throw new Refusal(`"set" of ${where} must give "${field}" ${asText}`)
-  if (column.refersTo === null && readValue(column, text) === null) {
-    throw new Refusal(`"set" of ${where}: ${field} ${reasonAgainst(column, text)}`)
+  if (stored.reference === null && readValue(stored, text) === null) {
+    throw new Refusal(`"set" of ${where}: ${field} ${reasonAgainst(stored, text)}`)
   }
   return text
 }
@@ -101,9 +100,10 @@ export const textOfJson = (value: unknown): string | undefined => {
 
 export const asText = 'a text, true, false, null, or a number of at most 15 digits'
 
-const columnNamed = (resource: ResourceName, field: string, where: string) => {
-  const column = transferColumns[resource].find((known) => known.field === field)
-  if (column) return column
-  const known = transferColumns[resource].map((known) => known.field)
-  throw new Refusal(`${where} names ${shown(field)}, which ${resource} do not have. ${hint(field, known)}`)
+const fieldNamed = (resource: ResourceName, name: string, where: string): Field => {
+  const fields = storedFieldsOf(resource)
+  const field = fields.find((known) => known.name === name)
+  if (field) return field
+  const known = fields.map((known) => known.name)
+  throw new Refusal(`${where} names ${shown(name)}, which ${resource} do not have. ${hint(name, known)}`)
 }

@@ -1,4 +1,4 @@
-import type { ResourceName } from '@masthead/contract'
+import { fieldsOf, type ResourceName, resourceNames } from '@masthead/contract'
 import type pg from 'pg'
 import { Refusal } from '../../refusal.ts'
 import { keyColumn, stagingTable } from './staged-rows.ts'
@@ -6,7 +6,9 @@ import { keyColumn, stagingTable } from './staged-rows.ts'
 /** The records that a full file of the resource no longer holds. */
 export const missingTable = (resource: ResourceName): string => `missing_${resource}`
 
-export const prunable: readonly ResourceName[] = ['contacts', 'subscriptions']
+export const prunable: readonly ResourceName[] = resourceNames.filter((name) =>
+  fieldsOf(name).some(({ marksDeletion }) => marksDeletion),
+)
 
 /** Above this share of the live records the file is more likely wrong than full. */
 const largestShare = 0.1

@@ -1,17 +1,22 @@
-import type { ResourceName } from '@masthead/contract'
+import {
+  identifiersOf,
+  importKeyOf,
+  type ResourceName,
+  referrersOf,
+  resourceNames,
+  storedFieldsOf,
+} from '@masthead/contract'
 import pg from 'pg'
 import { type Author, operator } from '../../audit/author.ts'
-import { audit, auditValues } from '../../audit/queries.ts'
+import { auditValues } from '../../audit/queries.ts'
 import { type Query, unpreparedOn } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { isUuid } from '../../records/identifiers.ts'
-import { columnOf, tables } from '../../records/tables.ts'
-import { happened, lockHead, removeRecords, updateRecords } from '../../records/write.ts'
+import { imageOf } from '../../records/stored-record.ts'
+import { tables } from '../../records/tables.ts'
+import { lockHead, writeRecords } from '../../records/write.ts'
 import { Refusal } from '../../refusal.ts'
-import { identifiersOf, transferColumns, transferOrder } from '../columns.ts'
 import { findImport, type Image, undoDays } from './journal.ts'
-import { keyOf } from './keys.ts'
-import { imageOf } from './record-images.ts'
 import { whileAlone } from './turn.ts'
 
 /** A record that an undo left as it is. */
@@ -37,8 +42,8 @@ export const undoImport = (tenant: TenantDatabase, id: string, options: UndoOpti
     whileAlone(client, async () => {
       await requireUndoable(unpreparedOn(client), id)
       const undo = new Undo(client, id, options)
-      for (const resource of transferOrder) await undo.restoreChanged(resource)
-      for (const resource of [...transferOrder].reverse()) await undo.removeCreated(resource)
+      for (const resource of resourceNames) await undo.restoreChanged(resource)
+      for (const resource of [...resourceNames].reverse()) await undo.removeCreated(resource)
       return undo.end()
     }),
   )
@@ -49,20 +54,6 @@ const requireUndoable = async (query: Query, id: string): Promise<void> => {
   if (found.undoneAt) throw new Refusal(`this import was undone on ${found.undoneAt.toISOString()}`)
   if (found.startedAt.getTime() >= Date.now() - undoDays * 86_400_000) return
   throw new Refusal(`an import can be undone for ${undoDays} days; this one began on ${found.startedAt.toISOString()}`)
-}
-
-/** What else may refer to a record of the resource; callers of the API may add contacts and tasks at any time. */
-const referrers: Partial<Record<ResourceName, readonly { resource: ResourceName; column: string; to: string }[]>> = {
-  accounts: (['tasks', 'invoices', 'subscriptions', 'contacts'] as const).map((resource) => ({
-    resource,
-    column: 'account_id',
-    to: 'account_id',
-  })),
-  publications: [
-    { resource: 'invoices', column: 'publication_id', to: 'id' },
-    { resource: 'subscriptions', column: 'publication_id', to: 'id' },
-    { resource: 'accounts', column: 'primary_publication_id', to: 'id' },
-  ],
 }
 
 type Done = { restored?: number; removed?: number; kept?: Kept[] }
@@ -148,8 +139,8 @@ class Undo {
       const query = unpreparedOn(this.#client)
       await query({ text: 'begin' })
       try {
-        // Whoever could come to refer to what is removed waits, too.
-        const heads = [resource, ...(referrers[resource] ?? []).map((referrer) => referrer.resource)]
+        // Whoever could come to refer to what is removed waits, too: callers of the API may add contacts and tasks at any time.
+        const heads = [resource, ...referrersOf(resource).map((referrer) => referrer.resource)]
         for (const head of heads.toSorted()) await lockHead(query, head)
         const result = await work(query)
         await query({ text: 'commit' })
@@ -178,11 +169,10 @@ const restoreBatch = async (
   const changes = images.flatMap(({ before, current, isUntouched, obstacle }) =>
     current && isUntouched && !obstacle ? [{ before: current, after: before }] : [],
   )
-  await updateRecords(query, resource, changes)
-  await audit(
+  await writeRecords(
     query,
-    author,
-    changes.map((change) => happened(resource, change)),
+    resource,
+    changes.map((change) => ({ ...change, author })),
   )
   await query({
     text: 'delete from import_changes where import_id = $1 and resource = $2 and record_id = any ($3::uuid[])',
@@ -210,13 +200,11 @@ const removeChunk = async (
       from ${created(resource)} order by record.position`,
     values: [importId, first, last],
   })
-  const free = rows.filter(({ isUntouched, isFree }) => isUntouched && isFree).map(({ image }) => image.id)
-  const removed = await removeRecords(query, resource, free)
-  const gone = new Map(rows.map(({ image }) => [image.id, JSON.stringify(image)]))
-  await audit(
+  const free = rows.filter(({ isUntouched, isFree }) => isUntouched && isFree)
+  const removed = await writeRecords(
     query,
-    author,
-    removed.map(({ id }) => ({ action: 'removed', resource, recordId: id, before: gone.get(id) ?? null })),
+    resource,
+    free.map(({ image }) => ({ before: image, after: null, author })),
   )
   const kept = rows
     .filter(({ isUntouched, isFree }) => !isUntouched || !isFree)
@@ -225,17 +213,23 @@ const removeChunk = async (
 }
 
 /** A subscription stays when one that stays was renewed from it. The others let go of each other, so that they can go. */
-const partRenewals = (query: Query, importId: string, { first, last }: Chunk): Promise<unknown> =>
-  query({
-    text: `update subscriptions set renewed_from_subs_id = null
-      where id in (select record.id from ${created('subscriptions')} and record.import_id = $1
-        and record.renewed_from_subs_id is not null and not ${isKept('record')})`,
+const partRenewals = async (query: Query, importId: string, { first, last }: Chunk): Promise<unknown> => {
+  const rows = await query<{ image: Image }>({
+    text: `select ${imageOf('subscriptions', 'record')} as image from ${created('subscriptions')} and record.import_id = $1
+      and record.renewed_from_subs_id is not null and not ${isKept('record')}`,
     values: [importId, first, last],
   })
+  const changes = rows.map(({ image }) => ({
+    before: image,
+    after: { ...image, renewedFromSubsId: null },
+    author: null,
+  }))
+  return writeRecords(query, 'subscriptions', changes)
+}
 
 const keptRecord = (resource: ResourceName, image: Image, reason: string): Kept => {
-  const key = keyOf(resource)
-  const name = key === null ? null : image[key]
+  const key = importKeyOf(resource)
+  const name = key && image[key.name]
   return { resource, id: image.id, name: typeof name === 'string' ? name : null, reason }
 }
 
@@ -271,11 +265,11 @@ const isReferredTo = (resource: ResourceName): string => {
 }
 
 const othersReferTo = (resource: ResourceName): string =>
-  (referrers[resource] ?? [])
-    .map(
-      ({ resource: other, column, to }) =>
-        `exists (select from ${other} as other where other.${column} = record.${to})`,
-    )
+  referrersOf(resource)
+    .map(({ resource: other, field: { column } }) => {
+      const { canonical } = identifiersOf(resource)
+      return `exists (select from ${other} as other where other.${column} = record.${canonical.column})`
+    })
     .join(' or ') || 'false'
 
 type ImageFound = {
@@ -288,21 +282,19 @@ type ImageFound = {
 }
 
 const imagesAfter = (resource: ResourceName): string => {
-  const gone = transferColumns[resource]
-    .flatMap(({ field, refersTo }) => (refersTo ? [{ field, refersTo }] : []))
-    .map(({ field, refersTo }) => {
-      const { canonical: column } = identifiersOf[refersTo]
-      const type = column === 'id' ? 'uuid' : 'text'
-      const value = `(image.before ->> '${field}')::${type}`
-      return `when ${value} is not null and not exists (select from ${refersTo} as other where other.${column} = ${value}) then 'its \`${field}\` is gone'`
-    })
-  const key = keyOf(resource)
+  const gone = storedFieldsOf(resource).flatMap(({ name, reference }) => {
+    if (!reference) return []
+    const { column, kind } = identifiersOf(reference).canonical
+    const value = `(image.before ->> '${name}')::${kind}`
+    return `when ${value} is not null and not exists (select from ${reference} as other where other.${column} = ${value}) then 'its \`${name}\` is gone'`
+  })
+  const key = importKeyOf(resource)
   const taken =
     key === null
       ? []
       : [
-          `when exists (select from ${resource} as other where other.${columnOf(key)} = image.before ->> '${key}'
-            and other.id <> image.record_id) then 'its \`${key}\` belongs to another record'`,
+          `when exists (select from ${resource} as other where other.${key.column} = image.before ->> '${key.name}'
+            and other.id <> image.record_id) then 'its \`${key.name}\` belongs to another record'`,
         ]
   const obstacles = [...gone, ...taken]
   return `select image.before, case when record.id is not null then ${imageOf(resource, 'record')} end as current,

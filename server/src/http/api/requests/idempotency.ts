@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import { idempotencyKeys } from '@masthead/contract'
 import type { Query } from '../../../database/connection.ts'
 import type { TenantDatabase } from '../../../database/database.ts'
-import { doAlone } from '../../../database/grouped-writes.ts'
 import {
   findAnswer,
   keepAnswer,
@@ -10,6 +9,7 @@ import {
   type SentAnswer,
   takeTurn,
 } from '../../../database/kept-answers.ts'
+import { doAlone } from '../../../database/write-queue.ts'
 import { Problem } from '../../../problem.ts'
 
 /** The `Idempotency-Key`; null when none was sent. */
@@ -109,8 +109,7 @@ const inside = (tenant: TenantDatabase, query: Query): TenantDatabase => ({
   ...tenant,
   read: query,
   readSlowly: query,
-  // It fails rather than wait for others, which would end this transaction.
-  writeJoined: async () => null,
-  transaction: (work) => work(query, query),
-  inGroups: (_resource, item, work) => doAlone(item, work),
+  transaction: (work) => work(query),
+  write: async (decide) => Promise.all((await decide(query)).map((statement) => query(statement))),
+  inBatches: (_list, item, work) => doAlone(item, work),
 })

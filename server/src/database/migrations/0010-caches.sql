@@ -1,8 +1,7 @@
--- What caches go by: every write leaves the number of its transaction, and every process asks for the numbers that it has
--- not seen. (NOTIFY would hold a lock of the whole cluster through each commit, and passes no pooler.)
+-- What caches check: every write stores the number of its transaction, and every process asks for the numbers that it has not
+-- seen. NOTIFY would hold a lock of the whole cluster through each commit, and does not work through a connection pooler.
 
--- Read for all tenants at once, and it holds nothing of anybody but that something changed: so it carries no row-level
--- security, which would hold also the owner of the database.
+-- This table is read for all tenants at once and shows only that something changed, so it has no row-level security.
 create table stamps (
   tenant_id uuid not null,
   resource text not null,
@@ -11,7 +10,7 @@ create table stamps (
 );
 create index on stamps (changed_in);
 
--- Who may do what: tokens, memberships, consents, applications.
+-- The last change of what decides who may do what: tokens, memberships, consents, applications.
 create table identity_revision (
   only_row boolean primary key default true check (only_row),
   changed_in xid8 not null

@@ -1,4 +1,4 @@
--- Hand-over to a tenant's legacy system: what is attached, and what waits to be handed over.
+-- A tenant's legacy system, and the deliveries that wait for it.
 
 create table legacy_systems (
   tenant_id uuid primary key default current_tenant() references tenants,
@@ -6,14 +6,14 @@ create table legacy_systems (
   -- The signing secret, encrypted under MASTHEAD_SECRET.
   sealed_secret bytea not null,
   attached_at timestamptz(3) not null default now(),
-  -- How often in a row it gave no answer. From the third time on, one delivery at a time finds out whether it is back.
+  -- How often in a row it did not respond. From the third time on, one delivery at a time finds out whether it is back.
   silences integer not null default 0,
   resumes_at timestamptz
 );
 
 create table legacy_deliveries (
   tenant_id uuid not null default current_tenant() references legacy_systems,
-  -- Taken while the head of the resource is locked: within a record it follows the order of the commits.
+  -- The number is taken while the head of the resource is locked, so within a record it follows the order of the commits.
   sequence bigint not null generated always as identity,
   id text not null,
   resource text not null,
@@ -21,12 +21,12 @@ create table legacy_deliveries (
   type text not null,
   body text not null,
   created_at timestamptz(3) not null default now(),
-  -- From when the days of trying count: from its creation, or the operator's last `retry`.
+  -- The days of retries count from here: from its creation, or from the operator's last `retry`.
   waiting_since timestamptz(3) not null default now(),
-  -- Counted when an attempt begins, so that an attempt that was given up cannot speak for a later one.
+  -- An attempt is counted when it begins, so that the result of one that was given up is not taken for that of a later one.
   attempts integer not null default 0,
   next_attempt_at timestamptz not null default now(),
-  -- While an attempt is under way; a process that ends in the middle of it leaves the delivery to others after this time.
+  -- Set while an attempt is in flight. When a process ends in the middle of it, others take the delivery after this time.
   claimed_until timestamptz,
   tried_at timestamptz(3),
   last_error text,
@@ -44,13 +44,13 @@ alter table legacy_deliveries force row level security;
 create policy tenant on legacy_deliveries using (tenant_id = (select current_tenant()));
 
 -- graphile-worker announces every job by NOTIFY, which holds a lock of the whole cluster through the commit of the write.
--- Where this schema comes first in the search path nobody hears it: the workers ask for jobs instead.
+-- Where this schema comes first in the search path there is no NOTIFY, and the workers poll for jobs instead.
 create schema masthead_silence;
 create function masthead_silence.pg_notify(channel text, payload text) returns void immutable language sql
   begin atomic end;
 
--- Has a worker look at the current tenant's deliveries once this transaction has committed, and not before `at`.
--- Each `name` is one job. That of a resource stays in its place in the line, that of `later` takes the new time.
+-- Adds a job that looks at the current tenant's deliveries once this transaction has committed, and not before `at`.
+-- Each `name` is one job. The job of a resource stays in its place in the queue, the job `later` takes the new time.
 create function wake_legacy_worker(name text, at timestamptz) returns void language plpgsql
 set search_path = masthead_silence, pg_catalog, pg_temp as $$
 declare
@@ -65,8 +65,8 @@ begin
   end loop;
 end $$;
 
--- Wakes a worker for every tenant that has a delivery which is due. Jobs see to that already; this finds what was left by
--- a process that was killed. Goes from tenant to tenant because row-level security shows only one at a time.
+-- Adds a job for every tenant that has a delivery which is due. There usually is one already, but a process that was killed may
+-- have left deliveries without. It goes from tenant to tenant because row-level security shows only one at a time.
 create function wake_legacy_worker_where_due() returns void language plpgsql as $$
 declare
   tenant uuid;
@@ -82,5 +82,28 @@ begin
         where earlier.resource = due.resource and earlier.record_id = due.record_id and earlier.sequence < due.sequence
       )
     );
+  end loop;
+end $$;
+
+-- Counts the deliveries of all tenants that wait and that have failed, and looks at no more than `most` of each tenant. It goes
+-- from tenant to tenant because row-level security shows only one at a time.
+create function count_legacy_deliveries(most integer, out waiting bigint, out failed bigint, out oldest timestamptz)
+language plpgsql as $$
+declare
+  tenant uuid;
+  counted record;
+begin
+  waiting := 0;
+  failed := 0;
+  for tenant in select id from tenants loop
+    perform set_config('masthead.tenant', tenant::text, true);
+    continue when not exists (select from legacy_systems);
+    select count(*) filter (where failed_at is null) as waiting, count(failed_at) as failed,
+      min(created_at) filter (where failed_at is null) as oldest
+    into counted
+    from (select failed_at, created_at from legacy_deliveries order by sequence limit most) as first;
+    waiting := waiting + counted.waiting;
+    failed := failed + counted.failed;
+    oldest := least(oldest, counted.oldest);
   end loop;
 end $$;

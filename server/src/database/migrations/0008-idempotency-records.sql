@@ -1,8 +1,8 @@
--- Answers to POSTs that carried an `Idempotency-Key`, for whoever sends the same again within a day.
+-- Responses to POSTs that had an `Idempotency-Key`, for a retry of the same request within a day.
 
 create table kept_answers (
   tenant_id uuid not null default current_tenant() references tenants,
-  -- Who sent it: a service token with its rotations, a membership, or a grant.
+  -- The sender: a service token with its rotations, a membership, or a grant.
   principal text not null,
   key text not null,
   -- SHA-256 of method, path and body.

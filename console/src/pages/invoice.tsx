@@ -1,3 +1,0 @@
-import { RecordPage } from '../records/record-page.tsx'
-
-export const Page = () => <RecordPage name="invoices" />

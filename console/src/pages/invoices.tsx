@@ -1,3 +1,0 @@
-import { RecordList } from '../records/record-list.tsx'
-
-export const Page = () => <RecordList name="invoices" />

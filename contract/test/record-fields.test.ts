@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { startService } from '../../server/test/service.ts'
+import {
+  fieldsOf,
+  type Kind,
+  operations,
+  type Resource,
+  type ResourceName,
+  resourceNames,
+  resources,
+  storedFieldsOf,
+  traitsOf,
+} from '../src/index.ts'
+
+/** What every table of records has beside the fields of its resource. */
+const machinery = ['tenant_id', 'position', 'class', 'body', 'import_id']
+
+const sqlTypes: Record<Kind, string> = {
+  text: 'text',
+  uuid: 'uuid',
+  date: 'date',
+  timestamp: 'timestamp with time zone',
+  money: 'numeric',
+  integer: 'bigint',
+  number: 'numeric',
+  boolean: 'boolean',
+}
+
+type Column = { name: string; type: string; isNullable: boolean }
+
+describe('the stored fields of a resource', async () => {
+  const service = await startService()
+  const columnsOf = async (table: string): Promise<Column[]> => {
+    const { rows } = await service.owner.query<Column>(
+      `select column_name as name, data_type as type, is_nullable = 'YES' as "isNullable"
+        from information_schema.columns where table_schema = 'public' and table_name = $1`,
+      [table],
+    )
+    return rows.filter(({ name }) => !machinery.includes(name))
+  }
+  const byName = (columns: Column[]): Column[] => columns.sort((one, other) => (one.name < other.name ? -1 : 1))
+
+  for (const resource of resourceNames) {
+    test(`are the columns of the table ${resource}`, async () => {
+      const promised = storedFieldsOf(resource).flatMap(({ column, keyColumn, kind, isNullable }) => [
+        { name: column, type: sqlTypes[kind], isNullable },
+        ...(keyColumn ? [{ name: keyColumn, type: 'text', isNullable }] : []),
+      ])
+      assert.deepEqual(byName(await columnsOf(resource)), byName(promised))
+    })
+  }
+})
+
+describe('a reference', () => {
+  const isName = (name: string): name is ResourceName => Object.hasOwn(resources, name)
+
+  test('of a record leads to the record itself or to a resource that comes before it', () => {
+    for (const [index, resource] of resourceNames.entries()) {
+      for (const { name, reference } of fieldsOf(resource)) {
+        if (reference) assert.ok(resourceNames.slice(0, index + 1).includes(reference), `${resource}.${name}`)
+      }
+    }
+  })
+
+  test('leads to records that can be named by two identifiers', () => {
+    const referred = new Set(
+      resourceNames.flatMap((name) => fieldsOf(name).flatMap(({ reference }) => reference ?? [])),
+    )
+    for (const name of referred) assert.ok((resources[name] as Resource).businessIdentifier, name)
+  })
+
+  const given = operations.flatMap(({ name, operation: { query, body } }) =>
+    Object.entries({ ...query?.properties, ...body?.properties }).map(([property, schema]) => ({
+      name,
+      property,
+      reference: traitsOf(schema).reference,
+    })),
+  )
+
+  test('of a request leads to a resource', () => {
+    for (const { name, property, reference } of given) {
+      if (reference !== undefined) assert.ok(isName(reference), `${name} ${property}`)
+    }
+  })
+
+  test('is said of everything that is called an identifier, but for those of other systems', () => {
+    const ofOthers = ['externalId', 'issueId', 'ownerId', 'userId']
+    const fields = resourceNames.flatMap((resource) =>
+      fieldsOf(resource)
+        .filter(({ isIdentifier }) => !isIdentifier)
+        .map(({ name, reference }) => ({ name: resource, property: name, reference: reference ?? undefined })),
+    )
+    for (const { name, property, reference } of [...given, ...fields]) {
+      if (property.endsWith('Id') && !ofOthers.includes(property)) assert.ok(reference, `${name} ${property}`)
+    }
+  })
+})
+
+test('a list filters, leaves out and searches by fields of its resource', () => {
+  for (const resource of resourceNames) {
+    const { listing, businessIdentifier, canonicalIdentifier, importKey }: Resource = resources[resource]
+    const named = [listing?.filters, Object.values(listing?.leftOutUnless ?? {}), listing?.search].flat()
+    const known = fieldsOf(resource).map(({ name }) => name)
+    for (const name of [...named, businessIdentifier, canonicalIdentifier, importKey]) {
+      if (name !== undefined) assert.ok(known.includes(name), `${resource} ${name}`)
+    }
+  }
+})
+
+test('nothing that the contract says of storage reaches the JSON of a schema', () => {
+  for (const { record } of Object.values<Resource>(resources)) {
+    for (const schema of Object.values(record.properties)) {
+      const known = ['type', 'description', 'format', 'pattern', 'anyOf']
+      assert.deepEqual(
+        Object.keys(JSON.parse(JSON.stringify(schema))).filter((key) => !known.includes(key)),
+        [],
+      )
+    }
+  }
+})

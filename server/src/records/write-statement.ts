@@ -1,0 +1,232 @@
+import {
+  type Field,
+  fieldOf,
+  fieldsOf,
+  type Kind,
+  type ResourceName,
+  resources,
+  storedFieldsOf,
+} from '@masthead/contract'
+import { type Table, tables } from './tables.ts'
+
+/** Tallies are kept in blocks of 2^level positions; the last level is one block, the total. */
+export const tallyLevels = [10, 16, 22, 62] as const
+
+/** The types of the columns, by the kinds of the contract's fields. */
+export const columnTypes: Record<Kind, string> = {
+  text: 'text',
+  uuid: 'uuid',
+  date: 'date',
+  timestamp: 'timestamptz(3)',
+  money: 'numeric(20, 2)',
+  integer: 'bigint',
+  number: 'numeric',
+  boolean: 'boolean',
+}
+
+export type Operation = 'create' | 'update' | 'remove'
+
+/**
+ * The SQL of a write, the only one that changes the rows of a resource: list head, position, columns, response body, search text,
+ * tallies, audit entries, stamp and deliveries, of any number of records of one tenant. `$1` is a JSON array of rows, `$2` their
+ * number. An update and a removal expect that the head was locked by an earlier statement of the transaction: this one reads
+ * what it replaces from the snapshot that it began with.
+ *
+ * The ids are given as an array beside every join, so that the index finds the records whichever side the planner begins with:
+ * the plan is kept while the tables grow.
+ */
+export const writeStatement = (resource: ResourceName, operation: Operation): string => texts[operation](resource)
+
+/** One text a resource: it is prepared under its text, and to build it costs more than to look it up. */
+const oncePerResource = (build: (table: Table) => string): ((resource: ResourceName) => string) => {
+  const built = new Map<ResourceName, string>()
+  return (resource) => {
+    const text = built.get(resource) ?? build(tables[resource])
+    built.set(resource, text)
+    return text
+  }
+}
+
+const tenant = 'current_tenant()'
+
+const create = (table: Table): string => {
+  const columns = columnsOf(table).map(({ name }) => name)
+  return `
+with ${given(table)}, ${head(table, '$2::bigint')}, written as (
+  select given.*, head.before + given.place as position from head, given
+), created as (
+  insert into ${table.name} (tenant_id, position, class, body, ${columns.join(', ')})
+  select ${tenant}, position, class, body, ${columns.join(', ')} from written order by place
+)${
+    isSearched(table)
+      ? `, texts as (
+  insert into search_texts (tenant_id, resource, position, class, text)
+  select ${tenant}, '${table.name}', position, class, search_text from written
+)`
+      : ''
+  }, ${counted(table, 'select position, class, facets, 1 as change from written')}, ${audited(table)}, ${delivered(table)}
+select id, body, position${woken(table)} from written order by place`
+}
+
+const update = (table: Table): string => {
+  const columns = columnsOf(table).map(({ name }) => name)
+  return `
+with ${given(table)}, ${head(table, '0')}, ${former(table)}, written as (
+  select given.*, former.position, former.class as former_class, former.facets as former_facets
+  from given join former on former.id = given.id
+), updated as (
+  update ${table.name} as record
+  set (class, body, ${columns.join(', ')}) = row (given.class, given.body, ${columns.map((name) => `given.${name}`).join(', ')})
+  from given where record.tenant_id = ${tenant} and record.id = any (array(select id from given)) and record.id = given.id
+)${
+    isSearched(table)
+      ? `, texts as (
+  update search_texts set class = written.class, text = written.search_text
+  from written
+  where search_texts.tenant_id = ${tenant} and search_texts.resource = '${table.name}'
+    and search_texts.position = any (array(select position from written)) and search_texts.position = written.position
+    and (written.is_new_text or written.class <> written.former_class)
+)`
+      : ''
+  }, ${counted(
+    table,
+    `select position, class, facets, 1 as change from written
+    union all select position, former_class, former_facets, -1 from written`,
+  )}, ${audited(table)}, ${delivered(table)}
+select id, body, position${woken(table)} from written order by place`
+}
+
+const remove = (table: Table): string => `
+with given as materialized (
+  select * from json_to_recordset($1::json) as given (id uuid, ${auditColumns})
+), ${head(table, '0')}, ${former(table)}, written as (
+  select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
+), removed as (
+  delete from ${table.name} as record where record.tenant_id = ${tenant} and record.id = any (array(select id from given))
+)${
+  isSearched(table)
+    ? `, texts as (
+  delete from search_texts
+  where tenant_id = ${tenant} and resource = '${table.name}' and position = any (array(select position from former))
+)`
+    : ''
+}, ${counted(table, 'select position, class, facets, -1 as change from former')}, ${audited(table)}
+select id, null as body, position from former`
+
+const texts: Record<Operation, (resource: ResourceName) => string> = {
+  create: oncePerResource(create),
+  update: oncePerResource(update),
+  remove: oncePerResource(remove),
+}
+
+type Column = { name: string; type: string }
+
+/** What is stored of a record beside its class and its body, which follow from it. */
+const columnsOf = ({ name }: Table): Column[] => [
+  ...storedFieldsOf(name).flatMap(({ column, kind, keyColumn }) => [
+    { name: column, type: columnTypes[kind] },
+    ...(keyColumn ? [{ name: keyColumn, type: 'text' }] : []),
+  ]),
+  { name: 'import_id', type: 'uuid' },
+]
+
+const isSearched = ({ listing }: Table): boolean => listing.search.length > 0
+
+const auditColumns = 'place bigint, action text, author json, before json, after json'
+
+/** The rows as the program gives them, with what follows from their columns. */
+const given = (table: Table): string => {
+  const columns = columnsOf(table).map(({ name, type }) => `${name} ${type}`)
+  return `given as materialized (
+  select given.*, ${classOf(table)} as class, ${table.facets('given')} as facets, ${bodyOf(table.name, 'given')} as body
+  from json_to_recordset($1::json) as given (
+    ${columns.join(', ')},
+    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, ${auditColumns}
+  )
+)`
+}
+
+const head = (table: Table, added: string): string => `head as (
+  insert into heads (tenant_id, resource, last) values (${tenant}, '${table.name}', ${added})
+  on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
+  returning last - $2::bigint as before
+), stamped as (
+  insert into stamps (tenant_id, resource, changed_in) select ${tenant}, '${table.name}', pg_current_xact_id() from head
+  on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in
+)`
+
+const former = (table: Table): string => `former as (
+  select record.id, record.position, record.class, ${table.facets('record')} as facets from ${table.name} as record
+  where record.tenant_id = ${tenant} and record.id = any (array(select id from given))
+)`
+
+const counted = (table: Table, changes: string): string => `counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select ${tenant}, '${table.name}', facet, class, level, position >> level, sum(change)
+  from (${changes}) as changed, unnest(facets) as facet, unnest(array[${tallyLevels.join(', ')}]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+)`
+
+/** The values are encrypted under the key of the record, which an erasure destroys. */
+const audited = (table: Table): string => `events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    coalesce((
+      select key from audit_keys
+      where tenant_id = ${tenant} and resource = '${table.name}' and record_id = written.id::text
+    ), gen_random_bytes(32)) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key) select ${tenant}, '${table.name}', record_id, key from events
+  on conflict do nothing
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select ${tenant}, author, action, '${table.name}', record_id, audit_seal(plain, key) from events order by place
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select ${tenant}, number from entries
+)`
+
+const now = `to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** Only where a legacy system is attached; the foreign key keeps it attached until the commit. */
+const delivered = (table: Table): string => {
+  const type = `'${resources[table.name].singular}.' || action`
+  return `delivered as (
+  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
+  select ${tenant}, 'msg_' || replace(gen_random_uuid()::text, '-', ''), '${table.name}', written.id, ${type},
+    '{"type":"' || ${type} || '","timestamp":"' || ${now} || '","data":'
+      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
+  from legacy_systems as system, written where system.tenant_id = ${tenant} and is_delivered order by place
+  returning 1
+)`
+}
+
+/** The job of a resource whose head this transaction has locked: no other transaction waits for it. */
+const woken = (table: Table): string =>
+  `, (select wake_legacy_worker('${table.name}', now()) from delivered limit 1) as woken`
+
+/** The lists that leave the record out: bit n stands for the n-th `leftOutUnless` of the contract. */
+const classOf = ({ name, listing }: Table): string => {
+  const bits = Object.values(listing.leftOutUnless).map((field, bit) => {
+    const { column, kind } = fieldOf(name, field)
+    const isSet = kind === 'boolean' ? `coalesce(given.${column}, false)` : `(given.${column} is not null)`
+    return `${isSet}::integer * ${1 << bit}`
+  })
+  return `(${bits.join(' + ') || '0'})::smallint`
+}
+
+/** The exact JSON of the response. */
+export const bodyOf = (resource: ResourceName, row: string): string => {
+  const shown = fieldsOf(resource).filter(({ isShown }) => isShown)
+  const members = shown.map((field) => `${jsonOf(resource, field, row)} as "${field.name}"`)
+  return `(select row_to_json(shown)::text from (select ${members.join(', ')}) as shown)`
+}
+
+const jsonOf = (resource: ResourceName, { column, kind, centsOf }: Field, row: string): string => {
+  if (centsOf !== null) return `coalesce((${row}.${fieldOf(resource, centsOf).column} * 100)::bigint, 0)`
+  if (kind === 'timestamp') return `to_char(${row}.${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+  return kind === 'money' || kind === 'integer' ? `${row}.${column}::text` : `${row}.${column}`
+}
