@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { sampleAccount } from '../../../test/sample-records.ts'
-import { type CallAnswer, startService, type TestTenant } from '../../../test/service.ts'
-import { operator } from '../../audit/author.ts'
-import { rotateToken } from '../../identity/access-tokens.ts'
+import { sampleAccount } from '../../../../test/sample-records.ts'
+import { type CallAnswer, startService, type TestTenant } from '../../../../test/service.ts'
+import { operator } from '../../../audit/author.ts'
+import { rotateToken } from '../../../identity/access-tokens.ts'
 
 const service = await startService()
 let tenant: TestTenant
