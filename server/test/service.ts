@@ -71,6 +71,8 @@ export type ServiceOptions = {
   patienceMilliseconds?: number
   /** The same database by another way, which only the service takes. */
   reachedBy?: string
+  /** What stands between the service and its database. */
+  through?: (database: Database) => Database
 }
 
 /** What the service calls itself, and its secret, unless a test says otherwise. */
@@ -88,7 +90,8 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const { baseUrl } = { ...defaults, ...options }
   const { delegation = { issuer: baseUrl, secret } } = options
   const { connectionString = await cloneTemplate() } = options
-  const database = openDatabase(options.reachedBy ?? connectionString, serviceRole)
+  const { through = (database) => database } = options
+  const database = through(openDatabase(options.reachedBy ?? connectionString, serviceRole))
   const { rateLimits = generous, counting = {}, trustedProxies = [], patienceMilliseconds, mail = null } = options
   const patience = patienceMilliseconds === undefined ? {} : { patienceMilliseconds }
   const poller = new RevisionPoller(database)
