@@ -72,6 +72,8 @@ export type ServiceOptions = {
   timeoutMilliseconds?: number
   /** The same database by another way, which only the service takes. */
   reachedBy?: string
+  /** What stands between the service and its database. */
+  through?: (database: Database) => Database
 }
 
 /** What the service calls itself, and its secret, unless a test says otherwise. */
@@ -91,7 +93,8 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const { delegation = { issuer: baseUrl, secret } } = options
   const hasKey = 'secret' in delegation && delegation.secret === secret
   const { connectionString = await cloneTemplate(hasKey ? templates.withKey : templates.bare) } = options
-  const database = openDatabase(options.reachedBy ?? connectionString, serviceRole)
+  const { through = (database) => database } = options
+  const database = through(openDatabase(options.reachedBy ?? connectionString, serviceRole))
   const { rateLimits = generous, counting = {}, trustedProxies = [], timeoutMilliseconds, mail = null } = options
   const timeouts = timeoutMilliseconds === undefined ? {} : { timeoutMilliseconds }
   const poller = new RevisionPoller(database)

@@ -28,12 +28,14 @@ import { Outage } from './outage.ts'
 import { perTenant } from './per-tenant.ts'
 import { identity, Revisions } from './revisions.ts'
 import { type TenantQuery, tenantQuery } from './tenant-query.ts'
-import { prepareReads, readAsTenant } from './tenant-statement.ts'
+import { prepareReads, prepareWrites, readAsTenant, writeAsTenant } from './tenant-statement.ts'
 import { isConnectionLost, outcomeUnknown, Unavailable } from './unavailable.ts'
 import { type BatchWork, WriteQueue } from './write-queue.ts'
 
 /** The work is done anew when its connection breaks before the commit, so it must leave nothing but what it queries. */
 export type Transaction<Q> = <T>(work: (query: Q) => Promise<T>) => Promise<T>
+
+type Decide<Q, T> = (query: Q) => Promise<(last: Q) => T | Promise<T>>
 
 /**
  * The only door to the records of a tenant. It gives the tenant to every statement as `$1`, and to the transaction, which
@@ -54,8 +56,8 @@ export type TenantDatabase = {
   /** One statement that may take long, on a connection that the quick ones do not share. */
   readSlowly: TenantQuery
   transaction: Transaction<TenantQuery>
-  /** A transaction whose last statements are sent together with its commit; returns their rows. */
-  write: (decide: (query: TenantQuery) => Promise<Statement[]>) => Promise<Row[][]>
+  /** A transaction that decides first: what it returns asks for the last statements, which are sent together with the commit. */
+  write: <T>(decide: Decide<TenantQuery, T>) => Promise<T>
   /** How a process of its own reaches this database. */
   connection: { connectionString: string; role: string | null }
   /**
@@ -143,7 +145,7 @@ export const openDatabase = (
   const reading = new SharedConnections(connections.reading, () => openReading(patience), outage)
   const polling = new SharedConnections(1, () => openReading(patience), outage)
   const searching = new SharedConnections(connections.searching, () => openReading(long), outage)
-  const writing = openPool(connectionString, role, connections.writing, patience, {}, goByIndexes)
+  const writing = openPool(connectionString, role, connections.writing, patience, {}, prepareWrites)
   const lend = lendFrom(writing)
   const reads = new FairLanes(
     pipelined * connections.reading,
@@ -181,7 +183,7 @@ export const openDatabase = (
     poll: (statement) => polling.use((client) => queryOn(client, patience)(statement)),
     cursorKey,
     transaction: (work) =>
-      lent('', (client) => runTransaction(client, patience, 'begin', work, alone)).finally(() =>
+      lent('', (client) => runTransaction(client, patience, null, deciding(work))).finally(() =>
         revisions.move(identity),
       ),
     forTenant: perTenant((tenantId) => {
@@ -191,18 +193,12 @@ export const openDatabase = (
         ),
       )
       const keyed = new KeyedReads(read)
-      const inTransaction = <D, T>(
-        work: (query: TenantQuery) => Promise<D>,
-        last: (query: TenantQuery, done: D) => T | Promise<T>,
-      ): Promise<T> =>
+      const write = <T>(decide: Decide<TenantQuery, T>): Promise<T> =>
         lent(tenantId, (client) =>
-          runTransaction(
-            client,
-            patience,
-            `begin; ${setTenant(tenantId)}`,
-            (query) => work(tenantQuery(tenantId, query)),
-            (query, done) => last(tenantQuery(tenantId, query), done),
-          ),
+          runTransaction<T>(client, patience, tenantId, async (query) => {
+            const last = await decide(tenantQuery(tenantId, query))
+            return (query) => last(tenantQuery(tenantId, query))
+          }),
         ).finally(() => revisions.move(tenantId))
       const door: TenantDatabase = {
         tenantId,
@@ -213,11 +209,8 @@ export const openDatabase = (
         readSlowly: tenantQuery(tenantId, (statement) =>
           searches.run(tenantId, () => outage.bridge(() => searched(tenantId, statement))),
         ),
-        transaction: (work) => inTransaction(work, alone),
-        write: (decide) =>
-          inTransaction(decide, (query, statements) =>
-            Promise.all(statements.map((statement) => query<Row>(statement))),
-          ),
+        transaction: (work) => write(deciding(work)),
+        write,
         connection: { connectionString, role },
         whenStored: (act) => act(door),
         inBatches: (list, item, work) => queue.run(`${tenantId} ${list}`, item, work),
@@ -289,40 +282,51 @@ const runStatement = async <R>(client: pg.PoolClient, ask: () => Promise<R[]>): 
   }
 }
 
-/** What is sent together with the commit, once the work is done. */
-type Last<D, T> = (query: Query, done: D) => T | Promise<T>
-const alone = <T>(_query: unknown, done: T): T => done
+/** Work that has nothing to send together with the commit. */
+const deciding =
+  <Q, T>(work: (query: Q) => Promise<T>): Decide<Q, T> =>
+  async (query) => {
+    const done = await work(query)
+    return () => done
+  }
 
-const runTransaction = async <D, T>(
+const runTransaction = async <T>(
   client: pg.PoolClient,
   patience: Patience,
-  opening: string,
-  work: (query: Query) => Promise<D>,
-  last: Last<D, T>,
+  tenantId: string | null,
+  decide: Decide<Query, T>,
 ): Promise<T> => {
   const { silenceMilliseconds } = patience
-  const query = queryOn(client, patience)
+  const send = queryOn(client, patience)
+  let opening: Promise<unknown> | undefined
+  const query: Query = (statement) => {
+    gather(client)
+    opening ??= client.query(tenantId === null ? 'begin' : `begin; ${setTenant(tenantId)}`)
+    // It fails with what follows it.
+    opening.catch(() => {})
+    return send(statement)
+  }
   let isCommitting = false
   try {
-    gather(client)
-    const opened = client.query(opening)
-    // It fails with what follows it.
-    opened.catch(() => {})
-    const done = await work(query)
-    gather(client)
-    const result = last(query, done)
+    const last = await decide(query)
     isCommitting = true
-    const [answer, committed] = await Promise.all([
-      result,
-      answered(client, client.query('commit'), silenceMilliseconds),
-      opened,
-    ])
+    const asked = new LastStatements()
+    const result = last(asked.query)
+    const [only, ...others] = asked.statements
+    // Nothing was asked before, so nothing is committed with it: it is a transaction by itself.
+    const isAlone = !opening && tenantId !== null && others.length === 0
+    if (isAlone && only)
+      asked.answer(() => answered(client, writeAsTenant(client, tenantId, only), silenceMilliseconds))
+    else asked.answer(query)
+    const committing = opening && answered(client, client.query('commit'), silenceMilliseconds)
+    const [answer, committed] = await Promise.all([result, committing, opening])
     // PostgreSQL answers the commit of a failed transaction with ROLLBACK, and without an error.
-    if (committed.command !== 'COMMIT') throw new Error('the transaction was rolled back')
+    if (committed && committed.command !== 'COMMIT') throw new Error('the transaction was rolled back')
     client.release()
     return answer
   } catch (error) {
-    const usable = await answered(client, client.query('rollback'), silenceMilliseconds).then(
+    const isOver = !opening || answered(client, client.query('rollback'), silenceMilliseconds)
+    const usable = await Promise.resolve(isOver).then(
       () => !isConnectionLost(error),
       () => false,
     )
@@ -331,8 +335,24 @@ const runTransaction = async <D, T>(
   }
 }
 
-/** The plan of a statement is kept while tables grow, so it must not read the whole of one that is small now. */
-const goByIndexes = (client: pg.ClientBase): Promise<unknown> => client.query('set enable_seqscan = off')
+/** The statements that a transaction ends with, asked for in one synchronous call and sent when all are known. */
+class LastStatements {
+  readonly statements: Statement[] = []
+  readonly #settle: ((rows: Promise<never[]>) => void)[] = []
+
+  readonly query: Query = (statement) => {
+    this.statements.push(statement)
+    return new Promise((resolve) => {
+      this.#settle.push(resolve)
+    })
+  }
+
+  answer(query: Query): void {
+    this.statements.forEach((statement, index) => {
+      this.#settle[index]?.(query(statement))
+    })
+  }
+}
 
 /** Who has sent a commit and lost the connection does not know what became of it. */
 const afterCommit = (error: unknown): unknown =>

@@ -27,7 +27,13 @@ export const observedDatabase = (database: Database, observe: Observe): Database
         bodyOf: (named) => observe(named.text, () => tenant.bodyOf(named)),
         readSlowly: observedAs(tenantId, tenant.readSlowly),
         transaction: (work) => observe(null, () => tenant.transaction((query) => work(observedAs(tenantId, query)))),
-        write: (decide) => observe(null, () => tenant.write((query) => decide(observedAs(tenantId, query)))),
+        write: (decide) =>
+          observe(null, () =>
+            tenant.write(async (query) => {
+              const last = await decide(observedAs(tenantId, query))
+              return (query) => last(observedAs(tenantId, query))
+            }),
+          ),
       }
     }),
   }

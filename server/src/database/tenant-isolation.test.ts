@@ -269,13 +269,14 @@ test('a write leaves neither its tenant nor, when it fails, anything it did', as
   const text = `with added as (insert into heads (tenant_id, resource) values ($1, $2))
     select (6 / $3::integer)::text as body`
   const { write } = database.forTenant(id)
-  const divide = (resource: string, divisor: number) => write(async () => [{ text, values: [resource, divisor] }])
+  const divide = (resource: string, divisor: number) =>
+    write(async () => (query) => query({ text, values: [resource, divisor] }))
   const withoutTenant = () => assert.rejects(database.query({ text: 'select from heads' }), /uuid: ""/)
-  assert.deepEqual(await divide('one', 2), [[{ body: '3' }]])
+  assert.deepEqual(await divide('one', 2), [{ body: '3' }])
   await withoutTenant()
   await assert.rejects(divide('two', 0), /division by zero/)
   await withoutTenant()
-  assert.deepEqual(await divide('three', 6), [[{ body: '1' }]])
+  assert.deepEqual(await divide('three', 6), [{ body: '1' }])
   const { rows } = await service.owner.query('select resource from heads where tenant_id = $1 order by 1', [id])
   assert.deepEqual(rows, [{ resource: 'one' }, { resource: 'three' }])
 })

@@ -138,12 +138,13 @@ const writeBatch = async <T>(tenant: TenantDatabase, batch: Write<T>[]): Promise
       await Promise.all(locked)
       const made = decisions.flatMap((decision) => (decision.status === 'fulfilled' ? [decision.value] : []))
       late = overlapping(made)
-      return statementsOf(made.filter((decision) => !late.has(decision)))
+      const statements = statementsOf(made.filter((decision) => !late.has(decision)))
+      return (query) => Promise.all(statements.map((statement) => query<Written>(statement)))
     })
     .catch((error) => {
       throw batch.length === 1 && decisions[0]?.status === 'fulfilled' ? asProblem(error, decisions[0].value) : error
     })
-  const bodies = new Map(rows.flat().map((row) => [String(row.id), String(row.body)]))
+  const bodies = new Map(rows.flat().map(({ id, body }) => [id, body]))
   return Promise.all(
     decisions.map(async (decision, index): Promise<PromiseSettledResult<T>> => {
       const wanted = batch[index]

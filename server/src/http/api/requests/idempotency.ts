@@ -110,6 +110,6 @@ const inside = (tenant: TenantDatabase, query: TenantQuery): TenantDatabase => (
   read: query,
   readSlowly: query,
   transaction: (work) => work(query),
-  write: async (decide) => Promise.all((await decide(query)).map((statement) => query(statement))),
+  write: async (decide) => (await decide(query))(query),
   inBatches: (_list, item, work) => doAlone(item, work),
 })
