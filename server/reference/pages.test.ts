@@ -88,7 +88,10 @@ describe('the page of the configuration', () => {
 
 /** All files of the repository that are ours, by their paths from the root. */
 const files = await Array.fromAsync(
-  glob('**/*.{md,ts,tsx,js,sql,svg}', { cwd: root, exclude: (path) => /^(node_modules|dist|\..+)$/.test(basename(path)) }),
+  glob('**/*.{md,ts,tsx,js,sql,svg}', {
+    cwd: root,
+    exclude: (path) => /^(node_modules|dist|\..+)$/.test(basename(path)),
+  }),
 )
 const documents = files.filter((path) => path.endsWith('.md'))
 
