@@ -20,20 +20,25 @@ import {
   SharedConnections,
   type Statement,
   short,
+  unpreparedOn,
 } from './connection.ts'
 import { FairLanes } from './fair-lanes.ts'
 import { KeyedReads, type KeyedStatement } from './keyed-reads.ts'
 import { Outage } from './outage.ts'
 import { perTenant } from './per-tenant.ts'
 import { identity, Revisions } from './revisions.ts'
+import { type TenantQuery, tenantQuery } from './tenant-query.ts'
 import { prepareReads, readAsTenant } from './tenant-statement.ts'
 import { isConnectionLost, outcomeUnknown, Unavailable } from './unavailable.ts'
 import { type BatchWork, WriteQueue } from './write-queue.ts'
 
 /** The work is done anew when its connection breaks before the commit, so it must leave nothing but what it queries. */
-export type Transaction = <T>(work: (query: Query) => Promise<T>) => Promise<T>
+export type Transaction<Q> = <T>(work: (query: Q) => Promise<T>) => Promise<T>
 
-/** The only door to the records of a tenant: its queries name no tenant, the transaction does. */
+/**
+ * The only door to the records of a tenant. It gives the tenant to every statement as `$1`, and to the transaction, which
+ * row-level security holds to it.
+ */
 export type TenantDatabase = {
   tenantId: string
   cursorKey: Database['cursorKey']
@@ -43,14 +48,14 @@ export type TenantDatabase = {
    * One statement on a shared connection, in one round trip. It is asked again when the connection breaks. What is sent
    * on as it is, columns named `body` and `items`, comes as bytes.
    */
-  read: Query
+  read: TenantQuery
   /** The stored body of a record by its name, together with those that others ask for at the same moment. */
   bodyOf: (named: KeyedStatement) => Promise<Buffer | null>
   /** One statement that may take long, on a connection that the quick ones do not share. */
-  readSlowly: Query
-  transaction: Transaction
+  readSlowly: TenantQuery
+  transaction: Transaction<TenantQuery>
   /** A transaction whose last statements are sent together with its commit; returns their rows. */
-  write: (decide: (query: Query) => Promise<Statement[]>) => Promise<Row[][]>
+  write: (decide: (query: TenantQuery) => Promise<Statement[]>) => Promise<Row[][]>
   /** How a process of its own reaches this database. */
   connection: { connectionString: string; role: string | null }
   /**
@@ -61,7 +66,7 @@ export type TenantDatabase = {
   /** For small writes of one list: those that wait for each other share a transaction of the work's. */
   inBatches: <I, O>(list: string, item: I, work: BatchWork<I, O>) => Promise<O>
   /** A connection of its own, for what reads or writes in bulk: nothing there ends it for taking long. */
-  inBulk: <T>(work: (client: pg.Client) => Promise<T>) => Promise<T>
+  inBulk: <T>(work: (client: pg.Client, query: TenantQuery) => Promise<T>) => Promise<T>
 }
 
 export type Database = {
@@ -75,7 +80,7 @@ export type Database = {
   poll: Query
   /** Seals the cursors of this installation. */
   cursorKey: () => Promise<KeyObject>
-  transaction: Transaction
+  transaction: Transaction<Query>
   forTenant: (tenantId: string) => TenantDatabase
   /** How busy each kind of connection is. */
   load: () => Load
@@ -180,14 +185,24 @@ export const openDatabase = (
         revisions.move(identity),
       ),
     forTenant: perTenant((tenantId) => {
-      const read: Query = (statement) =>
+      const read = tenantQuery(tenantId, (statement) =>
         reads.run(tenantId, () =>
           outage.bridge(() => reading.use((client) => readAs(client, patience, tenantId, statement))),
-        )
+        ),
+      )
       const keyed = new KeyedReads(read)
-      const inTransaction = <D, T>(work: (query: Query) => Promise<D>, last: Last<D, T>): Promise<T> =>
+      const inTransaction = <D, T>(
+        work: (query: TenantQuery) => Promise<D>,
+        last: (query: TenantQuery, done: D) => T | Promise<T>,
+      ): Promise<T> =>
         lent(tenantId, (client) =>
-          runTransaction(client, patience, `begin; ${setTenant(tenantId)}`, work, last),
+          runTransaction(
+            client,
+            patience,
+            `begin; ${setTenant(tenantId)}`,
+            (query) => work(tenantQuery(tenantId, query)),
+            (query, done) => last(tenantQuery(tenantId, query), done),
+          ),
         ).finally(() => revisions.move(tenantId))
       const door: TenantDatabase = {
         tenantId,
@@ -195,7 +210,9 @@ export const openDatabase = (
         closing: closing.signal,
         read,
         bodyOf: (named) => keyed.bodyOf(named),
-        readSlowly: (statement) => searches.run(tenantId, () => outage.bridge(() => searched(tenantId, statement))),
+        readSlowly: tenantQuery(tenantId, (statement) =>
+          searches.run(tenantId, () => outage.bridge(() => searched(tenantId, statement))),
+        ),
         transaction: (work) => inTransaction(work, alone),
         write: (decide) =>
           inTransaction(decide, (query, statements) =>
@@ -241,14 +258,14 @@ const inBulk = async <T>(
   options: pg.ClientConfig,
   role: string | null,
   tenantId: string,
-  work: (client: pg.Client) => Promise<T>,
+  work: (client: pg.Client, query: TenantQuery) => Promise<T>,
 ): Promise<T> => {
   const client = newClient({ ...options, pipeline: false })
   await client.connect()
   try {
     await prepareBulkSession(client, role)
     await client.query(`select set_config('masthead.tenant', $1, false)`, [tenantId])
-    return await work(client)
+    return await work(client, tenantQuery(tenantId, unpreparedOn(client)))
   } finally {
     await end(client)
   }
@@ -274,7 +291,7 @@ const runStatement = async <R>(client: pg.PoolClient, ask: () => Promise<R[]>): 
 
 /** What is sent together with the commit, once the work is done. */
 type Last<D, T> = (query: Query, done: D) => T | Promise<T>
-const alone = <T>(_query: Query, done: T): T => done
+const alone = <T>(_query: unknown, done: T): T => done
 
 const runTransaction = async <D, T>(
   client: pg.PoolClient,

@@ -1,8 +1,9 @@
 import { type ResourceName, storedFieldsOf } from '@masthead/contract'
 import pg from 'pg'
 import type { Author } from '../audit/author.ts'
-import type { Query, Statement } from '../database/connection.ts'
+import type { Statement } from '../database/connection.ts'
 import type { TenantDatabase } from '../database/database.ts'
+import type { TenantQuery as Query } from '../database/tenant-query.ts'
 import { Problem } from '../problem.ts'
 import { fold, foldedStatus } from './folding.ts'
 import { missingReference } from './identifiers.ts'
@@ -28,7 +29,7 @@ export type Written = { id: string; body: string; position: number }
 /** Every write of a resource holds this lock until it commits; who takes several takes them in the order of the alphabet. */
 export const lockHead = (query: Query, resource: ResourceName): Promise<unknown> =>
   query({
-    text: `insert into heads (tenant_id, resource) values (current_tenant(), $1)
+    text: `insert into heads (tenant_id, resource) values ($1, $2)
       on conflict (tenant_id, resource) do update set last = heads.last`,
     values: [resource],
   })
