@@ -10,7 +10,7 @@ import { type CounterMemory, MemoryCounters } from './counters/memory-counters.t
 import type { Database } from './database/database.ts'
 import { identity } from './database/revisions.ts'
 import { ApiRequests } from './http/api/api.ts'
-import { RateLimiter, type RateLimits } from './http/api/rate-limit.ts'
+import { RateLimiter, type RateLimits } from './http/api/callers/rate-limit.ts'
 import { drainAtTheEnd } from './http/connections/drain.ts'
 import { InFlight } from './http/connections/in-flight.ts'
 import { requestId } from './http/connections/request-id.ts'
@@ -66,7 +66,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   const log = options.log ?? openLog({ level: 'warn' })
   const watchers = [...(options.watchers ?? []), ...(log.isLevelEnabled('info') ? [requestLog(log)] : [])]
   const inFlight = new InFlight()
-  const requests = new ApiRequests(watchers, trace)
+  const requests = new ApiRequests([documentPath], watchers, trace)
   const app = Fastify({
     bodyLimit: largest.bodyBytes,
     serverFactory: (servePage) =>
@@ -123,7 +123,6 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   })
   const limiter = rateLimits && new RateLimiter(rateLimits, await openCounters(app, options))
   await describeApi(app, baseUrl, delegation.issuer)
-  requests.leaveToPages(documentPath)
   // What the console must know to begin.
   getOnly(app, '/console.json', async () => ({ baseUrl, ...(await findSignInPlace()) }))
   const [delegated, handlers] = await Promise.all([

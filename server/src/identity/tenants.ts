@@ -1,6 +1,7 @@
 import { operator } from '../audit/author.ts'
 import { auditIn, holdChains } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
+import type { TenantQuery } from '../database/tenant-query.ts'
 import { findTenantTables } from '../database/tenant-tables.ts'
 import { newId } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
@@ -49,13 +50,13 @@ export const findTenantById = async (query: Query, id: string): Promise<Tenant> 
  * Deletes a tenant and all that is its own, within a transaction of that very tenant. Every statement names it, beside
  * the policies that hold the transaction to it; they keep the audit log of a real tenant. In one go, so for small tenants.
  */
-export const eraseTenant = async (query: Query): Promise<void> => {
+export const eraseTenant = async (query: TenantQuery): Promise<void> => {
   // Waits for writes that refer to the tenant, and keeps others from beginning.
-  await query({ text: 'select id from tenants where id = current_tenant() for update' })
-  await holdChains(query)
-  for (const { name } of (await findTenantTables(query)).reverse()) {
-    await query({ text: `delete from ${name} where tenant_id = current_tenant()` })
+  await query({ text: 'select id from tenants where id = $1 for update' })
+  await holdChains(query.withoutTenant)
+  for (const { name } of (await findTenantTables(query.withoutTenant)).reverse()) {
+    await query({ text: `delete from ${name} where tenant_id = $1` })
   }
-  await query({ text: 'delete from tenants where id = current_tenant()' })
-  await query({ text: 'select stamp_identity()' })
+  await query({ text: 'delete from tenants where id = $1' })
+  await query.withoutTenant({ text: 'select stamp_identity()' })
 }

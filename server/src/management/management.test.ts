@@ -117,7 +117,7 @@ describe('a personal access token', () => {
     const again = await admin.call('POST', '/tokens', options)
     assert.equal(first.status, 201)
     assert.deepEqual([again.status, again.body.code], [409, 'secret_shown_once'])
-    const { rows } = await service.owner.query('select body from kept_answers')
+    const { rows } = await service.owner.query('select body from idempotency_records')
     assert.ok(rows.every(({ body }) => !String(body).includes(first.body.token)))
     const { body } = await admin.call('GET', '/tokens')
     assert.equal(body.items.filter(({ name }: { name: string }) => name === 'Once').length, 1)
@@ -526,7 +526,7 @@ ${Array.from({ length: 40 }, (_, index) => `IMP${index},Company ${index}`).join(
     context.after(() => holder.end())
     await holder.query('begin')
     // The answer cannot be kept under its key, without which nothing is committed.
-    await holder.query('lock table kept_answers in share mode')
+    await holder.query('lock table idempotency_records in share mode')
     const undo = (key: string) =>
       admin.call('POST', `/imports/${importId}/undo`, { headers: { 'idempotency-key': key } })
     assert.equal((await undo('too late')).status, 503)

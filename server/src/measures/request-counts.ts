@@ -1,4 +1,4 @@
-import type { Answered } from '../http/connections/watched-requests.ts'
+import type { FinishedRequest } from '../http/connections/watched-requests.ts'
 import { counter, histogram, type Metric, type Value } from './metric.ts'
 
 /** Of one operation: requests by method and status, how long they took in all, and how many fell into each bucket. */
@@ -14,7 +14,7 @@ export class RequestCounts {
   readonly #refusals = new Map<string, number>()
   #all = 0
 
-  add({ operation, method, status, milliseconds, refusedBy }: Answered): void {
+  add({ operation, method, status, milliseconds, refusedBy }: FinishedRequest): void {
     this.#all++
     if (refusedBy) this.#refusals.set(refusedBy, (this.#refusals.get(refusedBy) ?? 0) + 1)
     const counts = this.#operations.get(operation) ?? this.#begin(operation)

@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { Load } from '../database/database.ts'
 import type { Observe } from '../database/observed-database.ts'
 import { isUnavailable } from '../database/unavailable.ts'
-import type { Answered, RequestWatcher } from '../http/connections/watched-requests.ts'
+import type { FinishedRequest, RequestWatcher } from '../http/connections/watched-requests.ts'
 import type { CacheLoad } from '../http/responses/response-cache.ts'
 import { droppedLines } from '../log.ts'
 import { counter, gauge, type Metric } from './metric.ts'
@@ -28,7 +28,7 @@ export class ThreadMeasures implements RequestWatcher {
   readonly #databaseErrors = new Map<string, number>()
   readonly #countedErrors = new WeakSet<Error>()
   #tenantRequests = new Map<string, number>()
-  #underWay = 0
+  #inFlight = 0
   /** Of Node itself; those of the main thread are told with the process. */
   readonly #ofNode: Registry | null
 
@@ -40,13 +40,13 @@ export class ThreadMeasures implements RequestWatcher {
   }
 
   arrived(): void {
-    this.#underWay++
+    this.#inFlight++
   }
 
-  answered(answered: Answered): void {
-    this.#underWay--
-    this.#requests.add(answered)
-    if (answered.principal) this.#countTenant(answered.principal.tenantId)
+  finished(finished: FinishedRequest): void {
+    this.#inFlight--
+    this.#requests.add(finished)
+    if (finished.principal) this.#countTenant(finished.principal.tenantId)
   }
 
   /** Counts what the database refuses or does not answer. */
@@ -68,7 +68,7 @@ export class ThreadMeasures implements RequestWatcher {
       tenantRequests,
       metrics: [
         ...this.#requests.metrics(),
-        gauge('masthead_http_requests_under_way', 'Requests that have come and are not over.', this.#underWay),
+        gauge('masthead_http_requests_under_way', 'Requests that have come and are not over.', this.#inFlight),
         gauge(
           'masthead_database_connections',
           'Connections to the database: those that are open, and the most that may be.',

@@ -1,8 +1,9 @@
 import { type ResourceName, storedFieldsOf } from '@masthead/contract'
 import pg from 'pg'
 import type { Author } from '../audit/author.ts'
-import type { Query, Statement } from '../database/connection.ts'
+import type { Statement } from '../database/connection.ts'
 import type { TenantDatabase } from '../database/database.ts'
+import type { TenantQuery as Query } from '../database/tenant-query.ts'
 import { doTogether } from '../database/write-queue.ts'
 import { Problem } from '../problem.ts'
 import { fold, foldedStatus } from './folding.ts'
@@ -29,7 +30,7 @@ export type Written = { id: string; body: string; position: number }
 /** Every write of a resource holds this lock until it commits; who takes several takes them in the order of the alphabet. */
 export const lockHead = (query: Query, resource: ResourceName): Promise<unknown> =>
   query({
-    text: `insert into heads (tenant_id, resource) values (current_tenant(), $1)
+    text: `insert into heads (tenant_id, resource) values ($1, $2)
       on conflict (tenant_id, resource) do update set last = heads.last`,
     values: [resource],
   })
@@ -139,12 +140,13 @@ const writeBatch = async <T>(tenant: TenantDatabase, batch: Write<T>[]): Promise
       ;[decisions] = await Promise.all([Promise.all(decided), ...locked])
       const made = decisions.flatMap((decision) => (decision.status === 'fulfilled' ? [decision.value] : []))
       late = overlapping(made)
-      return statementsOf(made.filter((decision) => !late.has(decision)))
+      const statements = statementsOf(made.filter((decision) => !late.has(decision)))
+      return (query) => Promise.all(statements.map((statement) => query<Written>(statement)))
     })
     .catch((error) => {
       throw batch.length === 1 && decisions[0]?.status === 'fulfilled' ? asProblem(error, decisions[0].value) : error
     })
-  const bodies = new Map(rows.flat().map((row) => [String(row.id), String(row.body)]))
+  const bodies = new Map(rows.flat().map(({ id, body }) => [id, body]))
   const outcomes: PromiseSettledResult<T>[] = []
   for (const [index, decision] of decisions.entries()) {
     if (decision.status === 'rejected') outcomes.push(decision)

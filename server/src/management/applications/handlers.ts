@@ -12,7 +12,12 @@ import { Refusal } from '../../refusal.ts'
 import { json, notFound, signedInElsewhere } from '../json-answer.ts'
 
 export const handlers: Handlers<ManagementResources['applications']> = {
-  GetApplications: async ({ tenant: { read, tenantId } }) => {
+  GetApplications: async ({
+    tenant: {
+      read: { withoutTenant: read },
+      tenantId,
+    },
+  }) => {
     const [applications, consents] = await Promise.all([
       listApplicationsOf(read, tenantId),
       countConsents(read, tenantId),
@@ -21,14 +26,14 @@ export const handlers: Handlers<ManagementResources['applications']> = {
   },
 
   RegisterApplication: ({ tenant, writer, issuer, body: { isNative = false, mayRefresh = false, ...given } }) =>
-    tenant.transaction(async (query) => {
+    tenant.transaction(async ({ withoutTenant: query }) => {
       if (issuer === null) throw signedInElsewhere()
       const application = { ...given, isNative, mayRefresh, tenantId: tenant.tenantId }
       return json(shown(await registerApplication(query, writer.author, application).catch(tellWhere)))
     }),
 
   UpdateApplication: ({ tenant: { tenantId, transaction }, writer, params: { clientId }, body: { isDisabled } }) =>
-    transaction(async (query) => {
+    transaction(async ({ withoutTenant: query }) => {
       const ours = await listApplicationsOf(query, tenantId)
       if (!ours.some((one) => one.clientId === clientId)) throw notFound('application')
       const changed = await setApplicationDisabled(query, writer.author, clientId, isDisabled)

@@ -6,10 +6,10 @@ import { json, notFound, userOf } from '../json-answer.ts'
 
 export const handlers: Handlers<ManagementResources['consents']> = {
   GetConsents: async ({ tenant, principal }) =>
-    json({ items: await findConsents(tenant.read, tenant.tenantId, userOf(principal)) }),
+    json({ items: await findConsents(tenant.read.withoutTenant, tenant.tenantId, userOf(principal)) }),
 
   WithdrawConsent: ({ tenant, principal, writer, params: { consentId } }) =>
-    tenant.transaction(async (query) => {
+    tenant.transaction(async ({ withoutTenant: query }) => {
       const mine = await findConsents(query, tenant.tenantId, userOf(principal))
       const consent = mine.find(({ id }) => id === consentId)
       if (!consent) throw notFound('consent')

@@ -16,10 +16,11 @@ import { invalidProperty, Problem } from '../../problem.ts'
 import { json, notFound, requireMember, signedInElsewhere, userOf } from '../json-answer.ts'
 
 export const handlers: Handlers<ManagementResources['invitations']> = {
-  GetInvitations: async ({ tenant }) => json({ items: await listInvitations(tenant.read, tenant.tenantId) }),
+  GetInvitations: async ({ tenant }) =>
+    json({ items: await listInvitations(tenant.read.withoutTenant, tenant.tenantId) }),
 
   CreateInvitation: ({ tenant: { tenantId, transaction }, principal, writer, issuer, mailer, body: { email, role } }) =>
-    transaction(async (query) => {
+    transaction(async ({ withoutTenant: query }) => {
       if (issuer === null) throw signedInElsewhere()
       if (!isEmail(email)) throw invalidProperty('email', 'format', 'This is not an e-mail address.')
       if (await isMember(query, tenantId, email))
@@ -43,7 +44,7 @@ export const handlers: Handlers<ManagementResources['invitations']> = {
     }),
 
   WithdrawInvitation: ({ tenant: { tenantId, transaction }, writer, params: { invitationId } }) =>
-    transaction(async (query) => {
+    transaction(async ({ withoutTenant: query }) => {
       const withdrawn = await withdrawInvitation(query, writer.author, tenantId, invitationId)
       if (!withdrawn) throw notFound('invitation')
       return json(withdrawn)

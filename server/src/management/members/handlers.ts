@@ -16,12 +16,12 @@ import { json, notFound } from '../json-answer.ts'
 
 export const handlers: Handlers<ManagementResources['members']> = {
   GetMembers: async ({ tenant }) => {
-    const members = await listMembers(tenant.read, tenant.tenantId)
+    const members = await listMembers(tenant.read.withoutTenant, tenant.tenantId)
     return json({ items: members.map(({ isProven: _, ...member }) => shown(member)) })
   },
 
   UpdateMember: ({ tenant: { tenantId, transaction }, writer, params: { userId }, body: { role, legacyUserId } }) =>
-    transaction(async (query) => {
+    transaction(async ({ withoutTenant: query }) => {
       let member = await find(query, tenantId, userId)
       if (role !== undefined && role !== member.role) {
         if (role !== 'admin') await refuseLastAdmin(query, tenantId, member)
@@ -33,7 +33,7 @@ export const handlers: Handlers<ManagementResources['members']> = {
     }),
 
   RemoveMember: ({ tenant: { tenantId, transaction }, writer, params: { userId } }) =>
-    transaction(async (query) => {
+    transaction(async ({ withoutTenant: query }) => {
       const member = await find(query, tenantId, userId)
       await refuseLastAdmin(query, tenantId, member)
       return json(shown(await removeMember(query, writer.author, tenantId, member.email)))

@@ -9,12 +9,12 @@ const hour = 3_600_000
 
 export const handlers: Handlers<ManagementResources['serviceTokens']> = {
   GetServiceTokens: async ({ tenant }) => {
-    const found = await findTokens(tenant.read, tenant.tenantId, { userId: null })
+    const found = await findTokens(tenant.read.withoutTenant, tenant.tenantId, { userId: null })
     return json({ items: found.map(shown) })
   },
 
   CreateServiceToken: ({ tenant, writer, body: { service, scopes, expiresInDays, defaultAssignee = null } }) =>
-    tenant.transaction(async (query) => {
+    tenant.transaction(async ({ withoutTenant: query }) => {
       requireWords('service', service)
       const lifetime = expiresInDays === undefined ? undefined : expiresInDays * 24 * hour
       const given = { tenantId: tenant.tenantId, service, name: service, scopes, lifetime, defaultAssignee }
@@ -23,7 +23,7 @@ export const handlers: Handlers<ManagementResources['serviceTokens']> = {
     }),
 
   RotateServiceToken: ({ tenant, writer, params: { tokenId }, body: { overlapHours = 24 } }) =>
-    tenant.transaction(async (query) => {
+    tenant.transaction(async ({ withoutTenant: query }) => {
       const found = await find(query, tenant.tenantId, tokenId)
       if (found.revokedAt || found.expiresAt.getTime() <= Date.now())
         throw new Problem('conflict', 'This token has ended: make a new one.')
@@ -32,7 +32,7 @@ export const handlers: Handlers<ManagementResources['serviceTokens']> = {
     }),
 
   RevokeServiceToken: ({ tenant, writer, params: { tokenId } }) =>
-    tenant.transaction(async (query) => {
+    tenant.transaction(async ({ withoutTenant: query }) => {
       const { id } = await find(query, tenant.tenantId, tokenId)
       return json(shown(await revokeToken(query, writer.author, id)))
     }),

@@ -9,12 +9,12 @@ const mostTokens = 100
 
 export const handlers: Handlers<ManagementResources['tokens']> = {
   GetTokens: async ({ tenant, principal }) => {
-    const found = await findTokens(tenant.read, tenant.tenantId, { userId: userOf(principal) })
+    const found = await findTokens(tenant.read.withoutTenant, tenant.tenantId, { userId: userOf(principal) })
     return json({ items: found.map(shown) })
   },
 
   CreateToken: ({ tenant, principal, writer, body: { name, scopes, expiresInDays } }) =>
-    tenant.transaction(async (query) => {
+    tenant.transaction(async ({ withoutTenant: query }) => {
       requireWords('name', name)
       const lifetime = expiresInDays === undefined ? undefined : expiresInDays * day
       const given = { tenantId: tenant.tenantId, userId: userOf(principal), name, scopes, lifetime }
@@ -26,7 +26,7 @@ export const handlers: Handlers<ManagementResources['tokens']> = {
     }),
 
   RevokeToken: ({ tenant, principal, writer, params: { tokenId } }) =>
-    tenant.transaction(async (query) => {
+    tenant.transaction(async ({ withoutTenant: query }) => {
       const [found] = await findTokens(query, tenant.tenantId, { userId: userOf(principal), id: tokenId })
       if (!found) throw notFound('token')
       return json(shown(await revokeToken(query, writer.author, found.id)))

@@ -49,10 +49,11 @@ const makeDemo = async (database: Database, say: (line: string) => void): Promis
   say('Making demo data …')
   const id = newId()
   return database.forTenant(id).transaction(async (query) => {
-    await query({ text: `select pg_advisory_xact_lock(hashtext('masthead demo'))` })
-    const made = await findDemo(query, demoSlug)
+    const { withoutTenant } = query
+    await withoutTenant({ text: `select pg_advisory_xact_lock(hashtext('masthead demo'))` })
+    const made = await findDemo(withoutTenant, demoSlug)
     if (made) return made
-    const tenant = await createTenant(query, { id, slug: demoSlug, name: demoName })
+    const tenant = await createTenant(withoutTenant, { id, slug: demoSlug, name: demoName })
     for (const batch of batches(demoData({ accounts: 500, seed: 1, today: today() }))) {
       for (const resource of resourceNames) await insertRecords(query, resource, batch[resource] ?? [])
     }

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Api } from '@masthead/contract'
-import { type PresentedToken, type Principal, type Principals, presented } from '../../identity/principal.ts'
-import { Problem } from '../../problem.ts'
+import { type PresentedToken, type Principal, type Principals, presented } from '../../../identity/principal.ts'
+import { Problem } from '../../../problem.ts'
 import type { UnknownTokens } from './unknown-tokens.ts'
 
 /** RFC 9728 §3.1 */

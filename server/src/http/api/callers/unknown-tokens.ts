@@ -1,7 +1,7 @@
-import { networkOf } from '../../caller-address.ts'
-import { type Budget, type Counters, type Window, windowMilliseconds } from '../../counters/counters.ts'
-import { EndedToken, type PresentedToken } from '../../identity/principal.ts'
-import { Problem } from '../../problem.ts'
+import { networkOf } from '../../../caller-address.ts'
+import { type Budget, type Counters, type Window, windowMilliseconds } from '../../../counters/counters.ts'
+import { EndedToken, type PresentedToken } from '../../../identity/principal.ts'
+import { Problem } from '../../../problem.ts'
 
 /** Lookups in flight for one network, and who waits to learn what became of them. */
 type Lane = { running: number; waiting: (() => void)[] }
