@@ -3,7 +3,7 @@ import type { Database, TenantDatabase } from './database.ts'
 import { perTenant } from './per-tenant.ts'
 import { type TenantQuery, tenantQuery } from './tenant-query.ts'
 
-/** Does the work, and sees when it begins, ends and fails. Without a text it is a transaction, with statements inside. */
+/** Does the work at once, and sees when it begins, ends and fails. Without a text it is a transaction, with statements inside. */
 export type Observe = <T>(text: string | null, work: () => Promise<T>) => Promise<T>
 
 /** The same database, for whoever measures or traces what is asked of it. */

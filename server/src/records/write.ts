@@ -4,6 +4,7 @@ import type { Author } from '../audit/author.ts'
 import type { Statement } from '../database/connection.ts'
 import type { TenantDatabase } from '../database/database.ts'
 import type { TenantQuery as Query } from '../database/tenant-query.ts'
+import { doTogether } from '../database/write-queue.ts'
 import { Problem } from '../problem.ts'
 import { fold, foldedStatus } from './folding.ts'
 import { missingReference } from './identifiers.ts'
@@ -134,8 +135,9 @@ const writeBatch = async <T>(tenant: TenantDatabase, batch: Write<T>[]): Promise
     .write(async (query) => {
       const locks = new Set(batch.flatMap(({ locks }) => locks))
       const locked = [...locks].toSorted().map((resource) => lockHead(query, resource))
-      decisions = await Promise.all([...batch.map(({ decide }) => refusedByItself(decide(query)))])
-      await Promise.all(locked)
+      const decided = batch.map(({ decide }) => refusedByItself(decide(query)))
+      // What fails first tells why: after a lock that was not to be had, every other statement fails, too.
+      ;[decisions] = await Promise.all([Promise.all(decided), ...locked])
       const made = decisions.flatMap((decision) => (decision.status === 'fulfilled' ? [decision.value] : []))
       late = overlapping(made)
       const statements = statementsOf(made.filter((decision) => !late.has(decision)))
@@ -145,15 +147,14 @@ const writeBatch = async <T>(tenant: TenantDatabase, batch: Write<T>[]): Promise
       throw batch.length === 1 && decisions[0]?.status === 'fulfilled' ? asProblem(error, decisions[0].value) : error
     })
   const bodies = new Map(rows.flat().map(({ id, body }) => [id, body]))
-  return Promise.all(
-    decisions.map(async (decision, index): Promise<PromiseSettledResult<T>> => {
-      const wanted = batch[index]
-      if (decision.status === 'rejected' || !wanted) return decision as PromiseRejectedResult // every decision has its write
-      if (!late.has(decision.value)) return { status: 'fulfilled', value: decision.value.result(bodies) }
-      const [alone] = await writeBatch(tenant, [wanted])
-      return alone ?? { status: 'rejected', reason: new Error('a write was left out') }
-    }),
-  )
+  const outcomes: PromiseSettledResult<T>[] = []
+  for (const [index, decision] of decisions.entries()) {
+    if (decision.status === 'rejected') outcomes.push(decision)
+    else if (!late.has(decision.value)) outcomes.push({ status: 'fulfilled', value: decision.value.result(bodies) })
+    // What the others did is stored, so whatever becomes of this one is its own outcome.
+    else outcomes.push(...(await doTogether(batch.slice(index, index + 1), (alone) => writeBatch(tenant, alone))))
+  }
+  return outcomes
 }
 
 const refusedByItself = async <T>(decision: Promise<T>): Promise<PromiseSettledResult<T>> => {
