@@ -419,11 +419,12 @@ describe('writes of several tenants at one moment', () => {
   test('wait neither behind other writes of a neighbour nor behind those that belong to no tenant', async () => {
     const [busy, other] = [await newTenant(), await newTenant()]
     const token = await other.serviceToken()
-    for (const { transaction } of [service.database, service.database.forTenant(busy.id)]) {
-      const release = await holding('select stamp_identity()')
-      const waiting = Array.from({ length: 12 }, () =>
-        transaction((query) => query({ text: 'select stamp_identity()' })),
-      )
+    const statement = { text: 'select stamp_identity()' }
+    const ofNobody = () => service.database.transaction((query) => query(statement))
+    const ofBusy = () => service.database.forTenant(busy.id).transaction((query) => query.withoutTenant(statement))
+    for (const stamp of [ofNobody, ofBusy]) {
+      const release = await holding(statement.text)
+      const waiting = Array.from({ length: 12 }, stamp)
       await until('as many wait as may', () => waitingForLocks(6))
       assert.equal((await send({ token, name: 'a' })).status, 201)
       await release()
