@@ -22,7 +22,7 @@ import { describeApi, documentPath } from './http/pages/description.ts'
 import { getOnly } from './http/pages/get-only.ts'
 import { asProblem, nothingAt, sendProblem, urlTooLong } from './http/responses/problems.ts'
 import { ResponseCache } from './http/responses/response-cache.ts'
-import { DelegatedTokens } from './identity/delegated-tokens.ts'
+import { delegatedTokens } from './identity/delegated-tokens.ts'
 import type { OutsideIssuer } from './identity/outside-issuer.ts'
 import { type Authenticator, Principals } from './identity/principal.ts'
 import { type Log, openLog } from './log.ts'
@@ -181,7 +181,7 @@ const mountOwnServer = async (
   app.addHook('onClose', () => server.stop())
   await app.register((pages) => mountAuthorizationServer(pages, { server, database, issuer, baseUrl, limiter }))
   const tokensFor = ({ basePath, scopePrefix }: Api) =>
-    new DelegatedTokens(database, { issuer, audience: baseUrl + basePath, scopePrefix, key: server.key })
+    delegatedTokens(database, { issuer, audience: baseUrl + basePath, scopePrefix, key: server.key })
   return { customer: tokensFor(customerApi), management: tokensFor(managementApi) }
 }
 
@@ -191,14 +191,14 @@ const acceptOutsideTokens = async (
   issuer: OutsideIssuer,
 ): Promise<Delegated> => {
   // Loaded here, because few need it.
-  const [{ OutsideTokens }, { IssuerKeys }] = await Promise.all([
+  const [{ outsideTokens }, { issuerKeys }] = await Promise.all([
     import('./identity/outside-issuer.ts'),
     import('./identity/issuer-keys.ts'),
   ])
-  const keys = new IssuerKeys(issuer.issuer, (error) =>
+  const key = issuerKeys(issuer.issuer, (error) =>
     app.log.warn({ err: error }, 'the outside issuer did not give its keys'),
   )
-  const tokensFor = (api: Api) => new OutsideTokens(database, issuer, api, keys)
+  const tokensFor = (api: Api) => outsideTokens(database, issuer, api, key)
   return { customer: tokensFor(customerApi), management: tokensFor(managementApi) }
 }
 

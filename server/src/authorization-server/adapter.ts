@@ -4,7 +4,7 @@ import type { Author } from '../audit/author.ts'
 import type { Query } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
 import { type Application, findApplication } from '../identity/applications.ts'
-import { withdrawConsent } from '../identity/consents.ts'
+import { withdrawConsents } from '../identity/consents.ts'
 import { clientMetadata } from './client-metadata.ts'
 
 type StateRow = { payload: string; consumed_at: Date | null; sessions_since: Date | null }
@@ -108,7 +108,7 @@ export class StateAdapter implements Adapter {
     }
     // Access tokens are not stored: they end with the consent that stands behind them.
     if (this.#model === 'Grant')
-      await this.#database.transaction((query) => withdrawConsent(query, { kind: 'masthead' }, id))
+      await this.#database.transaction((query) => withdrawConsents(query, { kind: 'masthead' }, [id]))
   }
 
   async revokeByGrantId(grantId: string): Promise<void> {
@@ -153,7 +153,7 @@ export const holderOf = async (
 /** Nothing that was given under it works any longer. */
 export const endGrant = (database: Database, author: Author, grantId: string): Promise<void> =>
   database.transaction(async (query) => {
-    await withdrawConsent(query, author, grantId)
+    await withdrawConsents(query, author, [grantId])
     await deleteGrant(query, grantId)
   })
 

@@ -2,8 +2,8 @@ import { customerApi, managementApi } from '@masthead/contract'
 import { errors, type Grant, type KoaContextWithOIDC } from 'oidc-provider'
 import type { Database } from '../database/database.ts'
 import { consoleId } from '../identity/applications.ts'
-import { findChoosableTenants, findDelegation, holdSessions, openConsole } from '../identity/consents.ts'
-import { noteSignIn } from '../identity/sign-in.ts'
+import { findChoosableTenants, findDelegation, lockSessions, storeConsent } from '../identity/consents.ts'
+import { auditSignIn } from '../identity/sign-in.ts'
 import { hasEnded } from './adapter.ts'
 import { visitorOf } from './visitors.ts'
 
@@ -52,9 +52,9 @@ const give = async (
   const author = visitor.kind === 'visitor' ? { ...visitor, user: userId } : visitor
   return database.transaction(async (query) => {
     // Signed out meanwhile, in another browser.
-    if (hasEnded(session?.loginTs, await holdSessions(query, userId))) return undefined
-    await noteSignIn(query, author, tenantId, userId)
-    await openConsole(query, author, consent)
+    if (hasEnded(session?.loginTs, await lockSessions(query, userId))) return undefined
+    await auditSignIn(query, author, tenantId, userId)
+    await storeConsent(query, author, consent, 'opened')
     return grant
   })
 }

@@ -6,9 +6,9 @@ import type { Database } from '../database/database.ts'
 import { isUnavailable } from '../database/unavailable.ts'
 import type { RateLimiter } from '../http/api/rate-limit.ts'
 import { findApplication } from '../identity/applications.ts'
-import { findChoosableTenants, holdSessions, storeConsent } from '../identity/consents.ts'
+import { findChoosableTenants, lockSessions, storeConsent } from '../identity/consents.ts'
 import { findMemberships } from '../identity/members.ts'
-import { noteSignIn, signIn } from '../identity/sign-in.ts'
+import { auditSignIn, signIn } from '../identity/sign-in.ts'
 import { type Account, findUser } from '../identity/users.ts'
 import { Problem } from '../problem.ts'
 import { endSession, isSessionOpen } from './adapter.ts'
@@ -253,9 +253,9 @@ const grant = async (
   const author = { kind: 'visitor', ...calledFrom(request), user: userId } as const
   return database.transaction(async (query) => {
     // The session may have been ended meanwhile, with a new password.
-    await holdSessions(query, userId)
+    await lockSessions(query, userId)
     if (!(await isSessionOpen(query, interaction.session?.uid ?? ''))) return null
-    if (interaction.lastSubmission?.login) await noteSignIn(query, author, tenantId, userId)
+    if (interaction.lastSubmission?.login) await auditSignIn(query, author, tenantId, userId)
     await storeConsent(query, author, consent)
     return grantId
   })

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Author } from '../audit/author.ts'
 import type { Query } from '../database/connection.ts'
-import { findInvitation, type OpenInvitation, takeInvitation } from '../identity/invitations.ts'
+import { consumeInvitation, findInvitation, type OpenInvitation } from '../identity/invitations.ts'
 import { addMember, createMember } from '../identity/members.ts'
 import { signIn } from '../identity/sign-in.ts'
 import { findProvenUser, hashPasswordOf, proveAddress, type User } from '../identity/users.ts'
@@ -78,7 +78,7 @@ const accept = async (
   try {
     const account = known ?? { name, passwordHash: await hashPasswordOf(database.read, invitation.email, password) }
     return await database.transaction(async (query) => {
-      if (!(await takeInvitation(query, secret))) return 'over'
+      if (!(await consumeInvitation(query, secret))) return 'over'
       await join(query, author, invitation, account)
       return 'joined'
     })

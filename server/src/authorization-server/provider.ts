@@ -2,7 +2,7 @@ import { type Api, customerApi, managementApi } from '@masthead/contract'
 import { type Configuration, errors, type KoaContextWithOIDC, Provider } from 'oidc-provider'
 import type { Database } from '../database/database.ts'
 import { consoleId } from '../identity/applications.ts'
-import { findDelegation, noteIssue, withdrawOfSession } from '../identity/consents.ts'
+import { auditIssuedToken, findDelegation, withdrawConsentsOfSession } from '../identity/consents.ts'
 import { deriveKey } from '../identity/sealing.ts'
 import type { SigningKey } from '../identity/signing-keys.ts'
 import { findUser } from '../identity/users.ts'
@@ -49,7 +49,7 @@ export const buildProvider = (given: ProviderOptions): Provider => {
     const uid = ctx.oidc.session?.uid
     if (uid === undefined) return
     options.database
-      .transaction((query) => withdrawOfSession(query, visitorOf(ctx.req), uid))
+      .transaction((query) => withdrawConsentsOfSession(query, visitorOf(ctx.req), uid))
       .catch((error) => options.onError(error))
   })
   const koa: NodeJS.EventEmitter = provider
@@ -137,7 +137,7 @@ const configuration = ({ database, issuer, baseUrl, secret, keys }: ProviderOpti
     if (token.kind !== 'AccessToken' || !token.grantId) return undefined
     const delegation = await findDelegation(database.read, token.grantId)
     if (!delegation) throw new errors.InvalidGrant('the consent, the membership or the application has ended')
-    await noteIssue(database.query, visitorOf(ctx.req), token.grantId, delegation)
+    await auditIssuedToken(database.query, visitorOf(ctx.req), token.grantId, delegation.tenantId)
     return { [tenantClaim]: delegation.tenantId, [grantClaim]: token.grantId }
   },
   findAccount: async (_ctx, id, token) => {

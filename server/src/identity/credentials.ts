@@ -4,16 +4,9 @@ import type { Query } from '../database/connection.ts'
 import { consoleId } from './applications.ts'
 import { signOutOfConsole, withdrawConsents } from './consents.ts'
 
-/** What opens something in the name of a user, in any tenant. */
-export type Credentials = {
-  tokens: {
-    id: string
-    name: string
-    tenant: string
-    createdAt: Date
-    expiresAt: Date
-    lastUsedAt: Date | null
-  }[]
+/** The credentials of a user, in all tenants. */
+type Credentials = {
+  tokens: { id: string; name: string; tenant: string; createdAt: Date; expiresAt: Date; lastUsedAt: Date | null }[]
   consents: { id: string; application: string; tenant: string; createdAt: Date }[]
 }
 
@@ -40,22 +33,19 @@ export const findCredentials = async (query: Query, userId: string): Promise<Cre
 }
 
 /**
- * Ends all sessions, consents and personal access tokens of a user, but for the tokens that are kept, and withdraws the
- * invitations that the user sent. Each by one statement, however many there are: others wait for what it locks.
+ * Ends all sessions, consents and personal access tokens of a user except `keptTokens`, and withdraws the invitations that
+ * the user sent. Each kind takes one statement, which keeps the locks short.
  */
-export const endCredentials = async (
+export const revokeCredentials = async (
   query: Query,
   author: Author,
   userId: string,
-  kept: readonly string[] = [],
+  keptTokens: readonly string[] = [],
 ): Promise<void> => {
   await signOutOfConsole(query, author, userId, null)
   const { consents } = await findCredentials(query, userId)
-  await withdrawConsents(
-    query,
-    author,
-    consents.map(({ id }) => id),
-  )
+  const grantIds = consents.map(({ id }) => id)
+  await withdrawConsents(query, author, grantIds)
   await query({
     text: `with ended as (
         update access_tokens set revoked_at = now()
@@ -63,7 +53,7 @@ export const endCredentials = async (
         returning tenant_id, id::text as record_id
       )
       ${auditEnded}`,
-    values: [userId, JSON.stringify(author), 'tokens', 'revoked', kept],
+    values: [userId, JSON.stringify(author), 'tokens', 'revoked', keptTokens],
   })
   await query({
     text: `with ended as (delete from invitations where invited_by = $1 returning tenant_id, id::text as record_id)

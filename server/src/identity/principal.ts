@@ -6,32 +6,31 @@ import { identity } from '../database/revisions.ts'
 import { Problem } from '../problem.ts'
 import { hashToken, isWellFormedToken, type TokenKind } from './token-format.ts'
 
-/** Who is calling, the same for every kind of token. */
+/** The caller, in the same form for every kind of token. */
 export type Principal = {
   kind: TokenKind | 'delegated'
   tokenId: string
   tenantId: string
   userId: string | null
   role: Role | null
-  /** What the token carries; what it may do is also bounded by the role. */
+  /** The scopes of the token; the role limits them further. */
   tokenScopes: ReadonlySet<string>
-  /** Who gets a task that names nobody. */
+  /** The assignee of a task that names none. */
   assignee: string
   /** The acting user in the tenant's legacy system. */
   legacyUserId: string | null
   /** The application that acts for the user. */
   applicationId: string | null
-  /** The consent by which it acts. */
+  /** The consent under which it acts. */
   grantId: string | null
-  /** The same for all tokens that stand for one another: rotations of a service token, those of a user, those of a grant. */
+  /** Shared by all rotations of a service token, all tokens of a user, or all tokens of a grant. */
   lineage: string
 }
 
-/** Who holds a token, and until when at most, in milliseconds. */
+/** The owner of a token; `expiresAt` is in milliseconds. */
 export type Holder = { principal: Principal; expiresAt: number }
 
-/** Whatever can tell who holds a token. */
-export type Authenticator = { authenticate(token: string): Promise<Holder> }
+export type Authenticator = (token: string) => Promise<Holder>
 
 type TokenRow = {
   id: string
@@ -49,11 +48,11 @@ type TokenRow = {
 }
 
 const minute = 60_000
-const remembered = { max: 10_000 }
+const cacheOptions = { max: 10_000 }
 
-/** A token that somebody held, and that will never be good again. */
+/** A token that was valid once and never will be again. */
 export class EndedToken extends Problem {
-  /** When it expired; null when it was revoked. A clock that is set back makes it good again. */
+  /** Null when the token was revoked. A token that expired is valid again when the clock is set back. */
   readonly expiredAt: Date | null
 
   constructor(detail: string, expiredAt: Date | null) {
@@ -62,82 +61,80 @@ export class EndedToken extends Problem {
   }
 }
 
-/** A token that somebody sent. Under its name, which does not give it away, its holder is remembered. */
-export type PresentedToken = { readonly text: string; readonly name: string }
+/** A token of a request. `cacheKey` is its hash, under which its holder is cached. */
+export type PresentedToken = { readonly text: string; readonly cacheKey: string }
 
-export const presented = (text: string): PresentedToken => ({ text, name: hash('sha256', text, 'base64url') })
+export const presented = (text: string): PresentedToken => ({ text, cacheKey: hash('sha256', text, 'base64url') })
 
 /**
- * Finds out who holds a token. Unknown, expired and revoked ones are refused; the last use is kept to the minute. Known
- * ones are remembered as long as nobody changed who may do what, and for a minute at most: who changes it by hand in the
- * database need not stamp it.
+ * Authenticates tokens; unknown, expired and revoked ones are refused. The date of the last use has a resolution of a
+ * minute. A holder stays cached until the identity stamp moves, and for a minute at most, because somebody who changes
+ * permissions by hand in the database need not stamp.
  */
 export class Principals {
   readonly #database: Database
   readonly #delegated: Authenticator | null
-  readonly #remembered = new LRUCache<string, Holder & { revision: number; foundAt: number }>(remembered)
-  /** Tokens that have ended, and until when that is remembered, by a clock that nobody sets. */
-  readonly #ended = new LRUCache<string, { problem: EndedToken; until: number }>(remembered)
-  readonly #notedUses = new LRUCache<string, number>(remembered)
+  readonly #holders = new LRUCache<string, Holder & { revision: number; foundAt: number }>(cacheOptions)
+  /** `until` is by the monotonic clock. */
+  readonly #ended = new LRUCache<string, { problem: EndedToken; until: number }>(cacheOptions)
+  readonly #notedUses = new LRUCache<string, number>(cacheOptions)
 
   constructor(database: Database, delegated: Authenticator | null) {
     this.#database = database
     this.#delegated = delegated
   }
 
-  /** Who holds the token, when that is known without asking. */
-  recall({ name }: PresentedToken): Principal | null {
+  /** Null when the database must be asked. */
+  cached({ cacheKey }: PresentedToken): Principal | null {
     const { revisions } = this.#database
-    const known = this.#remembered.get(name)
-    if (!known || !revisions.areKnown || known.revision !== revisions.of(identity)) return null
+    const holder = this.#holders.get(cacheKey)
+    if (!holder || !revisions.areKnown || holder.revision !== revisions.of(identity)) return null
     const now = Date.now()
-    if (known.expiresAt <= now || known.foundAt + minute <= now) return null
-    this.#noteUse(known.principal, null)
-    return known.principal
+    if (holder.expiresAt <= now || holder.foundAt + minute <= now) return null
+    this.#noteUse(holder.principal, null)
+    return holder.principal
   }
 
-  /** Whether it has the form of a token. */
-  mayKnow({ text }: PresentedToken): boolean {
+  isWellFormed({ text }: PresentedToken): boolean {
     return this.#isJwt(text) || isWellFormedToken(text)
   }
 
-  /** Whether nobody is remembered who holds it or held it. */
-  isNew({ name }: PresentedToken): boolean {
-    return !this.#remembered.has(name) && !this.#ended.has(name)
+  /** True when the cache knows neither a holder nor an end of the token. */
+  isNew({ cacheKey }: PresentedToken): boolean {
+    return !this.#holders.has(cacheKey) && !this.#ended.has(cacheKey)
   }
 
-  async authenticate({ text, name }: PresentedToken): Promise<Principal> {
+  async authenticate({ text, cacheKey }: PresentedToken): Promise<Principal> {
     const { revisions } = this.#database
     const [revision, foundAt] = [revisions.of(identity), Date.now()]
-    const ended = this.#ended.get(name)
+    const ended = this.#ended.get(cacheKey)
     if (ended && ended.until > performance.now() && (ended.problem.expiredAt?.getTime() ?? 0) <= foundAt)
       throw ended.problem
-    this.#ended.delete(name)
+    this.#ended.delete(cacheKey)
     try {
       const holder = await this.#find(text)
-      this.#remembered.set(name, { ...holder, revision, foundAt })
+      this.#holders.set(cacheKey, { ...holder, revision, foundAt })
       return holder.principal
     } catch (error) {
-      if (error instanceof Problem && error.code === 'invalid_token') this.#remembered.delete(name)
-      if (error instanceof EndedToken) this.#ended.set(name, { problem: error, until: performance.now() + minute })
+      if (error instanceof Problem && error.code === 'invalid_token') this.#holders.delete(cacheKey)
+      if (error instanceof EndedToken) this.#ended.set(cacheKey, { problem: error, until: performance.now() + minute })
       throw error
     }
   }
 
-  /** Three parts are a JWT (RFC 7515 §7.1), which no token of ours is. */
+  /** A JWT has three parts (RFC 7515 §7.1); our own tokens have no dots. */
   #isJwt(token: string): boolean {
     return this.#delegated !== null && token.split('.', 4).length === 3
   }
 
   async #find(token: string): Promise<Holder> {
-    if (this.#delegated && this.#isJwt(token)) return this.#delegated.authenticate(token)
+    if (this.#delegated && this.#isJwt(token)) return this.#delegated(token)
     if (!isWellFormedToken(token)) throw invalidToken('The access token is not complete, or not one of this service.')
     const [row] = await this.#database.read<TokenRow>({ text: findToken, values: [hashToken(token)] })
     if (!row) throw invalidToken('This access token is not known here.')
     if (row.revoked_at) throw new EndedToken('This access token has been revoked.', null)
-    if (row.expires_at.getTime() <= Date.now()) {
+    if (row.expires_at.getTime() <= Date.now())
       throw new EndedToken(`This access token expired at ${row.expires_at.toISOString()}.`, row.expires_at)
-    }
     const principal = principalOf(row)
     this.#noteUse(principal, row.last_used_at)
     return { principal, expiresAt: row.expires_at.getTime() }
@@ -148,7 +145,7 @@ export class Principals {
     const now = Math.floor(Date.now() / minute) * minute
     if ((lastUsedAt?.getTime() ?? 0) >= now || this.#notedUses.get(tokenId) === now) return
     this.#notedUses.set(tokenId, now)
-    // The answer does not wait for it, and a database that is gone shows elsewhere.
+    // The response does not wait for this, and an unavailable database is reported elsewhere.
     this.#database
       .query({ text: noteUse, values: [tokenId, new Date(now)] })
       .catch(() => this.#notedUses.delete(tokenId))
@@ -181,16 +178,11 @@ const findToken = `
 const noteUse = `
   update access_tokens set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2)`
 
-/** Fails closed: a scope is there only when the token carries it and, for a user's token, the role allows it. */
-export const hasScope = ({ kind, role, tokenScopes }: Principal, scope: Scope | ManagementScope): boolean =>
-  tokenScopes.has(scope) && (kind === 'service' || (role !== null && allows(role, scope)))
-
-export const requireScope = (principal: Principal, scope: Scope | ManagementScope): void => {
-  if (hasScope(principal, scope)) return
-  if (!principal.tokenScopes.has(scope)) {
+export const requireScope = ({ kind, role, tokenScopes }: Principal, scope: Scope | ManagementScope): void => {
+  if (!tokenScopes.has(scope))
     throw new Problem('insufficient_scope', `This call needs a token with the scope \`${scope}\`.`)
-  }
-  throw new Problem('insufficient_role', `The role ${principal.role} does not include the scope \`${scope}\`.`)
+  if (kind !== 'service' && (role === null || !allows(role, scope)))
+    throw new Problem('insufficient_role', `The role ${role} does not include the scope \`${scope}\`.`)
 }
 
 const invalidToken = (detail: string): Problem => new Problem('invalid_token', detail)

@@ -1,6 +1,6 @@
 import type { Role } from '@masthead/contract'
 import type { Query } from '../database/connection.ts'
-import { holdMembership } from '../identity/consents.ts'
+import { lockCallerMembership } from '../identity/consents.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Answer } from '../operation-call.ts'
 import { invalidProperty, Problem } from '../problem.ts'
@@ -21,7 +21,7 @@ export const userOf = ({ userId }: { userId: string | null }): string => {
 
 /** What somebody makes must not outlive what ended their right to it while it was made. */
 export const requireMember = async (query: Query, principal: Principal, role?: Role): Promise<void> => {
-  const held = await holdMembership(query, principal)
+  const held = await lockCallerMembership(query, principal)
   if (!held) throw new Problem('invalid_token', 'Your session or your membership has ended.')
   if (role !== undefined && held.role !== role) throw new Problem('insufficient_role', `This takes the role ${role}.`)
 }

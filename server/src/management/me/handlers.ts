@@ -4,7 +4,7 @@ import { signOutOfConsole } from '../../identity/consents.ts'
 import { findCredentials } from '../../identity/credentials.ts'
 import { findAdmins, findMemberships } from '../../identity/members.ts'
 import { signIn } from '../../identity/sign-in.ts'
-import { findUser, hashPasswordOf, holdAddress, setPassword } from '../../identity/users.ts'
+import { findUser, hashPasswordOf, lockAddress, setPassword } from '../../identity/users.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
 import { json, notFound, signedInElsewhere, userOf } from '../json-answer.ts'
@@ -45,7 +45,7 @@ export const handlers: Handlers<ManagementResources['me']> = {
       throw invalidProperty('currentPassword', 'wrong', 'This is not your current password.')
     const passwordHash = await hashPasswordOf(tenant.read, user.email, newPassword)
     return tenant.transaction(async (query) => {
-      await holdAddress(query, user.email)
+      await lockAddress(query, user.email)
       if ((await findUser(query, user.id))?.passwordHash !== user.passwordHash)
         throw new Problem('conflict', 'The password was changed meanwhile. Sign in again.')
       await setPassword(query, writer.author, user, passwordHash, keepTokens)

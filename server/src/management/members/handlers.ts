@@ -9,7 +9,7 @@ import {
   setLegacyUserId,
   setRole,
 } from '../../identity/members.ts'
-import { holdAddress } from '../../identity/users.ts'
+import { lockAddress } from '../../identity/users.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
 import { json, notFound } from '../json-answer.ts'
@@ -44,7 +44,7 @@ const find = async (query: Query, tenantId: string, userId: string): Promise<Mem
   const member = await findMemberById(query, tenantId, userId)
   if (!member) throw notFound('member')
   // Whoever proves the address holds it too, before memberships are locked, and may have taken this one over.
-  await holdAddress(query, member.email)
+  await lockAddress(query, member.email)
   const held = await findMemberById(query, tenantId, userId)
   if (!held) throw notFound('member')
   return held

@@ -1,5 +1,11 @@
 import type { ManagementResources } from '@masthead/contract'
-import { type AccessToken, countTokens, createToken, findTokens, revokeToken } from '../../identity/access-tokens.ts'
+import {
+  type AccessToken,
+  countActiveTokens,
+  createToken,
+  findTokens,
+  revokeToken,
+} from '../../identity/access-tokens.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
 import { json, notFound, requireMember, requireWords, userOf } from '../json-answer.ts'
@@ -19,7 +25,7 @@ export const handlers: Handlers<ManagementResources['tokens']> = {
       const lifetime = expiresInDays === undefined ? undefined : expiresInDays * day
       const given = { tenantId: tenant.tenantId, userId: userOf(principal), name, scopes, lifetime }
       await requireMember(query, principal)
-      if ((await countTokens(query, given)) >= mostTokens)
+      if ((await countActiveTokens(query, given)) >= mostTokens)
         throw new Problem('conflict', `You have ${mostTokens} tokens that work here. Revoke one first.`)
       const { token, ...made } = await createToken(query, writer.author, given)
       return json({ ...shown(made), token })
