@@ -1,6 +1,6 @@
 import { type Api, customerApi, largest, managementApi } from '@masthead/contract'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
-import { AuthorizationServer } from './authorization-server/authorization-server.ts'
+import { startAuthorizationServer } from './authorization-server/authorization-server.ts'
 import { mountAuthorizationServer } from './authorization-server/mount.ts'
 import { addressReader } from './caller-address.ts'
 import { mountConsole } from './console/console.ts'
@@ -26,7 +26,7 @@ import { delegatedTokens } from './identity/delegated-tokens.ts'
 import type { OutsideIssuer } from './identity/outside-issuer.ts'
 import { type Authenticator, Principals } from './identity/principal.ts'
 import { type Log, openLog } from './log.ts'
-import { Mailer, type MailOptions } from './mail/mailer.ts'
+import { type MailOptions, mailSender } from './mail/mailer.ts'
 import type { Handler } from './operation-call.ts'
 
 /** Whose delegated tokens are accepted: those of our own authorization server, or of one outside. */
@@ -133,11 +133,10 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     // While that asks for its keys.
     loadHandlers(),
   ])
-  const mailer = options.mail
-    ? new Mailer(options.mail, (reason) => app.log.error({ reason }, 'a mail could not be sent'))
-    : null
+  const onMailError = (reason: string) => app.log.error({ reason }, 'a mail could not be sent')
+  const sendMail = options.mail ? mailSender(options.mail, onMailError) : null
   const issuer = 'secret' in delegation ? delegation.issuer : null
-  const common = { database, baseUrl, issuer, mailer, limiter, addressOf, inFlight, log: app.log }
+  const common = { database, baseUrl, issuer, sendMail, limiter, addressOf, inFlight, log: app.log }
   requests.open(customerApi, handlers, {
     ...common,
     principals: new Principals(database, delegated.customer),
@@ -171,13 +170,11 @@ const mountOwnServer = async (
   limiter: RateLimiter | null,
 ): Promise<Delegated> => {
   const onError = (error: Error) => app.log.error({ err: error }, 'the authorization server failed')
-  const server = await AuthorizationServer.start({ database, issuer, baseUrl, secret, onError }).catch(
-    async (error) => {
-      // It may be tried again, and what was opened for this app must not stay.
-      await app.close()
-      throw error
-    },
-  )
+  const server = await startAuthorizationServer({ database, issuer, baseUrl, secret, onError }).catch(async (error) => {
+    // It may be tried again, and what was opened for this app must not stay.
+    await app.close()
+    throw error
+  })
   app.addHook('onClose', () => server.stop())
   await app.register((pages) => mountAuthorizationServer(pages, { server, database, issuer, baseUrl, limiter }))
   const tokensFor = ({ basePath, scopePrefix }: Api) =>
@@ -207,8 +204,8 @@ const openCounters = async (app: FastifyInstance, { counting = {} }: AppOptions)
   const local = new MemoryCounters(memory, thread)
   if (!redisUrl) return local
   // Loaded here, because it takes a while and few need it.
-  const { RedisCounters } = await import('./counters/redis-counters.ts')
-  const counters = await RedisCounters.open(redisUrl, local, (message, error) =>
+  const { openRedisCounters } = await import('./counters/redis-counters.ts')
+  const counters = await openRedisCounters(redisUrl, local, (message, error) =>
     app.log.warn({ ...(error !== undefined && { err: error }) }, message),
   )
   app.addHook('onClose', () => counters.close())

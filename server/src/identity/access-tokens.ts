@@ -90,11 +90,7 @@ export const listTokens = (query: Query, tenantId: string) =>
   })
 
 /** Newest first: the tokens of a user, or the service tokens when `userId` is null; with `id` only that one. */
-export const findTokens = async (
-  query: Query,
-  tenantId: string,
-  { userId, id = null }: { userId: string | null; id?: string | null },
-): Promise<AccessToken[]> => {
+export const findTokens = async (query: Query, tenantId: string, userId: string | null, id: string | null = null) => {
   if (id !== null && !isUuid(id)) return []
   return query<AccessToken>({
     text: `select ${columns} from access_tokens

@@ -32,11 +32,7 @@ export type NewApplication = Pick<Application, 'name' | 'redirectUris' | 'scopes
   tenantId?: string | null
 }
 
-export const registerApplication = async (
-  query: Query,
-  author: Author,
-  given: NewApplication,
-): Promise<Application> => {
+export const registerApplication = async (query: Query, author: Author, given: NewApplication) => {
   const { name, redirectUris, scopes, isNative, mayRefresh, clientId = newClientId(), tenantId = null } = given
   // An application of an outside issuer has its redirect URIs there, and brings its client id.
   if (redirectUris.length === 0 && given.clientId === undefined)

@@ -5,6 +5,7 @@ import type { Query } from '../database/connection.ts'
 import { firstRow } from '../database/first-row.ts'
 import { consoleId } from './applications.ts'
 import { auditChange } from './audit-change.ts'
+import type { Principal } from './principal.ts'
 
 export type Consent = {
   grantId: string
@@ -17,12 +18,7 @@ export type Consent = {
 }
 
 /** The console needs no consent of the user: its audit event is `opened`. */
-export const storeConsent = async (
-  query: Query,
-  author: Author,
-  consent: Consent,
-  action: 'given' | 'opened' = 'given',
-): Promise<void> => {
+export const storeConsent = async (query: Query, author: Author, consent: Consent, action = 'given') => {
   const { grantId, applicationId, tenantId, userId, scopes, sessionUid = null } = consent
   await query({
     text: `insert into consents (grant_id, application_id, tenant_id, user_id, scopes, session_uid)
@@ -94,10 +90,7 @@ export const lockSessions = async (query: Query, userId: string): Promise<Date |
  * The role of the caller at the end of a call: until the transaction ends nobody can remove the caller, change the role or
  * end the session. Null when that has happened already.
  */
-export const lockCallerMembership = async (
-  query: Query,
-  { tenantId, userId, grantId }: { tenantId: string; userId: string | null; grantId: string | null },
-): Promise<{ role: Role } | null> => {
+export const lockCallerMembership = async (query: Query, { tenantId, userId, grantId }: Principal) => {
   const membership = await firstRow<{ role: Role }>(query, {
     text: `select membership.role from memberships membership join users on users.id = membership.user_id
       where membership.tenant_id = $1 and membership.user_id = $2 for share`,

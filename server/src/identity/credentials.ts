@@ -36,12 +36,7 @@ export const findCredentials = async (query: Query, userId: string): Promise<Cre
  * Ends all sessions, consents and personal access tokens of a user except `keptTokens`, and withdraws the invitations that
  * the user sent. Each kind takes one statement, which keeps the locks short.
  */
-export const revokeCredentials = async (
-  query: Query,
-  author: Author,
-  userId: string,
-  keptTokens: readonly string[] = [],
-): Promise<void> => {
+export const revokeCredentials = async (query: Query, author: Author, userId: string, keptTokens: string[] = []) => {
   await signOutOfConsole(query, author, userId, null)
   const { consents } = await findCredentials(query, userId)
   const grantIds = consents.map(({ id }) => id)

@@ -52,18 +52,16 @@ export const createInvitation = async (query: Query, author: Author, given: NewI
     values: [newId(), tenantId, email, emailKey(email), role, invitedBy, hashToken(secret), isMailed],
   })
   if (!invitation) throw new Error('the invitation was not stored')
-  await auditInvitation(query, tenantId, author, 'created', invitation)
+  await auditChange(query, tenantId, author, eventOf('created', invitation))
   return invitation
 }
 
-const auditInvitation = (
-  query: Query,
-  tenantId: string,
-  author: Author,
-  action: string,
-  { id, email, role }: Invitation,
-): Promise<void> =>
-  auditChange(query, tenantId, author, { action, resource: 'invitations', recordId: id, after: { email, role } })
+const eventOf = (action: string, { id, email, role }: Invitation) => ({
+  action,
+  resource: 'invitations',
+  recordId: id,
+  after: { email, role },
+})
 
 const daySeconds = 24 * 60 * 60
 /** The mail server is the operator's: nobody may flood addresses through it. */
@@ -101,7 +99,7 @@ export const withdrawInvitation = async (query: Query, author: Author, tenantId:
     text: `delete from invitations where tenant_id = $1 and id = $2 returning ${columns}`,
     values: [tenantId, id],
   })
-  if (invitation) await auditInvitation(query, tenantId, author, 'withdrawn', invitation)
+  if (invitation) await auditChange(query, tenantId, author, eventOf('withdrawn', invitation))
   return invitation
 }
 

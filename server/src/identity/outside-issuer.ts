@@ -25,10 +25,11 @@ const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA']
 /** Authenticates applications by access tokens of the outside issuer, with the same checks as for our own. */
 export const outsideTokens = (
   database: Database,
-  { issuer, audience, matchUsersBy, claims: names, consoleClientId }: OutsideIssuer,
+  outside: OutsideIssuer,
   api: Api,
   key: JWTVerifyGetKey,
 ): Authenticator => {
+  const { issuer, audience, matchUsersBy, claims: names, consoleClientId } = outside
   const verify = jwtVerifier(key, { issuer, ...(audience !== null && { audience }), algorithms })
   const isByEmail = matchUsersBy === 'email'
 

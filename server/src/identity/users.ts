@@ -151,7 +151,7 @@ export const setPassword = async (
   author: Author,
   { id }: User,
   passwordHash: string,
-  keptTokens: readonly string[] = [],
+  keptTokens: string[] = [],
 ): Promise<void> => {
   await query({ text: 'update users set password_hash = $2 where id = $1', values: [id, passwordHash] })
   await revokeCredentials(query, author, id, keptTokens)

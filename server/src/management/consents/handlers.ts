@@ -2,7 +2,7 @@ import type { ManagementResources } from '@masthead/contract'
 import { deleteGrant } from '../../authorization-server/adapter.ts'
 import { findConsents, withdrawConsents } from '../../identity/consents.ts'
 import type { Handlers } from '../../operation-call.ts'
-import { json, notFound, userOf } from '../json-answer.ts'
+import { json, notFound, userOf } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['consents']> = {
   GetConsents: async ({ tenant, principal }) =>

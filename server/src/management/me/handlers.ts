@@ -7,7 +7,7 @@ import { signIn } from '../../identity/sign-in.ts'
 import { findUser, hashPasswordOf, lockAddress, setPassword } from '../../identity/users.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
-import { json, notFound, signedInElsewhere, userOf } from '../json-answer.ts'
+import { json, notFound, signedInElsewhere, userOf } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['me']> = {
   GetMe: async ({ tenant: { read }, principal }) => {
@@ -37,7 +37,7 @@ export const handlers: Handlers<ManagementResources['me']> = {
     if (newPassword === currentPassword)
       throw invalidProperty('newPassword', 'unchanged', 'This is the password that you have.')
     const { address, requestId } = writer.author
-    // Each statement commits, so that a wrong password stays counted.
+    // Each statement commits by itself, so that a wrong password stays counted.
     const committed: Query = (statement) => tenant.transaction((query) => query(statement))
     const outcome = await signIn(committed, { address, requestId }, user.email, currentPassword)
     if ('refused' in outcome && outcome.refused === 'throttled') throw tooManyPasswords(outcome.retryAfterSeconds)
