@@ -24,7 +24,7 @@ import { asProblem, nothingAt, sendProblem, urlTooLong } from './http/responses/
 import { ResponseCache } from './http/responses/response-cache.ts'
 import { delegatedTokens } from './identity/delegated-tokens.ts'
 import type { OutsideIssuer } from './identity/outside-issuer.ts'
-import { type Authenticator, Principals } from './identity/principal.ts'
+import { type Authenticator, principalsOf } from './identity/principal.ts'
 import { type Log, openLog } from './log.ts'
 import { type MailOptions, mailSender } from './mail/mailer.ts'
 import type { Handler } from './operation-call.ts'
@@ -139,14 +139,14 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   const common = { database, baseUrl, issuer, sendMail, limiter, addressOf, inFlight, log: app.log }
   requests.open(customerApi, handlers, {
     ...common,
-    principals: new Principals(database, delegated.customer),
+    principals: principalsOf(database, delegated.customer),
     cache: options.cache ?? new ResponseCache(database.revisions),
     isOpenToAllOrigins: true,
     afterWrite: () => {},
   })
   requests.open(managementApi, handlers, {
     ...common,
-    principals: new Principals(database, delegated.management),
+    principals: principalsOf(database, delegated.management),
     cache: null,
     isOpenToAllOrigins: false,
     // It changes who may do what, which this node knows at once.

@@ -12,6 +12,8 @@ const hash = (id: string): Buffer => createHash('sha256').update(id).digest()
 
 const masthead: Author = { kind: 'masthead' }
 
+type StateRow = { payload: string; consumed_at: Date | null; sessions_since: Date | null }
+
 /** The state of the provider in PostgreSQL, shared by every process. Clients are our applications. */
 export const stateAdapter = (database: Database, model: string, baseUrl: string): Adapter => {
   const { query, read, transaction } = database
@@ -19,10 +21,7 @@ export const stateAdapter = (database: Database, model: string, baseUrl: string)
   const extraSeconds = model === 'AuthorizationCode' ? 86_400 : 0
 
   const findState = async (statement: Statement): Promise<AdapterPayload | undefined> => {
-    const row = await firstRow<{ payload: string; consumed_at: Date | null; sessions_since: Date | null }>(
-      read,
-      statement,
-    )
+    const row = await firstRow<StateRow>(read, statement)
     if (!row) return undefined
     const consumed = row.consumed_at && { consumed: Math.floor(row.consumed_at.getTime() / 1_000) }
     const payload: AdapterPayload = JSON.parse(row.payload)
@@ -145,7 +144,6 @@ export const findGrantee = async (query: Query, model: 'AuthorizationCode' | 'Re
   return clientId !== undefined && accountId !== undefined ? { clientId, userId: accountId } : null
 }
 
-/** Revokes everything that was issued under the grant. */
 export const revokeGrant = (database: Database, author: Author, grantId: string): Promise<void> =>
   database.transaction(async (query) => {
     await withdrawConsents(query, author, [grantId])
@@ -159,7 +157,6 @@ export const deleteGrant = (query: Query, grantId: string) =>
     values: [grantId, hash(grantId)],
   })
 
-/** Returns whether there may be more to delete. */
 export const deleteExpiredState = (query: Query): Promise<boolean> =>
   deleteState(query, `expires_at < now() - interval '1 minute'`)
 

@@ -23,7 +23,6 @@ export type Dependencies = {
   database: Database
   issuer: string
   baseUrl: string
-  /** Null when nothing is limited. */
   limiter: RateLimiter | null
 }
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>
@@ -143,7 +142,6 @@ type Login = { accountId: string; ts: number }
 /** The time at which the password was read: a password change before the sign-in is complete ends the session. */
 const loginOf = ({ id, loginTs }: Account): Login => ({ accountId: id, ts: loginTs })
 
-/** The tenants of the accounts that the password opened, when it opened several. */
 const openAccounts = async ({ database }: Dependencies, { result }: Interaction) => {
   const logins = (result?.openAccounts ?? []) as Login[] // stored above, by nobody else
   const memberships = await Promise.all(

@@ -8,7 +8,6 @@ import { sendPage } from './send-page.ts'
 
 type Refuse = (reply: FastifyReply, refused: NonNullable<Charge['refused']>) => FastifyReply
 
-/** Sets the headers of the charge, and sends the response when it is refused. */
 const apply = (reply: FastifyReply, { headers, refused }: Charge, refuse: Refuse): FastifyReply | undefined => {
   for (const [name, value] of Object.entries(headers())) {
     const others = reply.getHeader(name)

@@ -14,6 +14,10 @@ type Tenant = { id: string; name: string; role: Role }
 /** Where a form may redirect the browser: the redirect URI, its origin or its scheme; null when nowhere else. */
 type Callback = string | null
 
+const focus = html` autofocus`
+const invalid = html` aria-invalid="true" aria-describedby="problem"`
+const alert = (problem: string): Html => html`<p class="alert" role="alert" id="problem">${foreign(problem)}</p>`
+
 export type SignIn = {
   action: string
   application: string
@@ -24,8 +28,7 @@ export type SignIn = {
 }
 
 export const signInPage = ({ action, application, email, problem, cancel, callbackOrigin }: SignIn): Page => {
-  const invalid = problem !== undefined && html` aria-invalid="true" aria-describedby="problem"`
-  const focus = html` autofocus`
+  const isInvalid = problem !== undefined && invalid
   return page({
     status: problem === undefined ? 200 : 422,
     title: problem === undefined ? 'Sign in' : 'Sign in: there is a problem',
@@ -33,14 +36,14 @@ export const signInPage = ({ action, application, email, problem, cancel, callba
     body: html`
       <h1>Sign in</h1>
       <p>to continue to <strong>${applicationName(application)}</strong></p>
-      ${problem !== undefined && html`<p class="alert" role="alert" id="problem">${foreign(problem)}</p>`}
+      ${problem !== undefined && alert(problem)}
       <form method="post" action="${action}">
         <label for="email">E-mail address</label>
         <input id="email" name="email" type="email" autocomplete="username" autocapitalize="none" spellcheck="false"
-          required value="${email ?? ''}"${invalid}${!email && focus}>
+          required value="${email ?? ''}"${isInvalid}${!email && focus}>
         <label for="password">Password</label>
         <input id="password" name="password" type="password" autocomplete="current-password"
-          required${invalid}${!!email && focus}>
+          required${isInvalid}${!!email && focus}>
         <button class="primary wide">Sign in</button>
       </form>
       <form method="post" action="${cancel}"><button class="wide">Cancel</button></form>`,
@@ -78,10 +81,8 @@ type Invitation = {
 
 /** The page does not reveal whether the address has an account. */
 export const invitationPage = ({ action, tenant, email, role, name, problem }: Invitation): Page => {
-  const alertOf = (form: 'new' | 'existing') =>
-    problem?.with === form && html`<p class="alert" role="alert" id="problem">${foreign(problem.text)}</p>`
-  const invalid = (form: 'new' | 'existing') =>
-    problem?.with === form && html` aria-invalid="true" aria-describedby="problem"`
+  const alertOf = (form: 'new' | 'existing') => problem?.with === form && alert(problem.text)
+  const invalidOf = (form: 'new' | 'existing') => problem?.with === form && invalid
   return page({
     status: problem === undefined ? 200 : 422,
     title: problem === undefined ? 'Accept an invitation' : 'Accept an invitation: there is a problem',
@@ -94,10 +95,10 @@ export const invitationPage = ({ action, tenant, email, role, name, problem }: I
         <input type="hidden" name="account" value="new">
         <input type="hidden" name="email" autocomplete="username" value="${email}">
         <label for="name">Your name</label>
-        <input id="name" name="name" type="text" autocomplete="name" maxlength="255" required value="${name}"${invalid('new')}>
+        <input id="name" name="name" type="text" autocomplete="name" maxlength="255" required value="${name}"${invalidOf('new')}>
         <label for="new-password">Password, of 8 characters or more</label>
         <input id="new-password" name="password" type="password" autocomplete="new-password" minlength="8"
-          required${invalid('new')}>
+          required${invalidOf('new')}>
         <button class="primary wide">Join</button>
       </form>
       <h2>Or use the account that you have</h2>
@@ -106,7 +107,7 @@ export const invitationPage = ({ action, tenant, email, role, name, problem }: I
         <input type="hidden" name="account" value="existing">
         <input type="hidden" name="email" autocomplete="username" value="${email}">
         <label for="password">Password of your Masthead account</label>
-        <input id="password" name="password" type="password" autocomplete="current-password" required${invalid('existing')}>
+        <input id="password" name="password" type="password" autocomplete="current-password" required${invalidOf('existing')}>
         <button class="wide">Sign in and join</button>
       </form>`,
   })
@@ -224,7 +225,6 @@ type Failure = {
   status: number
   title: string
   detail: string
-  /** The error in the words of the protocol. */
   technical?: string
   requestId?: string
 }

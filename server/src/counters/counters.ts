@@ -1,7 +1,6 @@
 /** Requests are counted in windows of this length; a window begins with its first request. */
 export const windowMilliseconds = 60_000
 
-/** At most `quota` requests under `key` in a window. */
 export type Budget = { key: string; quota: number }
 
 export type Demand = {
@@ -24,7 +23,6 @@ export type Taken = {
   /** The index of the first budget that is spent, or `atOnce` when too many requests are in flight. */
   refusedBy: number | 'atOnce' | null
   refund: () => void
-  /** The request is no longer in flight. */
   leave: () => void
 }
 

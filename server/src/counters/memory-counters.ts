@@ -1,15 +1,7 @@
 import { hash } from 'node:crypto'
-import {
-  type Budget,
-  type Counters,
-  type Demand,
-  refusal,
-  type Taken,
-  type Window,
-  windowMilliseconds,
-} from './counters.ts'
+import type { Budget, Counters, Demand, Taken, Window } from './counters.ts'
+import { refusal, windowMilliseconds } from './counters.ts'
 
-/** The counts of one process, shared by its threads. */
 export type CounterMemory = { buffer: SharedArrayBuffer; threads: number }
 
 /** The number of keys of callers, and as many of strangers. */
@@ -108,13 +100,11 @@ const leftOf = (word: bigint, now: number): number => {
 
 const mostTries = 16
 
-/** The start of the key's bucket. */
 const startOf = (key: bigint): number => Number(key % BigInt(entries / bucketSize)) * bucketSize
 
 class Table {
   readonly #keys: BigUint64Array
   readonly #windows: BigUint64Array
-  /** The requests in flight, by entry and thread. */
   readonly #requests: Int32Array
   readonly #threads: number
   readonly #thread: number

@@ -1,15 +1,8 @@
 import { hash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createClient } from '@redis/client'
-import {
-  type Budget,
-  type Counters,
-  type Demand,
-  refusal,
-  type Taken,
-  type Window,
-  windowMilliseconds,
-} from './counters.ts'
+import type { Budget, Counters, Demand, Taken, Window } from './counters.ts'
+import { refusal, windowMilliseconds } from './counters.ts'
 import { scripts } from './redis-scripts.ts'
 
 /** How long a request waits for Redis before it is counted on this node. */

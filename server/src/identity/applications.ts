@@ -10,7 +10,6 @@ import { publishChange } from './audit-change.ts'
 /** The console is our own application and needs no consent. */
 export const consoleId = 'masthead-console'
 
-/** An OAuth client that acts for users. */
 export type Application = {
   clientId: string
   name: string
@@ -86,7 +85,6 @@ export const listApplicationsOf = (query: Query, tenantId: string) =>
     values: [tenantId],
   })
 
-/** The number of consents in a tenant, by client id. */
 export const countConsents = async (query: Query, tenantId: string): Promise<Map<string, number>> => {
   const counts = await query<{ id: string; count: number }>({
     text: `select application_id as id, count(*) as count from consents

@@ -13,7 +13,6 @@ export type Consent = {
   tenantId: string
   userId: string
   scopes: Scope[]
-  /** The browser session, for a consent of the console. */
   sessionUid?: string
 }
 
@@ -101,7 +100,6 @@ export const lockCallerMembership = async (query: Query, { tenantId, userId, gra
 
 type GivenConsent = { id: string; application: string; clientId: string; scopes: Scope[]; createdAt: Date }
 
-/** The user's consents to applications of others in a tenant, newest first. */
 export const findConsents = (query: Query, tenantId: string, userId: string) =>
   query<GivenConsent>({
     text: `select consents.grant_id as id, applications.name as application, applications.id as "clientId",
@@ -124,14 +122,10 @@ export const hasConsented = async (query: Query, userId: string, applicationId: 
 export const auditIssuedToken = (query: Query, author: Author, grantId: string, tenantId: string): Promise<void> =>
   auditChange(query, tenantId, author, { action: 'token_issued', resource: 'consents', recordId: grantId })
 
-/** For whom the application of a delegated token acts. */
-type Delegation = {
+type Delegation = Pick<Principal, 'tenantId' | 'assignee' | 'legacyUserId'> & {
   applicationId: string
-  tenantId: string
   userId: string
   role: Role
-  assignee: string
-  legacyUserId: string | null
 }
 
 /** Null when the consent was withdrawn, the membership ended or the application was disabled. */
@@ -149,7 +143,6 @@ export const findDelegation = (query: Query, grantId: string) =>
     values: [grantId],
   })
 
-/** The tenants for which a user can give consent to an application. */
 export const findChoosableTenants = (query: Query, userId: string, onlyTenantId: string | null) =>
   query<{ id: string; name: string; role: Role }>({
     text: `select tenant.id, tenant.name, membership.role

@@ -4,14 +4,11 @@ import type { Query } from '../database/connection.ts'
 import { consoleId } from './applications.ts'
 import { signOutOfConsole, withdrawConsents } from './consents.ts'
 
-/** The credentials of a user, in all tenants. */
-type Credentials = {
-  tokens: { id: string; name: string; tenant: string; createdAt: Date; expiresAt: Date; lastUsedAt: Date | null }[]
-  consents: { id: string; application: string; tenant: string; createdAt: Date }[]
-}
+type Token = { id: string; name: string; tenant: string; createdAt: Date; expiresAt: Date; lastUsedAt: Date | null }
+type Consent = { id: string; application: string; tenant: string; createdAt: Date }
 
-export const findCredentials = async (query: Query, userId: string): Promise<Credentials> => {
-  const tokens = await query<Credentials['tokens'][number]>({
+export const findCredentials = async (query: Query, userId: string) => {
+  const tokens = await query<Token>({
     text: `select token.id, token.name, tenant.name as tenant, token.created_at as "createdAt",
         token.expires_at as "expiresAt", token.last_used_at as "lastUsedAt"
       from access_tokens token join tenants tenant on tenant.id = token.tenant_id
@@ -19,7 +16,7 @@ export const findCredentials = async (query: Query, userId: string): Promise<Cre
       order by tenant.name, token.created_at desc, token.id`,
     values: [userId],
   })
-  const consents = await query<Credentials['consents'][number]>({
+  const consents = await query<Consent>({
     text: `select consent.grant_id as id, application.name as application, tenant.name as tenant,
         consent.created_at as "createdAt"
       from consents consent

@@ -1,8 +1,7 @@
 import type { JWTVerifyGetKey } from 'jose'
 import type { Database } from '../database/database.ts'
-import { Problem } from '../problem.ts'
 import { findDelegation } from './consents.ts'
-import type { Authenticator } from './principal.ts'
+import { type Authenticator, invalidToken } from './principal.ts'
 import { jwtVerifier } from './verified-jwts.ts'
 
 type Options = { issuer: string; audience: string; scopePrefix: string; key: JWTVerifyGetKey }
@@ -35,5 +34,3 @@ export const scopesOf = (scope: unknown, scopePrefix: string): ReadonlySet<strin
       .filter((name) => name.startsWith(scopePrefix))
       .map((name) => name.slice(scopePrefix.length)),
   )
-
-const invalidToken = (detail: string): Problem => new Problem('invalid_token', detail)

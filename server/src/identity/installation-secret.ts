@@ -20,7 +20,6 @@ export const ensureSecret = async (dataDirectory: string): Promise<string> => {
   return readFile(file, 'utf8')
 }
 
-/** Null when there is no stored secret. */
 export const findSecret = async (dataDirectory: string) => {
   const file = join(dataDirectory, 'secret')
   const secret = await readSecret(file)

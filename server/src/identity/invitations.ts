@@ -85,7 +85,6 @@ export const countMail = async (query: Query, tenantId: string, email: string): 
   await countAttempt(query, mailsTo(tenantId, email), daySeconds)
 }
 
-/** The invitations that can still be accepted, newest first. */
 export const listInvitations = (query: Query, tenantId: string) =>
   query<Invitation>({
     text: `select ${columns} from invitations where tenant_id = $1 and expires_at > now()

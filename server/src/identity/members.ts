@@ -5,18 +5,8 @@ import { firstRow } from '../database/first-row.ts'
 import { isUuid } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
 import { publishChange } from './audit-change.ts'
-import {
-  createUser,
-  deleteUser,
-  emailKey,
-  findUser,
-  lockAddress,
-  type NewUser,
-  proveAddress,
-  type User,
-} from './users.ts'
+import { createUser, deleteUser, emailKey, findUser, lockAddress, proveAddress, type User } from './users.ts'
 
-/** A user as a member of one tenant. */
 export type Member = Pick<User, 'id' | 'email' | 'name'> & { role: Role; legacyUserId: string | null; createdAt: Date }
 
 const memberColumns = `users.id, users.email, users.name, memberships.role,
@@ -25,7 +15,7 @@ const memberColumns = `users.id, users.email, users.name, memberships.role,
 type Membership = { tenantId: string; role: Role; legacyUserId?: string | null }
 
 /** An account whose address is not proven belongs to this tenant alone. */
-export type NewMember = Membership & Omit<NewUser, 'tenantId'> & { isProven?: boolean }
+export type NewMember = Membership & Omit<User, 'id' | 'tenantId'> & { subject?: string | null; isProven?: boolean }
 
 /** Creates an account and its membership, within a transaction. */
 export const createMember = async (query: Query, author: Author, member: NewMember): Promise<Member> => {
@@ -37,7 +27,6 @@ export const createMember = async (query: Query, author: Author, member: NewMemb
   return join(query, author, user, member)
 }
 
-/** Makes the owner of an existing account a member. */
 export const addMember = async (query: Query, author: Author, user: User, membership: Membership): Promise<Member> => {
   await lockAddress(query, user.email)
   await refuseMember(query, membership.tenantId, user.email)
@@ -115,7 +104,6 @@ export const isMember = async (query: Query, tenantId: string, email: string): P
     values: [tenantId, emailKey(email)],
   })) !== null
 
-/** The tenants of a user, by name. */
 export const findMemberships = (query: Query, userId: string) =>
   query<{ id: string; slug: string; name: string; role: Role }>({
     text: `select tenants.id, tenants.slug, tenants.name, memberships.role

@@ -1,10 +1,9 @@
 import { type Api, managementApi, type Role } from '@masthead/contract'
 import type { JWTVerifyGetKey } from 'jose'
 import type { Database } from '../database/database.ts'
-import { Problem } from '../problem.ts'
 import { consoleId } from './applications.ts'
 import { scopesOf } from './delegated-tokens.ts'
-import type { Authenticator } from './principal.ts'
+import { type Authenticator, invalidToken } from './principal.ts'
 import { emailKey, findAccounts, lockAddress, proveAddress, removePassword } from './users.ts'
 import { jwtVerifier } from './verified-jwts.ts'
 
@@ -127,5 +126,3 @@ const isAccessToken = (typ: string | undefined, claims: Record<string, unknown>)
   /^(application\/)?at\+jwt$/i.test(typ ?? '') || claims.token_use === 'access' || claims.typ === 'Bearer'
 
 const text = (value: unknown): string => (typeof value === 'string' && !value.includes('\0') ? value : '')
-
-const invalidToken = (detail: string): Problem => new Problem('invalid_token', detail)

@@ -17,11 +17,8 @@ export type Principal = {
   tokenScopes: ReadonlySet<string>
   /** The assignee of a task that names none. */
   assignee: string
-  /** The acting user in the tenant's legacy system. */
   legacyUserId: string | null
-  /** The application that acts for the user. */
   applicationId: string | null
-  /** The consent under which it acts. */
   grantId: string | null
   /** Shared by all rotations of a service token, all tokens of a user, or all tokens of a grant. */
   lineage: string
@@ -66,89 +63,76 @@ export type PresentedToken = { readonly text: string; readonly cacheKey: string 
 
 export const presented = (text: string): PresentedToken => ({ text, cacheKey: hash('sha256', text, 'base64url') })
 
+export type Principals = ReturnType<typeof principalsOf>
+
 /**
  * Authenticates tokens; unknown, expired and revoked ones are refused. The date of the last use has a resolution of a
  * minute. A holder stays cached until the identity stamp moves, and for a minute at most, because somebody who changes
  * permissions by hand in the database need not stamp.
  */
-export class Principals {
-  readonly #database: Database
-  readonly #delegated: Authenticator | null
-  readonly #holders = new LRUCache<string, Holder & { revision: number; foundAt: number }>(cacheOptions)
+export const principalsOf = ({ revisions, query, read }: Database, authenticateJwt: Authenticator | null) => {
+  const holders = new LRUCache<string, Holder & { revision: number; foundAt: number }>(cacheOptions)
   /** `until` is by the monotonic clock. */
-  readonly #ended = new LRUCache<string, { problem: EndedToken; until: number }>(cacheOptions)
-  readonly #notedUses = new LRUCache<string, number>(cacheOptions)
-
-  constructor(database: Database, delegated: Authenticator | null) {
-    this.#database = database
-    this.#delegated = delegated
-  }
-
-  /** Null when the database must be asked. */
-  cached({ cacheKey }: PresentedToken): Principal | null {
-    const { revisions } = this.#database
-    const holder = this.#holders.get(cacheKey)
-    if (!holder || !revisions.areKnown || holder.revision !== revisions.of(identity)) return null
-    const now = Date.now()
-    if (holder.expiresAt <= now || holder.foundAt + minute <= now) return null
-    this.#noteUse(holder.principal, null)
-    return holder.principal
-  }
-
-  isWellFormed({ text }: PresentedToken): boolean {
-    return this.#isJwt(text) || isWellFormedToken(text)
-  }
-
-  /** True when the cache knows neither a holder nor an end of the token. */
-  isNew({ cacheKey }: PresentedToken): boolean {
-    return !this.#holders.has(cacheKey) && !this.#ended.has(cacheKey)
-  }
-
-  async authenticate({ text, cacheKey }: PresentedToken): Promise<Principal> {
-    const { revisions } = this.#database
-    const [revision, foundAt] = [revisions.of(identity), Date.now()]
-    const ended = this.#ended.get(cacheKey)
-    if (ended && ended.until > performance.now() && (ended.problem.expiredAt?.getTime() ?? 0) <= foundAt)
-      throw ended.problem
-    this.#ended.delete(cacheKey)
-    try {
-      const holder = await this.#find(text)
-      this.#holders.set(cacheKey, { ...holder, revision, foundAt })
-      return holder.principal
-    } catch (error) {
-      if (error instanceof Problem && error.code === 'invalid_token') this.#holders.delete(cacheKey)
-      if (error instanceof EndedToken) this.#ended.set(cacheKey, { problem: error, until: performance.now() + minute })
-      throw error
-    }
-  }
+  const endedTokens = new LRUCache<string, { problem: EndedToken; until: number }>(cacheOptions)
+  const storedUses = new LRUCache<string, number>(cacheOptions)
 
   /** A JWT has three parts (RFC 7515 §7.1); our own tokens have no dots. */
-  #isJwt(token: string): boolean {
-    return this.#delegated !== null && token.split('.', 4).length === 3
+  const isJwt = (token: string): boolean => authenticateJwt !== null && token.split('.', 4).length === 3
+
+  const storeUse = ({ kind, tokenId }: Principal, lastUsedAt: Date | null): void => {
+    if (kind === 'delegated') return
+    const now = Math.floor(Date.now() / minute) * minute
+    if ((lastUsedAt?.getTime() ?? 0) >= now || storedUses.get(tokenId) === now) return
+    storedUses.set(tokenId, now)
+    // The response does not wait for this, and an unavailable database is reported elsewhere.
+    query({ text: updateLastUse, values: [tokenId, new Date(now)] }).catch(() => storedUses.delete(tokenId))
   }
 
-  async #find(token: string): Promise<Holder> {
-    if (this.#delegated && this.#isJwt(token)) return this.#delegated(token)
+  const find = async (token: string): Promise<Holder> => {
+    if (authenticateJwt && isJwt(token)) return authenticateJwt(token)
     if (!isWellFormedToken(token)) throw invalidToken('The access token is not complete, or not one of this service.')
-    const [row] = await this.#database.read<TokenRow>({ text: findToken, values: [hashToken(token)] })
+    const [row] = await read<TokenRow>({ text: findToken, values: [hashToken(token)] })
     if (!row) throw invalidToken('This access token is not known here.')
     if (row.revoked_at) throw new EndedToken('This access token has been revoked.', null)
     if (row.expires_at.getTime() <= Date.now())
       throw new EndedToken(`This access token expired at ${row.expires_at.toISOString()}.`, row.expires_at)
     const principal = principalOf(row)
-    this.#noteUse(principal, row.last_used_at)
+    storeUse(principal, row.last_used_at)
     return { principal, expiresAt: row.expires_at.getTime() }
   }
 
-  #noteUse({ kind, tokenId }: Principal, lastUsedAt: Date | null): void {
-    if (kind === 'delegated') return
-    const now = Math.floor(Date.now() / minute) * minute
-    if ((lastUsedAt?.getTime() ?? 0) >= now || this.#notedUses.get(tokenId) === now) return
-    this.#notedUses.set(tokenId, now)
-    // The response does not wait for this, and an unavailable database is reported elsewhere.
-    this.#database
-      .query({ text: noteUse, values: [tokenId, new Date(now)] })
-      .catch(() => this.#notedUses.delete(tokenId))
+  return {
+    cached: ({ cacheKey }: PresentedToken): Principal | null => {
+      const holder = holders.get(cacheKey)
+      if (!holder || !revisions.areKnown || holder.revision !== revisions.of(identity)) return null
+      const now = Date.now()
+      if (holder.expiresAt <= now || holder.foundAt + minute <= now) return null
+      storeUse(holder.principal, null)
+      return holder.principal
+    },
+
+    isWellFormed: ({ text }: PresentedToken): boolean => isJwt(text) || isWellFormedToken(text),
+
+    /** True when the cache knows neither a holder nor an end of the token. */
+    isNew: ({ cacheKey }: PresentedToken): boolean => !holders.has(cacheKey) && !endedTokens.has(cacheKey),
+
+    authenticate: async ({ text, cacheKey }: PresentedToken): Promise<Principal> => {
+      const [revision, foundAt] = [revisions.of(identity), Date.now()]
+      const ended = endedTokens.get(cacheKey)
+      if (ended && ended.until > performance.now() && (ended.problem.expiredAt?.getTime() ?? 0) <= foundAt)
+        throw ended.problem
+      endedTokens.delete(cacheKey)
+      try {
+        const holder = await find(text)
+        holders.set(cacheKey, { ...holder, revision, foundAt })
+        return holder.principal
+      } catch (error) {
+        if (error instanceof Problem && error.code === 'invalid_token') holders.delete(cacheKey)
+        if (error instanceof EndedToken)
+          endedTokens.set(cacheKey, { problem: error, until: performance.now() + minute })
+        throw error
+      }
+    },
   }
 }
 
@@ -175,7 +159,7 @@ const findToken = `
   left join memberships membership on membership.tenant_id = token.tenant_id and membership.user_id = token.user_id
   where token.secret_hash = $1`
 
-const noteUse = `
+const updateLastUse = `
   update access_tokens set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2)`
 
 export const requireScope = ({ kind, role, tokenScopes }: Principal, scope: Scope | ManagementScope): void => {
@@ -185,4 +169,4 @@ export const requireScope = ({ kind, role, tokenScopes }: Principal, scope: Scop
     throw new Problem('insufficient_role', `The role ${role} does not include the scope \`${scope}\`.`)
 }
 
-const invalidToken = (detail: string): Problem => new Problem('invalid_token', detail)
+export const invalidToken = (detail: string): Problem => new Problem('invalid_token', detail)

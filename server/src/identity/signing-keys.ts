@@ -56,7 +56,6 @@ export const deleteSpentKeys = (query: Query) =>
     values: [new Date(Date.now() - overlapMilliseconds - 86_400_000)],
   })
 
-/** Creates a key when there is none or the newest is too old. */
 export const ensureSigningKey = async (database: Pick<Database, 'query' | 'transaction'>, secret: string) => {
   if (await isKeyInUse(database.query)) return
   const key = await makeKey()

@@ -16,7 +16,6 @@ export const newToken = (kind: TokenKind): string => {
 export const isWellFormedToken = (token: string): boolean =>
   shape.test(token) && checksum(token.slice(0, -6)) === token.slice(-6)
 
-/** Only the hash is stored. */
 export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest()
 
 const checksum = (text: string): string => {

@@ -81,7 +81,7 @@ const newSalt = async (query: Query, email: string): Promise<Buffer> => {
 }
 
 /** `subject` is the name of the user at the outside issuer. */
-export type NewUser = Omit<User, 'id'> & { subject?: string | null }
+type NewUser = Omit<User, 'id'> & { subject?: string | null }
 
 export const createUser = async (query: Query, given: NewUser): Promise<User> => {
   const { email, name, passwordHash, subject = null, tenantId } = given
@@ -145,7 +145,6 @@ export const removePassword = async (query: Query, author: Author, { id }: User)
   await revokeCredentials(query, author, id)
 }
 
-/** Revokes all credentials of the user except `keptTokens`. */
 export const setPassword = async (
   query: Query,
   author: Author,

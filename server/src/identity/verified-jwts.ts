@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { errors, JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
 import { LRUCache } from 'lru-cache'
-import { Problem } from '../problem.ts'
-import { EndedToken } from './principal.ts'
+import { EndedToken, invalidToken } from './principal.ts'
 
 type VerifiedJwt = { header: { typ?: string | undefined; alg: string }; claims: JWTPayload & { exp: number } }
 
@@ -31,7 +30,7 @@ const verify = async (token: string, key: JWTVerifyGetKey, options: JWTVerifyOpt
     // The library verifies the signature before it looks at the expiry.
     if (error instanceof errors.JWTExpired)
       throw new EndedToken('This access token has expired.', new Date(Number(error.payload.exp) * 1_000))
-    if (error instanceof errors.JOSEError) throw new Problem('invalid_token', reasonOf(error, errors))
+    if (error instanceof errors.JOSEError) throw invalidToken(reasonOf(error, errors))
     throw error
   }
 }

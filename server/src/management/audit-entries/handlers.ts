@@ -8,10 +8,9 @@ const pageSize = 50
 export const handlers: Handlers<ManagementResources['auditEntries']> = {
   GetAuditEntries: async ({ tenant, query }) => {
     const found = await entriesBefore(tenant.readSlowly, { ...query, most: pageSize + 1 })
-    const items = found
-      .slice(0, pageSize)
-      .map(({ values, ...entry }) => ({ ...entry, ...JSON.parse(values ?? noValues) }))
-    return json({ items, next: found.length > pageSize ? (items.at(-1)?.number ?? null) : null })
+    const page = found.slice(0, pageSize)
+    const items = page.map(({ values, ...entry }) => ({ ...entry, ...JSON.parse(values ?? noValues) }))
+    return json({ items, next: found.length > pageSize ? (page.at(-1)?.number ?? null) : null })
   },
 }
 

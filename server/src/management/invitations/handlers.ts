@@ -18,15 +18,9 @@ import { json, notFound, requireMember, signedInElsewhere, userOf } from '../res
 export const handlers: Handlers<ManagementResources['invitations']> = {
   GetInvitations: async ({ tenant }) => json({ items: await listInvitations(tenant.read, tenant.tenantId) }),
 
-  CreateInvitation: ({
-    tenant: { tenantId, transaction },
-    principal,
-    writer,
-    issuer,
-    sendMail,
-    body: { email, role },
-  }) =>
+  CreateInvitation: ({ tenant: { tenantId, transaction }, principal, writer, body: { email, role }, ...call }) =>
     transaction(async (query) => {
+      const { issuer, sendMail } = call
       if (issuer === null) throw signedInElsewhere()
       if (!isEmail(email)) throw invalidProperty('email', 'format', 'This is not an e-mail address.')
       if (await isMember(query, tenantId, email))
