@@ -1,6 +1,6 @@
 import { type Api, customerApi, largest, managementApi } from '@masthead/contract'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
-import { AuthorizationServer } from './authorization-server/authorization-server.ts'
+import { startAuthorizationServer } from './authorization-server/authorization-server.ts'
 import { mountAuthorizationServer } from './authorization-server/mount.ts'
 import { addressReader } from './caller-address.ts'
 import { mountConsole } from './console/console.ts'
@@ -22,11 +22,11 @@ import { describeApi, documentPath } from './http/pages/description.ts'
 import { getOnly } from './http/pages/get-only.ts'
 import { asProblem, nothingAt, sendProblem, urlTooLong } from './http/responses/problems.ts'
 import { ResponseCache } from './http/responses/response-cache.ts'
-import { DelegatedTokens } from './identity/delegated-tokens.ts'
+import { delegatedTokens } from './identity/delegated-tokens.ts'
 import type { OutsideIssuer } from './identity/outside-issuer.ts'
-import { type Authenticator, Principals } from './identity/principal.ts'
+import { type Authenticator, principalsOf } from './identity/principal.ts'
 import { type Log, openLog } from './log.ts'
-import { Mailer, type MailOptions } from './mail/mailer.ts'
+import { type MailOptions, mailSender } from './mail/mailer.ts'
 import type { Handler } from './operation-call.ts'
 
 /** Whose delegated tokens are accepted: those of our own authorization server, or of one outside. */
@@ -132,21 +132,20 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     // While that asks for its keys.
     loadHandlers(),
   ])
-  const mailer = options.mail
-    ? new Mailer(options.mail, (reason) => app.log.error({ reason }, 'a mail could not be sent'))
-    : null
+  const onMailError = (reason: string) => app.log.error({ reason }, 'a mail could not be sent')
+  const sendMail = options.mail ? mailSender(options.mail, onMailError) : null
   const issuer = 'secret' in delegation ? delegation.issuer : null
-  const common = { database, baseUrl, issuer, mailer, limiter, addressOf, inFlight, log: app.log }
+  const common = { database, baseUrl, issuer, sendMail, limiter, addressOf, inFlight, log: app.log }
   requests.open(customerApi, handlers, {
     ...common,
-    principals: new Principals(database, delegated.customer),
+    principals: principalsOf(database, delegated.customer),
     cache: options.cache ?? new ResponseCache(database.revisions),
     isOpenToAllOrigins: true,
     afterWrite: () => {},
   })
   requests.open(managementApi, handlers, {
     ...common,
-    principals: new Principals(database, delegated.management),
+    principals: principalsOf(database, delegated.management),
     cache: null,
     isOpenToAllOrigins: false,
     // It changes who may do what, which this node knows at once.
@@ -170,17 +169,15 @@ const mountOwnServer = async (
   limiter: RateLimiter | null,
 ): Promise<Delegated> => {
   const onError = (error: Error) => app.log.error({ err: error }, 'the authorization server failed')
-  const server = await AuthorizationServer.start({ database, issuer, baseUrl, secret, onError }).catch(
-    async (error) => {
-      // It may be tried again, and what was opened for this app must not stay.
-      await app.close()
-      throw error
-    },
-  )
+  const server = await startAuthorizationServer({ database, issuer, baseUrl, secret, onError }).catch(async (error) => {
+    // It may be tried again, and what was opened for this app must not stay.
+    await app.close()
+    throw error
+  })
   app.addHook('onClose', () => server.stop())
   await app.register((pages) => mountAuthorizationServer(pages, { server, database, issuer, baseUrl, limiter }))
   const tokensFor = ({ basePath, scopePrefix }: Api) =>
-    new DelegatedTokens(database, { issuer, audience: baseUrl + basePath, scopePrefix, key: server.key })
+    delegatedTokens(database, { issuer, audience: baseUrl + basePath, scopePrefix, key: server.key })
   return { customer: tokensFor(customerApi), management: tokensFor(managementApi) }
 }
 
@@ -190,14 +187,14 @@ const acceptOutsideTokens = async (
   issuer: OutsideIssuer,
 ): Promise<Delegated> => {
   // Loaded here, because few need it.
-  const [{ OutsideTokens }, { IssuerKeys }] = await Promise.all([
+  const [{ outsideTokens }, { issuerKeys }] = await Promise.all([
     import('./identity/outside-issuer.ts'),
     import('./identity/issuer-keys.ts'),
   ])
-  const keys = new IssuerKeys(issuer.issuer, (error) =>
+  const key = issuerKeys(issuer.issuer, (error) =>
     app.log.warn({ err: error }, 'the outside issuer did not give its keys'),
   )
-  const tokensFor = (api: Api) => new OutsideTokens(database, issuer, api, keys)
+  const tokensFor = (api: Api) => outsideTokens(database, issuer, api, key)
   return { customer: tokensFor(customerApi), management: tokensFor(managementApi) }
 }
 
@@ -206,8 +203,8 @@ const openCounters = async (app: FastifyInstance, { counting = {} }: AppOptions)
   const local = new MemoryCounters(memory, thread)
   if (!redisUrl) return local
   // Loaded here, because it takes a while and few need it.
-  const { RedisCounters } = await import('./counters/redis-counters.ts')
-  const counters = await RedisCounters.open(redisUrl, local, (message, error) =>
+  const { openRedisCounters } = await import('./counters/redis-counters.ts')
+  const counters = await openRedisCounters(redisUrl, local, (message, error) =>
     app.log.warn({ ...(error !== undefined && { err: error }) }, message),
   )
   app.addHook('onClose', () => counters.close())

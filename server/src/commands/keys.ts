@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
-import { keptSecret } from '../identity/installation-secret.ts'
+import { ensureSecret } from '../identity/installation-secret.ts'
 import { rotateSigningKey } from '../identity/signing-keys.ts'
 import { faint, showJson, showLines, strong } from './output.ts'
 import { withDatabase } from './with-database.ts'
@@ -14,7 +14,7 @@ export const keys = (): Command => {
     .option('--json', 'answer one JSON document')
     .action(async (options: { json?: true }) => {
       const config = readConfig()
-      const secret = config.secret ?? (await keptSecret(config.dataDirectory))
+      const secret = config.secret ?? (await ensureSecret(config.dataDirectory))
       const id = await withDatabase((database) => rotateSigningKey(database, secret))
       if (options.json) showJson({ id })
       else showLines(`${strong(id)} signs from now on.`, faint('Running servers take it up within a second.'))

@@ -19,10 +19,10 @@ import { endSession } from '../authorization-server/adapter.ts'
 import { legacyFacts } from '../doctor/queries.ts'
 import { listTokens, rotateToken } from '../identity/access-tokens.ts'
 import { setApplicationDisabled } from '../identity/applications.ts'
-import { hasConsented, withdrawOfSession } from '../identity/consents.ts'
-import { allowMail, takeInvitation } from '../identity/invitations.ts'
+import { hasConsented, withdrawConsentsOfSession } from '../identity/consents.ts'
+import { allowMail, consumeInvitation } from '../identity/invitations.ts'
 import { listMembers, removeMember } from '../identity/members.ts'
-import { closePassword, emailKey, findUser, proveAddress, setSubject } from '../identity/users.ts'
+import { emailKey, findUser, proveAddress, removePassword, setSubject } from '../identity/users.ts'
 import { detach, retry } from '../legacy/administration.ts'
 import {
   claimDelivery,
@@ -193,13 +193,13 @@ test('operators administer people and applications', async () => {
     await setApplicationDisabled(query, operator, clientId, true)
     await hasConsented(query, person.id, clientId)
     await allowMail(query, tenant.id, person.email)
-    await takeInvitation(query, 'nothing')
-    await withdrawOfSession(query, operator, 'nothing')
+    await consumeInvitation(query, 'nothing')
+    await withdrawConsentsOfSession(query, operator, 'nothing')
     await endSession(query, 'nothing')
     const user = await findUser(query, person.id)
     assert.ok(user)
     await setSubject(query, user, 'subject')
-    await closePassword(query, operator, user)
+    await removePassword(query, operator, user)
     await query({ text: 'select stamp_identity()' })
   })
   await service.owner.query('update users set email_key = $1, tenant_id = $2 where id = $3', [

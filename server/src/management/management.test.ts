@@ -25,7 +25,7 @@ const consoleOf = async (...memberships: Parameters<typeof newPerson> extends [u
 const admin = await consoleOf([tenant, 'admin'])
 const [editor, viewer] = [await consoleOf([tenant, 'editor']), await consoleOf([tenant, 'viewer'])]
 
-/** Calls an operation by its name, and holds the answer to the contract. */
+/** Calls an operation by its name, and checks the response against the contract. */
 const at = (name: string) => {
   const named = managementApi.operations.find((operation) => operation.name === name)
   if (!named) throw new Error(`there is no operation ${name}`)
@@ -55,13 +55,13 @@ describe('every operation of the management interface', () => {
   for (const named of managementApi.operations.filter(
     ({ operation: { method, path } }) => method === 'GET' && !path.includes('{'),
   )) {
-    test(`${named.name} answers what the contract says`, async () => {
+    test(`${named.name} responds as the contract says`, async () => {
       assertAnswers(named, await admin.call('GET', named.operation.path))
     })
   }
 })
 
-describe('whoever is signed in', () => {
+describe('a signed-in user', () => {
   test('is told whom to ask for what takes an admin', async () => {
     const hall = await service.newTenant('Town Hall')
     const clerk = await consoleOf([hall, 'viewer'])
@@ -178,7 +178,7 @@ describe('a member', () => {
       assert.equal((await service.call('GET', '/contacts', { token })).status, 401)
   })
 
-  test('who is the last admin stays it', async () => {
+  test('who is the last admin stays admin', async () => {
     const lonely = await service.newTenant()
     const { call, person } = await consoleOf([lonely, 'admin'])
     for (const [method, body] of [

@@ -4,7 +4,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Database } from '../../database/database.ts'
 import type { RetriableRequest } from '../../database/idempotency-records.ts'
 import type { Principal, Principals } from '../../identity/principal.ts'
-import type { Mailer } from '../../mail/mailer.ts'
+import type { SendMail } from '../../mail/mailer.ts'
 import type { InFlight } from '../connections/in-flight.ts'
 import { requestId } from '../connections/request-id.ts'
 import { callerLeft, type EndSpan, type RequestWatcher } from '../connections/watched-requests.ts'
@@ -23,7 +23,7 @@ export type ServedApi = {
   principals: Principals
   baseUrl: string
   issuer: string | null
-  mailer: Mailer | null
+  sendMail: SendMail | null
   /** Null where nothing is limited. */
   limiter: RateLimiter | null
   refusedCallers: RefusedCallers

@@ -69,7 +69,7 @@ const writeCallOf = (exchange: Exchange) => {
   return {
     ...callOf(exchange),
     body,
-    mailer: api.mailer,
+    sendMail: api.sendMail,
     writer: { author, actingUser: legacyUserId },
     requireCurrent: (current: string) => requireMatch(tags, current),
   }

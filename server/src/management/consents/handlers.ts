@@ -1,8 +1,8 @@
 import type { ManagementResources } from '@masthead/contract'
 import { deleteGrant } from '../../authorization-server/adapter.ts'
-import { findConsents, withdrawConsent } from '../../identity/consents.ts'
+import { findConsents, withdrawConsents } from '../../identity/consents.ts'
 import type { Handlers } from '../../operation-call.ts'
-import { json, notFound, userOf } from '../json-answer.ts'
+import { json, notFound, userOf } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['consents']> = {
   GetConsents: async ({ tenant, principal }) =>
@@ -13,7 +13,7 @@ export const handlers: Handlers<ManagementResources['consents']> = {
       const mine = await findConsents(query, tenant.tenantId, userOf(principal))
       const consent = mine.find(({ id }) => id === consentId)
       if (!consent) throw notFound('consent')
-      await withdrawConsent(query, writer.author, consent.id)
+      await withdrawConsents(query, writer.author, [consent.id])
       await deleteGrant(query, consent.id)
       return json(consent)
     }),

@@ -4,10 +4,10 @@ import { signOutOfConsole } from '../../identity/consents.ts'
 import { findCredentials } from '../../identity/credentials.ts'
 import { findAdmins, findMemberships } from '../../identity/members.ts'
 import { signIn } from '../../identity/sign-in.ts'
-import { findUser, hashPasswordOf, holdAddress, setPassword } from '../../identity/users.ts'
+import { findUser, hashPasswordOf, lockAddress, setPassword } from '../../identity/users.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
-import { json, notFound, signedInElsewhere, userOf } from '../json-answer.ts'
+import { json, notFound, signedInElsewhere, userOf } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['me']> = {
   GetMe: async ({
@@ -47,7 +47,7 @@ export const handlers: Handlers<ManagementResources['me']> = {
     if (newPassword === currentPassword)
       throw invalidProperty('newPassword', 'unchanged', 'This is the password that you have.')
     const { address, requestId } = writer.author
-    // Each statement commits, so that a wrong password stays counted.
+    // Each statement commits by itself, so that a wrong password stays counted.
     const committed: Query = (statement) => tenant.transaction((query) => query.withoutTenant(statement))
     const outcome = await signIn(committed, { address, requestId }, user.email, currentPassword)
     if ('refused' in outcome && outcome.refused === 'throttled') throw tooManyPasswords(outcome.retryAfterSeconds)
@@ -55,7 +55,7 @@ export const handlers: Handlers<ManagementResources['me']> = {
       throw invalidProperty('currentPassword', 'wrong', 'This is not your current password.')
     const passwordHash = await hashPasswordOf(tenant.read.withoutTenant, user.email, newPassword)
     return tenant.transaction(async ({ withoutTenant: query }) => {
-      await holdAddress(query, user.email)
+      await lockAddress(query, user.email)
       if ((await findUser(query, user.id))?.passwordHash !== user.passwordHash)
         throw new Problem('conflict', 'The password was changed meanwhile. Sign in again.')
       await setPassword(query, writer.author, user, passwordHash, keepTokens)

@@ -2,7 +2,7 @@ import type { TenantQuery } from '../../database/tenant-query.ts'
 
 type Facet = { facet: string; count: number }
 
-/** Totals are kept by facet: each is looked up once, without passing by those of its blocks. */
+/** Tallies have a total per facet: the recursion looks up each once, and skips the tallies of blocks. */
 const facets = (prefix: string): string => `
   with recursive facets (facet) as (
     select min(facet) from tallies
@@ -20,7 +20,7 @@ const facets = (prefix: string): string => `
   where starts_with(facets.facet, '${prefix}')
   group by facets.facet having sum(tallies.count) > 0`
 
-/** They are an open set. */
+/** Statuses are an open set. */
 const mostStatuses = 50
 
 export const subscriptionsByStatus = async (query: TenantQuery): Promise<{ status: string; count: number }[]> => {
