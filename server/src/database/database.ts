@@ -16,7 +16,6 @@ import {
   prepareBulkSession,
   type Query,
   queryOn,
-  type Row,
   SharedConnections,
   type Statement,
   short,
