@@ -105,31 +105,156 @@ order by number, sequence limit 1;
 select sequence, encode(hash, 'hex') as hash from audit_links
 where tenant_id = $1 order by sequence desc limit 1;
 
--- authorization-server/adapter.ts #first
-select payload, consumed_at, (select sessions_since from users where users.id = account_id::uuid) as sessions_since from authorization_state
-where model = $1 and id_hash = $2 and expires_at > now();
+-- authorization-server/adapter.ts deleteGrant
+delete from authorization_state where grant_id = $1 or model = 'Grant' and id_hash = $2;
 
--- authorization-server/adapter.ts #first
-select payload, consumed_at, (select sessions_since from users where users.id = account_id::uuid) as sessions_since from authorization_state
-where model = $1 and uid = $2 and expires_at > now();
+-- authorization-server/adapter.ts endSession
+delete from authorization_state where model = 'Session' and uid = $1;
 
--- authorization-server/adapter.ts StateAdapter.consume
-update authorization_state set consumed_at = now()
-where model = $1 and id_hash = $2 and consumed_at is null returning model;
-
--- authorization-server/adapter.ts StateAdapter.destroy
-delete from authorization_state where model = $1 and id_hash = $2 returning model;
-
--- authorization-server/adapter.ts StateAdapter.upsert
+-- authorization-server/adapter.ts upsert
 insert into authorization_state (model, id_hash, payload, grant_id, uid, account_id, expires_at)
 values ($1, $2, $3, $4, $5, $6, now() + $7 * interval '1 second')
 on conflict (model, id_hash) do update set payload = excluded.payload, grant_id = excluded.grant_id,
   uid = excluded.uid, account_id = excluded.account_id, expires_at = excluded.expires_at;
 
--- authorization-server/adapter.ts deleteGrant
-delete from authorization_state where grant_id = $1 or model = 'Grant' and id_hash = $2;
+-- database/first-row.ts firstRow
+delete from authorization_state where model = $1 and id_hash = $2 returning model;
 
--- authorization-server/adapter.ts deleteState
+-- database/first-row.ts firstRow
+delete from invitations where secret_hash = $1 and expires_at > now() returning id;
+
+-- database/first-row.ts firstRow
+delete from invitations where tenant_id = $1 and id = $2 returning invitations.id, invitations.email, invitations.role,
+(select email from users where users.id = invitations.invited_by) as "invitedBy",
+invitations.created_at as "createdAt", invitations.expires_at as "expiresAt";
+
+-- database/first-row.ts firstRow
+insert into access_tokens
+      (id, tenant_id, kind, user_id, service, lineage_id, name, scopes, secret_hash, default_assignee, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
+created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt";
+
+-- database/first-row.ts firstRow
+insert into applications (id, name, redirect_uris, scopes, is_native, may_refresh, tenant_id)
+    values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning id as "clientId", name, redirect_uris as "redirectUris", scopes, is_native as "isNative",
+may_refresh as "mayRefresh", tenant_id as "tenantId", created_at as "createdAt", disabled_at as "disabledAt";
+
+-- database/first-row.ts firstRow
+insert into invitations (id, tenant_id, email, email_key, role, invited_by, secret_hash, is_mailed, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, now() + interval '7 days')
+    on conflict (tenant_id, email_key) do update set id = excluded.id, email = excluded.email, role = excluded.role,
+      invited_by = excluded.invited_by, secret_hash = excluded.secret_hash, is_mailed = excluded.is_mailed,
+      created_at = now(), expires_at = excluded.expires_at
+    returning invitations.id, invitations.email, invitations.role,
+(select email from users where users.id = invitations.invited_by) as "invitedBy",
+invitations.created_at as "createdAt", invitations.expires_at as "expiresAt";
+
+-- database/first-row.ts firstRow
+insert into tenants (id, slug, name, default_assignee) values ($1, $2, $3, $4)
+on conflict (slug) do nothing returning id, slug, name, default_assignee as "defaultAssignee", created_at as "createdAt";
+
+-- database/first-row.ts firstRow
+insert into users (id, email, email_key, name, password_hash, subject, tenant_id)
+values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning id, email, name, password_hash as "passwordHash", tenant_id as "tenantId";
+
+-- database/first-row.ts firstRow
+select 1 from consents
+where application_id = $1 and user_id = $2 and withdrawn_at is null limit 1;
+
+-- database/first-row.ts firstRow
+select 1 from memberships join users on users.id = memberships.user_id
+where memberships.tenant_id = $1 and users.email_key = $2;
+
+-- database/first-row.ts firstRow
+select coalesce(string_agg(id || (retired_at is null), ',' order by id), '') as revision from signing_keys
+where retired_at is null or retired_at > $1;
+
+-- database/first-row.ts firstRow
+select consent.application_id as "applicationId", consent.tenant_id as "tenantId", consent.user_id as "userId",
+  membership.role, membership.legacy_user_id as "legacyUserId",
+  coalesce(membership.legacy_user_id, tenant.default_assignee, '') as assignee
+from consents consent
+join applications application on application.id = consent.application_id and application.disabled_at is null
+join memberships membership on membership.tenant_id = consent.tenant_id and membership.user_id = consent.user_id
+join tenants tenant on tenant.id = consent.tenant_id
+where consent.grant_id = $1 and consent.withdrawn_at is null;
+
+-- database/first-row.ts firstRow
+select count(*)::integer as count from access_tokens
+where tenant_id = $1 and user_id = $2 and revoked_at is null and expires_at > now();
+
+-- database/first-row.ts firstRow
+select created_at from signing_keys where retired_at is null order by created_at desc limit 1;
+
+-- database/first-row.ts firstRow
+select email from users where subject = $1 and id is distinct from $2;
+
+-- database/first-row.ts firstRow
+select failures as attempts from sign_in_failures where key_hash = $1 and sign_in_failures.first_at > now() - $2 * interval '1 second'
+and sign_in_failures.first_at <= now() + interval '1 minute';
+
+-- database/first-row.ts firstRow
+select from authorization_state where model = 'Session' and uid = $1 and expires_at > now();
+
+-- database/first-row.ts firstRow
+select id as "clientId", name, redirect_uris as "redirectUris", scopes, is_native as "isNative",
+may_refresh as "mayRefresh", tenant_id as "tenantId", created_at as "createdAt", disabled_at as "disabledAt" from applications where id = $1;
+
+-- database/first-row.ts firstRow
+select id, email, name, password_hash as "passwordHash", tenant_id as "tenantId" from users where id = $1;
+
+-- database/first-row.ts firstRow
+select id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
+created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt", tenant_id as "tenantId", lineage_id as "lineageId", (
+select max(extract(epoch from chain.expires_at - chain.created_at) * 1000)::float8 from access_tokens chain
+where chain.tenant_id = access_tokens.tenant_id and chain.lineage_id = access_tokens.lineage_id) as lifetime
+        from access_tokens where id = $1 for update;
+
+-- database/first-row.ts firstRow
+select membership.role from memberships membership join users on users.id = membership.user_id
+where membership.tenant_id = $1 and membership.user_id = $2 for share;
+
+-- database/first-row.ts firstRow
+select payload from authorization_state where model = $1 and id_hash = $2 and expires_at > now();
+
+-- database/first-row.ts firstRow
+select payload, consumed_at, (select sessions_since from users where users.id = account_id::uuid) as sessions_since from authorization_state
+where model = $1 and id_hash = $2 and expires_at > now();
+
+-- database/first-row.ts firstRow
+select payload, consumed_at, (select sessions_since from users where users.id = account_id::uuid) as sessions_since from authorization_state
+where model = $1 and uid = $2 and expires_at > now();
+
+-- database/first-row.ts firstRow
+select sessions_since from users where id = $1 for share;
+
+-- database/first-row.ts firstRow
+select substring(sha256(cursor_key || convert_to('salt of ' || $1, 'UTF8')) for 16) as salt from installation;
+
+-- database/first-row.ts firstRow
+select users.id, users.email, users.name, memberships.role,
+memberships.legacy_user_id as "legacyUserId", memberships.created_at as "createdAt" from memberships join users on users.id = memberships.user_id
+    where memberships.tenant_id = $1 and users.email_key = $2;
+
+-- database/first-row.ts firstRow
+select users.id, users.email, users.name, memberships.role,
+memberships.legacy_user_id as "legacyUserId", memberships.created_at as "createdAt" from memberships join users on users.id = memberships.user_id
+    where memberships.tenant_id = $1 and users.id = $2;
+
+-- database/first-row.ts firstRow
+update access_tokens set revoked_at = coalesce(revoked_at, now()) where id = $1 returning id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
+created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt";
+
+-- database/first-row.ts firstRow
+update applications set disabled_at = case when $2::boolean then coalesce(disabled_at, now()) end
+    where id = $1 returning id as "clientId", name, redirect_uris as "redirectUris", scopes, is_native as "isNative",
+may_refresh as "mayRefresh", tenant_id as "tenantId", created_at as "createdAt", disabled_at as "disabledAt";
+
+-- database/first-row.ts firstRow
+update authorization_state set consumed_at = now()
+where model = $1 and id_hash = $2 and consumed_at is null returning model;
+
+-- database/first-row.ts firstRow
 with deleted as (
   delete from authorization_state where ctid in (
     select ctid from authorization_state where expires_at < now() - interval '1 minute' limit $1 for update skip locked)
@@ -137,7 +262,7 @@ with deleted as (
 )
 select count(*)::integer as count from deleted;
 
--- authorization-server/adapter.ts deleteState
+-- database/first-row.ts firstRow
 with deleted as (
   delete from authorization_state where ctid in (
     select ctid from authorization_state where model = 'Interaction' and expires_at <= (
@@ -147,14 +272,18 @@ order by expires_at desc offset 100000 limit 1) limit $1 for update skip locked)
 )
 select count(*)::integer as count from deleted;
 
--- authorization-server/adapter.ts endSession
-delete from authorization_state where model = 'Session' and uid = $1;
+-- database/first-row.ts firstRow
+with deleted as (
+  delete from sign_in_failures where ctid in (
+    select ctid from sign_in_failures where first_at < now() - window_seconds * interval '1 second'
+    limit $1 for update skip locked)
+  returning 1
+)
+select count(*)::integer as count from deleted;
 
--- authorization-server/adapter.ts holderOf
-select payload from authorization_state where model = $1 and id_hash = $2 and expires_at > now();
-
--- authorization-server/adapter.ts isSessionOpen
-select from authorization_state where model = 'Session' and uid = $1 and expires_at > now();
+-- database/first-row.ts firstRow
+with former as (select id, subject from users where id = $1 for update)
+update users set subject = $2 from former where users.id = former.id returning former.subject as former;
 
 -- database/idempotency-records.ts findAnswer
 select request as fingerprint, status, headers, body from idempotency_records
@@ -203,9 +332,9 @@ select pg_snapshot_xmin(now.snapshot)::text as oldest,
 from (select pg_current_snapshot() as snapshot) as now;
 
 -- database/statements.test.ts subsetsOf
--- identity/changes.ts noteChange
+-- identity/audit-change.ts publishChange
 -- identity/consents.ts withdrawConsents
--- identity/credentials.ts endCredentials
+-- identity/credentials.ts revokeCredentials
 -- identity/tenants.ts eraseTenant
 -- identity/users.ts setSubject
 select stamp_identity();
@@ -237,37 +366,16 @@ from legacy_systems where tenant_id = $1;
 -- http/api/requests/idempotency.ts attempt
 savepoint work;
 
--- identity/access-tokens.ts countTokens
-select count(*)::integer as count from access_tokens
-where tenant_id = $1 and user_id = $2 and revoked_at is null and expires_at > now();
-
--- identity/access-tokens.ts findToken
-select id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
-created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt", tenant_id as "tenantId", lineage_id as "lineageId", (
-select max(extract(epoch from chain.expires_at - chain.created_at) * 1000)::float8 from access_tokens chain
-where chain.tenant_id = access_tokens.tenant_id and chain.lineage_id = access_tokens.lineage_id) as lifetime
-        from access_tokens where id = $1 for update;
-
 -- identity/access-tokens.ts findTokens
 select id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
 created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt" from access_tokens
     where tenant_id = $1 and user_id is not distinct from $2::uuid and ($3::uuid is null or id = $3)
     order by created_at desc, id desc;
 
--- identity/access-tokens.ts insertToken
-insert into access_tokens
-      (id, tenant_id, kind, user_id, service, lineage_id, name, scopes, secret_hash, default_assignee, expires_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
-created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt";
-
 -- identity/access-tokens.ts listTokens
 select id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
 created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt", (select email from users where users.id = access_tokens.user_id) as "user"
     from access_tokens where tenant_id = $1 order by created_at, id;
-
--- identity/access-tokens.ts revokeToken
-update access_tokens set revoked_at = coalesce(revoked_at, now()) where id = $1 returning id, kind, name, user_id as "userId", service, scopes, default_assignee as "defaultAssignee",
-created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt";
 
 -- identity/access-tokens.ts rotateToken
 update access_tokens set expires_at = $2 where id = $1;
@@ -276,27 +384,9 @@ update access_tokens set expires_at = $2 where id = $1;
 select application_id as id, count(*) as count from consents
 where tenant_id = $1 and withdrawn_at is null group by application_id;
 
--- identity/applications.ts findApplication
-select id as "clientId", name, redirect_uris as "redirectUris", scopes, is_native as "isNative",
-may_refresh as "mayRefresh", tenant_id as "tenantId", created_at as "createdAt", disabled_at as "disabledAt" from applications where id = $1;
-
 -- identity/applications.ts listApplicationsOf
 select id as "clientId", name, redirect_uris as "redirectUris", scopes, is_native as "isNative",
 may_refresh as "mayRefresh", tenant_id as "tenantId", created_at as "createdAt", disabled_at as "disabledAt" from applications where tenant_id = $1 order by created_at desc, id;
-
--- identity/applications.ts registerApplication
-insert into applications (id, name, redirect_uris, scopes, is_native, may_refresh, tenant_id)
-    values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning id as "clientId", name, redirect_uris as "redirectUris", scopes, is_native as "isNative",
-may_refresh as "mayRefresh", tenant_id as "tenantId", created_at as "createdAt", disabled_at as "disabledAt";
-
--- identity/applications.ts setApplicationDisabled
-update applications set disabled_at = case when $2::boolean then coalesce(disabled_at, now()) end
-    where id = $1 returning id as "clientId", name, redirect_uris as "redirectUris", scopes, is_native as "isNative",
-may_refresh as "mayRefresh", tenant_id as "tenantId", created_at as "createdAt", disabled_at as "disabledAt";
-
--- identity/attempts.ts attemptsSoFar
-select failures as attempts from sign_in_failures where key_hash = $1 and sign_in_failures.first_at > now() - $2 * interval '1 second'
-and sign_in_failures.first_at <= now() + interval '1 minute';
 
 -- identity/attempts.ts countAttempts
 -- management/me/handlers.ts handlers
@@ -310,22 +400,13 @@ and sign_in_failures.first_at <= now() + interval '1 minute' then sign_in_failur
     returning key_hash as key, failures as attempts,
       ceil(extract(epoch from first_at + $2 * interval '1 second' - now()))::integer as seconds;
 
--- identity/attempts.ts deleteOldAttempts
-with deleted as (
-  delete from sign_in_failures where ctid in (
-    select ctid from sign_in_failures where first_at < now() - window_seconds * interval '1 second'
-    limit $1 for update skip locked)
-  returning 1
-)
-select count(*)::integer as count from deleted;
-
--- identity/attempts.ts forgetAttempts
--- management/me/handlers.ts handlers
-delete from sign_in_failures where key_hash = any ($1::bytea[]);
-
--- identity/attempts.ts takeBackAttempts
+-- identity/attempts.ts refundAttempts
 -- management/me/handlers.ts handlers
 update sign_in_failures set failures = failures - 1 where key_hash = any ($1::bytea[]);
+
+-- identity/attempts.ts resetAttempts
+-- management/me/handlers.ts handlers
+delete from sign_in_failures where key_hash = any ($1::bytea[]);
 
 -- identity/consents.ts findChoosableTenants
 select tenant.id, tenant.name, membership.role
@@ -340,27 +421,6 @@ where consents.tenant_id = $1 and consents.user_id = $2 and consents.withdrawn_a
   and applications.id <> $3
 order by consents.created_at desc, consents.grant_id;
 
--- identity/consents.ts findDelegation
-select consent.application_id as "applicationId", consent.tenant_id as "tenantId", consent.user_id as "userId",
-  membership.role, membership.legacy_user_id as "legacyUserId",
-  coalesce(membership.legacy_user_id, tenant.default_assignee, '') as assignee
-from consents consent
-join applications application on application.id = consent.application_id and application.disabled_at is null
-join memberships membership on membership.tenant_id = consent.tenant_id and membership.user_id = consent.user_id
-join tenants tenant on tenant.id = consent.tenant_id
-where consent.grant_id = $1 and consent.withdrawn_at is null;
-
--- identity/consents.ts hasConsented
-select 1 from consents
-where application_id = $1 and user_id = $2 and withdrawn_at is null limit 1;
-
--- identity/consents.ts holdMembership
-select membership.role from memberships membership join users on users.id = membership.user_id
-where membership.tenant_id = $1 and membership.user_id = $2 for share;
-
--- identity/consents.ts holdSessions
-select sessions_since from users where id = $1 for share;
-
 -- identity/consents.ts signOutOfConsole
 delete from authorization_state where account_id = $1 and model = 'Session'
 and ($2::boolean or uid = any ($3::text[])) returning uid;
@@ -373,7 +433,7 @@ and ($3::text is null or grant_id = $3
 -- identity/consents.ts signOutOfConsole
 update users set sessions_since = clock_timestamp() where id = $1;
 
--- identity/consents.ts store
+-- identity/consents.ts storeConsent
 insert into consents (grant_id, application_id, tenant_id, user_id, scopes, session_uid)
 values ($1, $2, $3, $4, $5, $6);
 
@@ -386,25 +446,9 @@ select append_to_audit(tenant_id, $2, json_agg(
   json_build_object('action', $4::text, 'resource', $3::text, 'record_id', record_id, 'before', null, 'after', null)))
 from ended group by tenant_id;
 
--- identity/consents.ts withdrawOfSession
+-- identity/consents.ts withdrawConsentsOfSession
 select grant_id from consents
 where application_id = $1 and session_uid = $2 and withdrawn_at is null;
-
--- identity/credentials.ts endCredentials
-with ended as (
-      update access_tokens set revoked_at = now()
-      where user_id = $1 and revoked_at is null and expires_at > now() and id <> all ($5::uuid[])
-      returning tenant_id, id::text as record_id
-    )
-select append_to_audit(tenant_id, $2, json_agg(
-  json_build_object('action', $4::text, 'resource', $3::text, 'record_id', record_id, 'before', null, 'after', null)))
-from ended group by tenant_id;
-
--- identity/credentials.ts endCredentials
-with ended as (delete from invitations where invited_by = $1 returning tenant_id, id::text as record_id)
-select append_to_audit(tenant_id, $2, json_agg(
-  json_build_object('action', $4::text, 'resource', $3::text, 'record_id', record_id, 'before', null, 'after', null)))
-from ended group by tenant_id;
 
 -- identity/credentials.ts findCredentials
 select consent.grant_id as id, application.name as application, tenant.name as tenant,
@@ -422,18 +466,24 @@ from access_tokens token join tenants tenant on tenant.id = token.tenant_id
 where token.user_id = $1 and token.revoked_at is null and token.expires_at > now()
 order by tenant.name, token.created_at desc, token.id;
 
+-- identity/credentials.ts revokeCredentials
+with ended as (
+      update access_tokens set revoked_at = now()
+      where user_id = $1 and revoked_at is null and expires_at > now() and id <> all ($5::uuid[])
+      returning tenant_id, id::text as record_id
+    )
+select append_to_audit(tenant_id, $2, json_agg(
+  json_build_object('action', $4::text, 'resource', $3::text, 'record_id', record_id, 'before', null, 'after', null)))
+from ended group by tenant_id;
+
+-- identity/credentials.ts revokeCredentials
+with ended as (delete from invitations where invited_by = $1 returning tenant_id, id::text as record_id)
+select append_to_audit(tenant_id, $2, json_agg(
+  json_build_object('action', $4::text, 'resource', $3::text, 'record_id', record_id, 'before', null, 'after', null)))
+from ended group by tenant_id;
+
 -- identity/invitations.ts allowMail
 set local idle_in_transaction_session_timeout = '60s';
-
--- identity/invitations.ts createInvitation
-insert into invitations (id, tenant_id, email, email_key, role, invited_by, secret_hash, is_mailed, expires_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, now() + interval '7 days')
-    on conflict (tenant_id, email_key) do update set id = excluded.id, email = excluded.email, role = excluded.role,
-      invited_by = excluded.invited_by, secret_hash = excluded.secret_hash, is_mailed = excluded.is_mailed,
-      created_at = now(), expires_at = excluded.expires_at
-    returning invitations.id, invitations.email, invitations.role,
-(select email from users where users.id = invitations.invited_by) as "invitedBy",
-invitations.created_at as "createdAt", invitations.expires_at as "expiresAt";
 
 -- identity/invitations.ts listInvitations
 select invitations.id, invitations.email, invitations.role,
@@ -441,27 +491,9 @@ select invitations.id, invitations.email, invitations.role,
 invitations.created_at as "createdAt", invitations.expires_at as "expiresAt" from invitations where tenant_id = $1 and expires_at > now()
     order by created_at desc, id desc;
 
--- identity/invitations.ts takeInvitation
-delete from invitations where secret_hash = $1 and expires_at > now() returning id;
-
--- identity/invitations.ts withdrawInvitation
-delete from invitations where tenant_id = $1 and id = $2 returning invitations.id, invitations.email, invitations.role,
-(select email from users where users.id = invitations.invited_by) as "invitedBy",
-invitations.created_at as "createdAt", invitations.expires_at as "expiresAt";
-
 -- identity/members.ts findAdmins
 select users.name, users.email from memberships join users on users.id = memberships.user_id
 where memberships.tenant_id = $1 and memberships.role = 'admin' order by users.email_key limit $2;
-
--- identity/members.ts findMember
-select users.id, users.email, users.name, memberships.role,
-memberships.legacy_user_id as "legacyUserId", memberships.created_at as "createdAt" from memberships join users on users.id = memberships.user_id
-    where memberships.tenant_id = $1 and users.email_key = $2;
-
--- identity/members.ts findMemberById
-select users.id, users.email, users.name, memberships.role,
-memberships.legacy_user_id as "legacyUserId", memberships.created_at as "createdAt" from memberships join users on users.id = memberships.user_id
-    where memberships.tenant_id = $1 and users.id = $2;
 
 -- identity/members.ts findMemberships
 select tenants.id, tenants.slug, tenants.name, memberships.role
@@ -470,10 +502,6 @@ where memberships.user_id = $1 order by tenants.name, tenants.id;
 
 -- identity/members.ts isLastAdmin
 select user_id as id from memberships where tenant_id = $1 and role = 'admin' order by user_id for update;
-
--- identity/members.ts isMember
-select 1 from memberships join users on users.id = memberships.user_id
-where memberships.tenant_id = $1 and users.email_key = $2;
 
 -- identity/members.ts join
 insert into memberships (tenant_id, user_id, role, legacy_user_id) values ($1, $2, $3, $4);
@@ -499,7 +527,7 @@ update memberships set role = $3 where tenant_id = $1 and user_id = $2;
 -- identity/members.ts withdrawInvitationsBy
 delete from invitations where tenant_id = $1 and invited_by = $2;
 
--- identity/principal.ts #find
+-- identity/principal.ts find
 select token.id, token.kind, token.lineage_id, token.tenant_id, token.user_id, token.scopes, membership.role,
   token.expires_at, token.revoked_at, token.last_used_at, membership.legacy_user_id,
   coalesce(membership.legacy_user_id, token.default_assignee, tenant.default_assignee, '') as assignee
@@ -508,7 +536,7 @@ join tenants tenant on tenant.id = token.tenant_id
 left join memberships membership on membership.tenant_id = token.tenant_id and membership.user_id = token.user_id
 where token.secret_hash = $1;
 
--- identity/principal.ts #noteUse
+-- identity/principal.ts storeUse
 update access_tokens set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2);
 
 -- identity/signing-keys.ts addKey
@@ -520,23 +548,12 @@ update signing_keys set retired_at = now() where retired_at is null;
 -- identity/signing-keys.ts deleteSpentKeys
 delete from signing_keys where retired_at < $1;
 
--- identity/signing-keys.ts isKeyInUse
-select created_at from signing_keys where retired_at is null order by created_at desc limit 1;
-
 -- identity/signing-keys.ts loadSigningKeys
 select id, encrypted_key, public_key from signing_keys
 where retired_at is null or retired_at > $1 order by retired_at is not null, created_at desc, id;
 
 -- identity/signing-keys.ts lockKeys
 select pg_advisory_xact_lock(hashtext('masthead signing keys'));
-
--- identity/signing-keys.ts signingKeysRevision
-select coalesce(string_agg(id || (retired_at is null), ',' order by id), '') as revision from signing_keys
-where retired_at is null or retired_at > $1;
-
--- identity/tenants.ts createTenant
-insert into tenants (id, slug, name, default_assignee) values ($1, $2, $3, $4)
-on conflict (slug) do nothing returning id, slug, name, default_assignee as "defaultAssignee", created_at as "createdAt";
 
 -- identity/tenants.ts eraseTenant
 -- legacy/queries.ts deleteSystem
@@ -632,18 +649,10 @@ select id from tenants where id = $1 for update;
 -- identity/tenants.ts listTenants
 select id, slug, name, default_assignee as "defaultAssignee", created_at as "createdAt" from tenants order by slug;
 
--- identity/users.ts closePassword
--- identity/users.ts setPassword
-update users set password_hash = $2 where id = $1;
-
--- identity/users.ts createUser
-insert into users (id, email, email_key, name, password_hash, subject, tenant_id)
-values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning id, email, name, password_hash as "passwordHash", tenant_id as "tenantId";
-
--- identity/users.ts endUser
+-- identity/users.ts deleteUser
 delete from authorization_state where account_id = $1::text;
 
--- identity/users.ts endUser
+-- identity/users.ts deleteUser
 with removed as (delete from users where id = $1 returning id, email, name)
 insert into former_users (id, email, name) select id, email, name from removed;
 
@@ -652,14 +661,8 @@ insert into former_users (id, email, name) select id, email, name from removed;
 select id, email, name, password_hash as "passwordHash", tenant_id as "tenantId", greatest(floor(extract(epoch from clock_timestamp())), floor(extract(epoch from sessions_since)) + 1)::float8 as "loginTs" from users where email_key = $1
 order by tenant_id is not null, created_at, id;
 
--- identity/users.ts findUser
-select id, email, name, password_hash as "passwordHash", tenant_id as "tenantId" from users where id = $1;
-
--- identity/users.ts holdAddress
+-- identity/users.ts lockAddress
 select pg_advisory_xact_lock(hashtextextended('masthead address ' || $1, 0));
-
--- identity/users.ts newSalt
-select substring(sha256(cursor_key || convert_to('salt of ' || $1, 'UTF8')) for 16) as salt from installation;
 
 -- identity/users.ts proveAddress
 insert into memberships (tenant_id, user_id, role, legacy_user_id, created_at)
@@ -669,12 +672,9 @@ on conflict do nothing;
 -- identity/users.ts proveAddress
 update users set tenant_id = null where id = $1;
 
--- identity/users.ts refuseTaken
-select email from users where subject = $1 and id is distinct from $2;
-
--- identity/users.ts setSubject
-with former as (select id, subject from users where id = $1 for update)
-update users set subject = $2 from former where users.id = former.id returning former.subject as former;
+-- identity/users.ts removePassword
+-- identity/users.ts setPassword
+update users set password_hash = $2 where id = $1;
 
 -- legacy/queries.ts attachSystem
 -- legacy/queries.ts putBack
