@@ -210,7 +210,6 @@ create table contacts (
   constraint contacts_pkey primary key (tenant_id, id),
   constraint contacts_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint contacts_tenant_id_account_id_fkey foreign key (tenant_id, account_id) references accounts(tenant_id, account_id),
-  constraint contacts_tenant_id_fkey foreign key (tenant_id) references tenants(id),
   constraint contacts_external_id_check check (length(external_id) >= 1 and length(external_id) <= 255)
 );
 create index contacts_tenant_id_account_id_class_position_idx on contacts using btree (tenant_id, account_id, class, "position");
@@ -424,7 +423,6 @@ create table invoices (
   constraint invoices_pkey primary key (tenant_id, id),
   constraint invoices_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint invoices_tenant_id_account_id_fkey foreign key (tenant_id, account_id) references accounts(tenant_id, account_id),
-  constraint invoices_tenant_id_fkey foreign key (tenant_id) references tenants(id),
   constraint invoices_tenant_id_publication_id_fkey foreign key (tenant_id, publication_id) references publications(tenant_id, id),
   constraint invoices_external_id_check check (length(external_id) >= 1 and length(external_id) <= 255)
 );
@@ -533,8 +531,7 @@ create table search_texts (
   position bigint not null,
   class smallint not null,
   text text not null,
-  constraint search_texts_pkey primary key (tenant_id, resource, "position"),
-  constraint search_texts_tenant_id_fkey foreign key (tenant_id) references tenants(id)
+  constraint search_texts_pkey primary key (tenant_id, resource, "position")
 );
 create index search_texts_tenant_id_resource_text_idx on search_texts using gin (tenant_id, resource, text gin_trgm_ops);
 alter table search_texts enable row level security;
@@ -603,7 +600,6 @@ create table subscriptions (
   constraint subscriptions_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint subscriptions_tenant_id_subscription_id_key unique (tenant_id, subscription_id),
   constraint subscriptions_tenant_id_account_id_fkey foreign key (tenant_id, account_id) references accounts(tenant_id, account_id),
-  constraint subscriptions_tenant_id_fkey foreign key (tenant_id) references tenants(id),
   constraint subscriptions_tenant_id_publication_id_fkey foreign key (tenant_id, publication_id) references publications(tenant_id, id),
   constraint subscriptions_tenant_id_renewed_from_subs_id_fkey foreign key (tenant_id, renewed_from_subs_id) references subscriptions(tenant_id, id),
   constraint subscriptions_subscription_id_check check (length(subscription_id) >= 1 and length(subscription_id) <= 64)
@@ -652,8 +648,7 @@ create table tasks (
   body text not null,
   constraint tasks_pkey primary key (tenant_id, id),
   constraint tasks_tenant_id_class_position_key unique (tenant_id, class, "position"),
-  constraint tasks_tenant_id_account_id_fkey foreign key (tenant_id, account_id) references accounts(tenant_id, account_id),
-  constraint tasks_tenant_id_fkey foreign key (tenant_id) references tenants(id)
+  constraint tasks_tenant_id_account_id_fkey foreign key (tenant_id, account_id) references accounts(tenant_id, account_id)
 );
 create index tasks_tenant_id_account_id_idx on tasks using btree (tenant_id, account_id);
 alter table tasks enable row level security;

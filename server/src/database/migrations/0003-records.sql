@@ -3,6 +3,7 @@
 -- `body` is the exact JSON of the response.
 -- `import_id` says who wrote the record last: an import, or a caller (null). An import can be undone where nobody wrote since.
 -- `external_id` is the identifier of another system, by which its files name records that have no business identifier.
+-- A record that names an account needs no foreign key to its tenant: the account has one.
 
 create table publications (
   tenant_id uuid not null default current_tenant() references tenants,
@@ -63,7 +64,7 @@ create index on accounts (tenant_id, status_key, class, position);
 create index on accounts (tenant_id, primary_publication_id) where primary_publication_id is not null;
 
 create table contacts (
-  tenant_id uuid not null default current_tenant() references tenants,
+  tenant_id uuid not null default current_tenant(),
   position bigint not null,
   id uuid not null,
   account_id text not null,
@@ -95,7 +96,7 @@ create index on contacts (tenant_id, account_id, class, position);
 create unique index on contacts (tenant_id, external_id) where external_id is not null;
 
 create table subscriptions (
-  tenant_id uuid not null default current_tenant() references tenants,
+  tenant_id uuid not null default current_tenant(),
   position bigint not null,
   id uuid not null,
   subscription_id text check (length(subscription_id) between 1 and 64),
@@ -139,7 +140,7 @@ create index on subscriptions (tenant_id, renewed_from_subs_id) where renewed_fr
 create index on subscriptions (tenant_id, renewal_date) include (status_key) where deleted_at is null;
 
 create table invoices (
-  tenant_id uuid not null default current_tenant() references tenants,
+  tenant_id uuid not null default current_tenant(),
   position bigint not null,
   id uuid not null,
   account_id text not null,
@@ -184,7 +185,7 @@ create unique index on invoices (tenant_id, external_id) where external_id is no
 create index on invoices (tenant_id, due_date) include (total_due) where is_open = 1;
 
 create table tasks (
-  tenant_id uuid not null default current_tenant() references tenants,
+  tenant_id uuid not null default current_tenant(),
   position bigint not null,
   id uuid not null,
   account_id text not null,

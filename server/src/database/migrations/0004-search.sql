@@ -7,7 +7,7 @@ create extension if not exists pg_trgm;
 -- the table and reads it with the trigram index. Under row-level security only leakproof operators use an index, and LIKE is
 -- not leakproof.
 create table search_texts (
-  tenant_id uuid not null default current_tenant() references tenants,
+  tenant_id uuid not null default current_tenant(),
   resource text not null,
   position bigint not null,
   -- A copy of the record's class: a search for a common word would otherwise look up the class of thousands of records.
