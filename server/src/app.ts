@@ -25,7 +25,7 @@ import { ResponseCache } from './http/responses/response-cache.ts'
 import { DelegatedTokens } from './identity/delegated-tokens.ts'
 import type { OutsideIssuer } from './identity/outside-issuer.ts'
 import { type Authenticator, Principals } from './identity/principal.ts'
-import { type Log, openLog } from './log.ts'
+import { type Log, openLog } from './log/log.ts'
 import { Mailer, type MailOptions } from './mail/mailer.ts'
 import type { Handler } from './operation-call.ts'
 

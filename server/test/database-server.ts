@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { openEmbedded } from '../src/database/embedded.ts'
+import { openEmbedded } from '../src/database/embedded/server.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { offerBrowser } from './browser-server.ts'
 

@@ -9,9 +9,9 @@ import { newCounterMemory } from '../counters/memory-counters.ts'
 import { connectionLimit, mostConnections } from '../database/connection-limit.ts'
 import { connectionsOfEach, type Database } from '../database/database.ts'
 import { RevisionPoller } from '../database/revision-poller.ts'
-import { type Log, openLog } from '../log.ts'
-import type { MetricsServer } from '../measures/metrics-server.ts'
-import type { ThreadAnswers } from '../measures/node-measures.ts'
+import { type Log, openLog } from '../log/log.ts'
+import type { MetricsServer } from '../metrics/metrics-server.ts'
+import type { ThreadAnswers } from '../metrics/process-metrics.ts'
 import type { InhabitedDemo } from '../transfer/demo/demo.ts'
 import type { Served } from '../workers/served-app.ts'
 import { dataDirectoryOption } from './options.ts'
@@ -147,8 +147,8 @@ const startMetrics = async (
   log: Log,
 ): Promise<MetricsServer> => {
   const [{ NodeMeasures }, { serveMetrics }] = await Promise.all([
-    import('../measures/node-measures.ts'),
-    import('../measures/metrics-server.ts'),
+    import('../metrics/process-metrics.ts'),
+    import('../metrics/metrics-server.ts'),
   ])
   const measures = new NodeMeasures(database, () => serving.measure())
   const onError = (err: Error) => log.error({ err }, 'the measures could not be told')

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { createTenant, listTenants } from '../identity/tenants.ts'
-import { tenantLabels } from '../measures/tenant-label.ts'
+import { tenantLabels } from '../metrics/tenant-label.ts'
 import { showJson, showLines, showTable, strong } from './output.ts'
 import { withDatabase } from './with-database.ts'
 

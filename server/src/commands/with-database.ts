@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Config, readConfig } from '../config.ts'
 import { type Database, openDatabase } from '../database/database.ts'
-import { openEmbedded } from '../database/embedded.ts'
+import { openEmbedded } from '../database/embedded/server.ts'
 import { type Migrated, migrate } from '../database/migrate.ts'
 import { say } from './output.ts'
 import { onceItAnswers, whyUnusable } from './outside-server.ts'

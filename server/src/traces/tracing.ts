@@ -26,7 +26,7 @@ import serverPackage from '../../package.json' with { type: 'json' }
 import { schemeReader } from '../caller-address.ts'
 import type { Observe } from '../database/observed-database.ts'
 import { callerLeft, type Trace } from '../http/connections/watched-requests.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../log/log.ts'
 
 /** The share of traces that are sent, and whether callers that trace decide for theirs. */
 export type Sampling = { share: number; asCaller: boolean }

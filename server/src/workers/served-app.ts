@@ -3,8 +3,8 @@ import type { Database } from '../database/database.ts'
 import { observedDatabase } from '../database/observed-database.ts'
 import { listen } from '../http/connections/server.ts'
 import { ResponseCache } from '../http/responses/response-cache.ts'
-import type { Log } from '../log.ts'
-import type { Measured, ThreadMeasures } from '../measures/thread-measures.ts'
+import type { Log } from '../log/log.ts'
+import type { Measured, ThreadMeasures } from '../metrics/thread-metrics.ts'
 import type { Sampling, Tracing } from '../traces/tracing.ts'
 
 /** What is served and where: plain data, which can be handed to a thread. */
@@ -54,7 +54,7 @@ export const serveApp = async (
 
 // Loaded when they are needed, so that nobody else pays for them.
 const openMeasures = async (database: Database, cache: ResponseCache): Promise<ThreadMeasures> => {
-  const { ThreadMeasures } = await import('../measures/thread-measures.ts')
+  const { ThreadMeasures } = await import('../metrics/thread-metrics.ts')
   return new ThreadMeasures(database.load, () => cache.load())
 }
 

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openDatabase } from '../database/database.ts'
 import { Revisions } from '../database/revisions.ts'
-import { openLog } from '../log.ts'
+import { openLog } from '../log/log.ts'
 import { serveApp } from './served-app.ts'
 import type { ThreadData, ToThread } from './worker-threads.ts'
 

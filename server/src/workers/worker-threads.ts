@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Connections } from '../database/database.ts'
-import type { Log } from '../log.ts'
-import type { LogLevel } from '../log-level.ts'
-import type { ThreadAnswers } from '../measures/node-measures.ts'
-import type { Measured } from '../measures/thread-measures.ts'
+import type { LogLevel } from '../log/level.ts'
+import type { Log } from '../log/log.ts'
+import type { ThreadAnswers } from '../metrics/process-metrics.ts'
+import type { Measured } from '../metrics/thread-metrics.ts'
 import type { Served } from './served-app.ts'
 
 /** What a thread is given. */

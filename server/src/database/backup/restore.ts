@@ -6,8 +6,8 @@ import { createZstdDecompress } from 'node:zlib'
 import pg from 'pg'
 import { fileTrouble } from '../../file-trouble.ts'
 import { Refusal } from '../../refusal.ts'
-import { openEmbedded } from '../embedded.ts'
-import { draftPrefix, makeFolder, ownVersion, removeAbandoned, syncFolder } from '../embedded-cluster.ts'
+import { draftPrefix, makeFolder, ownVersion, removeAbandoned, syncFolder } from '../embedded/cluster.ts'
+import { openEmbedded } from '../embedded/server.ts'
 import { type Entry, readArchive } from './archive.ts'
 import {
   clusterPath,

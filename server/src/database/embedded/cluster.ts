@@ -17,9 +17,9 @@ import {
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import description from '../../package.json' with { type: 'json' }
-import { type Account, findCause, findOperator, type Operator } from './embedded-privileges.ts'
+import description from '../../../package.json' with { type: 'json' }
 import { refuseOtherMajor } from './other-major.ts'
+import { type Account, findCause, findOperator, type Operator } from './privileges.ts'
 
 /** A PostgreSQL data directory, with the programs and the account that work on it. */
 export type Cluster = Operator & { folder: string; log: string; password: string; programs: Programs }

@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, DatabaseError } from 'pg'
-import { type Cluster, openCluster } from './embedded-cluster.ts'
-import { type Endpoint, findPostmaster, startPostmaster, stopPostmaster } from './embedded-postmaster.ts'
+import { type Cluster, openCluster } from './cluster.ts'
+import { type Endpoint, findPostmaster, startPostmaster, stopPostmaster } from './postmaster.ts'
 
 export type EmbeddedServer = {
   connectionString: string

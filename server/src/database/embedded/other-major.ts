@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
-import { Refusal } from '../refusal.ts'
-import type { Account } from './embedded-privileges.ts'
+import { Refusal } from '../../refusal.ts'
+import type { Account } from './privileges.ts'
 
 export type OtherMajor = {
   folder: string

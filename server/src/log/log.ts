@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg'
 import { type Logger, pino, stdTimeFunctions } from 'pino'
-import type { LogLevel } from './log-level.ts'
-import { LogOutput } from './log-output.ts'
+import type { LogLevel } from './level.ts'
+import { LogOutput } from './output.ts'
 
 export type Log = Logger
 export type LogOptions = { level: LogLevel /** which of several threads speaks */; worker?: number }

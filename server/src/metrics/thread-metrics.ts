@@ -6,7 +6,7 @@ import type { Observe } from '../database/observed-database.ts'
 import { isUnavailable } from '../database/unavailable.ts'
 import type { Answered, RequestWatcher } from '../http/connections/watched-requests.ts'
 import type { CacheLoad } from '../http/responses/response-cache.ts'
-import { droppedLines } from '../log.ts'
+import { droppedLines } from '../log/log.ts'
 import { counter, gauge, type Metric } from './metric.ts'
 import { RequestCounts } from './request-counts.ts'
 

@@ -7,7 +7,7 @@ import { countAllDeliveries } from '../legacy/queries.ts'
 import { BusiestTenants } from './busiest-tenants.ts'
 import { counter, gauge, type Metric, type Value } from './metric.ts'
 import { tenantLabels } from './tenant-label.ts'
-import { countDroppedLines, type Measured, metricsOf } from './thread-measures.ts'
+import { countDroppedLines, type Measured, metricsOf } from './thread-metrics.ts'
 
 /** What a thread that serves answered; null when it did not in time. Each thread ever begun has a number of its own. */
 export type ThreadAnswer = { thread: number; worker: string; measured: Measured | null }

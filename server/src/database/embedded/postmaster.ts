@@ -5,8 +5,8 @@ import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Cluster } from './embedded-cluster.ts'
-import { findCause } from './embedded-privileges.ts'
+import type { Cluster } from './cluster.ts'
+import { findCause } from './privileges.ts'
 
 export type Endpoint = { host: string; port: number }
 export type Postmaster = {
