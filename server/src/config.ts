@@ -52,7 +52,7 @@ export type Config = {
   /** `LOG_LEVEL`: `debug`, `info` (a line for each request), `warn`, `error` or `silent`: see docs/operating.md#log. Default: `info`, on a terminal `warn`. */
   logLevel: LogLevel
   /**
-   * `METRICS_PORT`: the port at which measures are served at `/metrics` for Prometheus: see docs/operating.md#measures. Default: they are not.
+   * `METRICS_PORT`: the port at which metrics are served at `/metrics` for Prometheus: see docs/operating.md#metrics. Default: they are not.
    * `METRICS_HOST`: the address to listen on for that. Default: `localhost`.
    */
   metrics: { host: string; port: number } | null

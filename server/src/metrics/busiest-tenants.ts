@@ -1,33 +1,23 @@
-/** More would make as many series, on every node. */
+/** Each tenant shown is a time series on every node. */
 const mostShown = 100
-/** What a tenant did a while ago weighs less than what it does now. */
+/** Recent requests weigh more than older ones. */
 const decay = 0.8
 
-type Tenant = { requests: number; weight: number }
-
 /**
- * Counts the requests of the busiest tenants each, and of all others together. A tenant that becomes one of the busiest
- * is counted from then on, and one that is no longer is forgotten, so that no count ever falls.
+ * Counts requests for each of the busiest tenants and for all others together. A tenant is counted from when it becomes
+ * one of the busiest and dropped when it no longer is, so no counter ever decreases.
  */
 export class BusiestTenants {
-  readonly #shown = new Map<string, Tenant>()
-  #others = 0
+  shown = new Map<string, { requests: number; weight: number }>()
+  others = 0
 
-  /** Takes up what was counted since the last time. */
+  /** Adds the requests since the last call. */
   add(tenantRequests: ReadonlyMap<string, number>): void {
-    for (const tenant of this.#shown.values()) tenant.weight *= decay
-    const weights = new Map([...this.#shown].map(([id, { weight }]) => [id, weight]))
+    const weights = new Map([...this.shown].map(([id, { weight }]) => [id, weight * decay]))
     for (const [id, requests] of tenantRequests) if (id !== '') weights.set(id, (weights.get(id) ?? 0) + requests)
-    const busiest = new Map([...weights].sort(([, one], [, other]) => other - one).slice(0, mostShown))
-    for (const id of this.#shown.keys()) if (!busiest.has(id)) this.#shown.delete(id)
-    for (const [id, requests] of tenantRequests) {
-      const weight = busiest.get(id)
-      if (weight === undefined) this.#others += requests
-      else this.#shown.set(id, { requests: (this.#shown.get(id)?.requests ?? 0) + requests, weight })
-    }
-  }
-
-  requests(): { tenants: [tenantId: string, requests: number][]; others: number } {
-    return { tenants: [...this.#shown].map(([id, { requests }]) => [id, requests]), others: this.#others }
+    const busiest = [...weights].sort(([, one], [, other]) => other - one).slice(0, mostShown)
+    const requestsOf = (id: string) => (this.shown.get(id)?.requests ?? 0) + (tenantRequests.get(id) ?? 0)
+    this.shown = new Map(busiest.map(([id, weight]) => [id, { requests: requestsOf(id), weight }]))
+    for (const [id, requests] of tenantRequests) if (!this.shown.has(id)) this.others += requests
   }
 }

@@ -1,4 +1,4 @@
-/** A measure and its values, as prom-client has them in JSON: it sums those of several threads and writes them as text. */
+/** A metric and its values in the JSON form of prom-client, which sums those of several threads and renders them as text. */
 export type Metric = {
   name: string
   help: string
@@ -10,11 +10,22 @@ export type Value = { labels: Record<string, string | number>; value: number; me
 
 const metric =
   (type: Metric['type']) =>
-  (name: string, help: string, values: Value[] | number): Metric => ({
-    ...{ name, help, type, aggregator: 'sum' },
-    values: typeof values === 'number' ? [{ labels: {}, value: values }] : values,
-  })
+  (name: string, help: string, values: Value[] | number): Metric => {
+    const list = typeof values === 'number' ? [{ labels: {}, value: values }] : values
+    return { name, help, type, aggregator: 'sum', values: list }
+  }
 
 export const counter = metric('counter')
 export const gauge = metric('gauge')
 export const histogram = metric('histogram')
+
+/** One value for each entry; its key becomes the value of the label. */
+export const valuesBy = (
+  label: string,
+  counts: Iterable<[string | number, number]> | Record<string, number>,
+  labels: Value['labels'] = {},
+): Value[] =>
+  [...(Symbol.iterator in counts ? counts : Object.entries(counts))].map(([key, value]) => ({
+    labels: { ...labels, [label]: key },
+    value,
+  }))

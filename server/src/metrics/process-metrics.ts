@@ -5,161 +5,145 @@ import { countWaiting } from '../audit/queries.ts'
 import type { Database } from '../database/database.ts'
 import { countAllDeliveries } from '../legacy/queries.ts'
 import { BusiestTenants } from './busiest-tenants.ts'
-import { counter, gauge, type Metric, type Value } from './metric.ts'
+import { counter, gauge, type Metric, type Value, valuesBy } from './metric.ts'
 import { tenantLabels } from './tenant-label.ts'
-import { countDroppedLines, type Measured, metricsOf } from './thread-metrics.ts'
+import { countDroppedLines, metricsOf, type Snapshot } from './thread-metrics.ts'
 
-/** What a thread that serves answered; null when it did not in time. Each thread ever begun has a number of its own. */
-export type ThreadAnswer = { thread: number; worker: string; measured: Measured | null }
-export type ThreadAnswers = {
-  answers: ThreadAnswer[] /** threads that ended though nobody stopped them */
+/** A thread that serves. Its snapshot is null when it did not respond in time; a thread id is never used again. */
+export type ThreadReport = { thread: number; worker: string; snapshot: Snapshot | null }
+export type ThreadReports = {
+  reports: ThreadReport[] /** threads that ended without being stopped */
   failures: number
 }
 
-/** How long the queues are not counted again. */
-const queueMilliseconds = 10_000
-/** How long somebody who asks for measures waits for the database. */
-const timeoutMilliseconds = 1_000
+const queueCountIntervalMilliseconds = 10_000
+const databaseTimeoutMilliseconds = 1_000
 
 const soon = <T>(work: Promise<T> | null): Promise<T | null> =>
-  Promise.race([work, delay(timeoutMilliseconds, null, { ref: false })])
+  Promise.race([work, delay(databaseTimeoutMilliseconds, null, { ref: false })])
 
-/** The measures of this process: those of its threads as one, and its own. Whatever cannot be told is left out. */
-export class NodeMeasures {
+/** The metrics of this process: those of its threads, summed, and its own. What cannot be collected is left out. */
+export class ProcessMetrics {
   readonly #database: Database
-  readonly #ask: () => Promise<ThreadAnswers>
-  /** What each thread said last: one that does not answer still counts. */
+  readonly #collectThreads: () => Promise<ThreadReports>
+  /** The last snapshot of each thread, because one that does not respond still counts. */
   readonly #last = new Map<number, { worker: string; metrics: Metric[] }>()
-  /** Counts of threads that are gone: a sum must not fall. */
-  #gone: Metric[] = []
+  /** The counters of threads that ended, because a sum must not decrease. */
+  #ended: Metric[] = []
   readonly #tenants = new BusiestTenants()
-  #telling: Promise<string> | null = null
+  #collecting: Promise<string> | null = null
   #counting: Promise<void> | null = null
   #countedAt = Number.NEGATIVE_INFINITY
+  #queues = (): Metric[] => []
+  readonly #runtime = new Registry()
 
-  readonly #ofNode = new Registry()
-  #queues: { deliveries: Awaited<ReturnType<typeof countAllDeliveries>>; audited: number } | null = null
-
-  /** `ask` asks the threads that serve. */
-  constructor(database: Database, ask: () => Promise<ThreadAnswers>) {
+  constructor(database: Database, collectThreads: () => Promise<ThreadReports>) {
     this.#database = database
-    this.#ask = ask
-    collectDefaultMetrics({ register: this.#ofNode })
+    this.#collectThreads = collectThreads
+    collectDefaultMetrics({ register: this.#runtime })
   }
 
-  /** In the text format of Prometheus; who asks meanwhile gets the same. */
+  /** The text format of Prometheus; concurrent calls share one collection. */
   text(): Promise<string> {
-    this.#telling ??= this.#tell().finally(() => {
-      this.#telling = null
+    this.#collecting ??= this.#collect().finally(() => {
+      this.#collecting = null
     })
-    return this.#telling
+    return this.#collecting
   }
 
-  async #tell(): Promise<string> {
-    const [{ answers, failures }] = await Promise.all([this.#ask(), this.#countQueues()])
-    await this.#takeUp(answers)
+  async #collect(): Promise<string> {
+    const [{ reports, failures }] = await Promise.all([this.#collectThreads(), this.#countQueues()])
+    await this.#add(reports)
+    const build = { version: serverPackage.version, node: process.version }
     const own = [
-      gauge('masthead_build_info', 'Always 1; the labels tell what runs.', [
-        { labels: { version: serverPackage.version, node: process.version }, value: 1 },
-      ]),
-      gauge(
-        'masthead_workers',
-        'Threads that serve and told their measures.',
-        answers.filter(({ measured }) => measured).length,
-      ),
+      gauge('masthead_build_info', 'Always 1; the labels say what runs.', [{ labels: build, value: 1 }]),
+      gauge('masthead_workers', 'Threads that serve.', reports.filter(({ snapshot }) => snapshot).length),
       counter('masthead_worker_failures_total', 'Threads that failed and were replaced.', failures),
       counter(
         'masthead_tenant_requests_total',
-        'Requests of the busiest tenants, by the names that `masthead tenant list` tells, and of all others.',
-        await this.#ofTenants(),
+        'Requests of the busiest tenants, by `measuredAs` of `masthead tenant list`, and of all others.',
+        await this.#tenantRequests(),
       ),
       countDroppedLines(),
-      ...this.#ofQueues(),
-      ...(await metricsOf(this.#ofNode)).map(kept),
+      ...this.#queues(),
+      ...(await metricsOf(this.#runtime)).map(firstOnly),
     ]
-    const all = [labelled('main', own), this.#gone]
+    const all = [labelled('main', own), this.#ended]
     for (const { worker, metrics } of this.#last.values()) all.push(labelled(worker, metrics).filter(isNotOfProcess))
     return AggregatorRegistry.aggregate(all).metrics()
   }
 
-  async #takeUp(answers: readonly ThreadAnswer[]): Promise<void> {
-    const alive = new Set(answers.map(({ thread }) => thread))
-    const gone = [...this.#last].filter(([thread]) => !alive.has(thread))
-    for (const [thread] of gone) this.#last.delete(thread)
-    const counts = gone.map(([, { metrics }]) => metrics.filter(isCount))
-    this.#gone = await metricsOf(AggregatorRegistry.aggregate([this.#gone, ...counts]))
+  async #add(reports: readonly ThreadReport[]): Promise<void> {
+    const alive = new Set(reports.map(({ thread }) => thread))
+    const ended = [...this.#last].filter(([thread]) => !alive.has(thread))
+    for (const [thread] of ended) this.#last.delete(thread)
+    const counts = ended.map(([, { metrics }]) => metrics.filter(isProcessCounter))
+    this.#ended = await metricsOf(AggregatorRegistry.aggregate([this.#ended, ...counts]))
     const tenantRequests = new Map<string, number>()
-    for (const { thread, worker, measured } of answers) {
-      if (!measured) continue
-      this.#last.set(thread, { worker, metrics: measured.metrics })
-      for (const [id, requests] of measured.tenantRequests)
+    for (const { thread, worker, snapshot } of reports) {
+      if (!snapshot) continue
+      this.#last.set(thread, { worker, metrics: snapshot.metrics })
+      for (const [id, requests] of snapshot.tenantRequests)
         tenantRequests.set(id, (tenantRequests.get(id) ?? 0) + requests)
     }
     this.#tenants.add(tenantRequests)
   }
 
-  async #ofTenants(): Promise<Value[]> {
+  async #tenantRequests(): Promise<Value[]> {
     const key = await soon(this.#database.cursorKey().catch(() => null))
     if (!key) return []
     const label = tenantLabels(key)
-    const { tenants, others } = this.#tenants.requests()
-    const shown = tenants.map(([id, value]) => ({ labels: { tenant: label(id) }, value }))
-    return [...shown, { labels: { tenant: 'other' }, value: others }]
+    const { shown, others } = this.#tenants
+    const requests = new Map([...shown].map(([id, { requests }]) => [label(id), requests]))
+    return valuesBy('tenant', requests.set('other', others))
   }
 
-  #ofQueues(): Metric[] {
-    if (!this.#queues) return []
-    const { waiting, failed, oldestWaiting } = this.#queues.deliveries
-    return [
-      gauge(
-        'masthead_audit_entries_waiting',
-        'Entries of the audit log that are not in their chains yet; every node tells the same.',
-        this.#queues.audited,
-      ),
-      gauge(
-        'masthead_legacy_deliveries',
-        'Deliveries to legacy systems that wait or have failed; every node tells the same.',
-        [
-          { labels: { state: 'waiting' }, value: waiting },
-          { labels: { state: 'failed' }, value: failed },
-        ],
-      ),
-      gauge(
-        'masthead_legacy_oldest_delivery_seconds',
-        'How long the oldest delivery has waited; every node tells the same.',
-        oldestWaiting ? (Date.now() - oldestWaiting.getTime()) / 1_000 : 0,
-      ),
-    ]
-  }
-
-  /** When the database is slow, they are told the next time. */
+  /** Queues that a slow database has not counted yet are reported the next time. */
   async #countQueues(): Promise<void> {
-    if (Date.now() - this.#countedAt > queueMilliseconds) {
-      this.#counting ??= this.#askForQueues().finally(() => {
-        this.#counting = null
-      })
+    if (Date.now() - this.#countedAt > queueCountIntervalMilliseconds) {
+      this.#queues = () => []
+      this.#counting ??= this.#readQueues()
+        // An unavailable database shows in other metrics.
+        .catch(() => {})
+        .finally(() => {
+          this.#counting = null
+        })
     }
     await soon(this.#counting)
   }
 
-  async #askForQueues(): Promise<void> {
-    this.#queues = null
-    // A database that does not answer shows elsewhere.
-    this.#queues = await Promise.all([countAllDeliveries(this.#database), countWaiting(this.#database.read)]).then(
-      ([deliveries, audited]) => ({ deliveries, audited }),
-      () => null,
-    )
-    if (this.#queues) this.#countedAt = Date.now()
+  async #readQueues(): Promise<void> {
+    const [{ waiting, failed, oldestWaiting }, audited] = await Promise.all([
+      countAllDeliveries(this.#database),
+      countWaiting(this.#database.read),
+    ])
+    this.#countedAt = Date.now()
+    this.#queues = () => [
+      gauge(
+        'masthead_audit_entries_waiting',
+        'Entries of the audit log that are not in their chains yet; the same on every node.',
+        audited,
+      ),
+      gauge(
+        'masthead_legacy_deliveries',
+        'Deliveries to legacy systems that wait or have failed; the same on every node.',
+        valuesBy('state', { waiting, failed }),
+      ),
+      gauge(
+        'masthead_legacy_oldest_delivery_seconds',
+        'How long the oldest delivery has waited; the same on every node.',
+        oldestWaiting ? (Date.now() - oldestWaiting.getTime()) / 1_000 : 0,
+      ),
+    ]
   }
 }
 
 const isOfWorker = ({ name }: Metric): boolean => /^(nodejs|masthead_worker_requests)_/.test(name)
 
-/** What only grows, and is of the process rather than of one thread. */
-const isCount = (metric: Metric): boolean =>
-  /^masthead_/.test(metric.name) && !isOfWorker(metric) && metric.type !== 'gauge'
+const isProcessCounter = (metric: Metric): boolean =>
+  metric.name.startsWith('masthead_') && !isOfWorker(metric) && metric.type !== 'gauge'
 
-/** What is of one thread carries its name; the rest is summed. */
+/** Metrics of one thread carry its name; the others are summed. */
 const labelled = (worker: string, metrics: readonly Metric[]): Metric[] =>
   metrics.map((metric) =>
     isOfWorker(metric)
@@ -167,8 +151,9 @@ const labelled = (worker: string, metrics: readonly Metric[]): Metric[] =>
       : metric,
   )
 
-/** What makes no sense in a sum, such as when the process began, is told by this thread alone. */
-const kept = (metric: Metric): Metric => (metric.aggregator === 'omit' ? { ...metric, aggregator: 'first' } : metric)
+/** Values that make no sense as a sum, such as the start time of the process, come from this thread alone. */
+const firstOnly = (metric: Metric): Metric =>
+  metric.aggregator === 'omit' ? { ...metric, aggregator: 'first' } : metric
 
-/** Of the process every thread would tell the same. */
+/** Every thread reports the same values for the process. */
 const isNotOfProcess = ({ name }: Metric): boolean => !name.startsWith('process_')

@@ -7,49 +7,44 @@ import { isUnavailable } from '../database/unavailable.ts'
 import type { Answered, RequestWatcher } from '../http/connections/watched-requests.ts'
 import type { CacheLoad } from '../http/responses/response-cache.ts'
 import { droppedLines } from '../log/log.ts'
-import { counter, gauge, type Metric } from './metric.ts'
+import { counter, gauge, type Metric, valuesBy } from './metric.ts'
 import { RequestCounts } from './request-counts.ts'
 
-/** What a thread has counted: plain data, which can be handed to another. */
-export type Measured = {
-  metrics: Metric[]
-  /** Requests by tenant since somebody last asked. */
-  tenantRequests: ReadonlyMap<string, number>
-}
+/** The metrics of a thread, as plain data that can be sent to another, with its requests by tenant since the last snapshot. */
+export type Snapshot = { metrics: Metric[]; tenantRequests: ReadonlyMap<string, number> }
 
-/** Beyond so many between two looks, tenants are not told apart. */
+/** Further tenants between two snapshots are counted together. */
 const mostTenants = 10_000
 
-/** Counts what one thread does. No label is anything that a caller chose. */
-export class ThreadMeasures implements RequestWatcher {
+/** Counts what one thread does. No caller can choose the value of a label. */
+export class ThreadMetrics implements RequestWatcher {
   readonly #load: () => Load
-  readonly #remembered: () => CacheLoad
+  readonly #cacheLoad: () => CacheLoad
   readonly #requests = new RequestCounts()
   readonly #databaseErrors = new Map<string, number>()
   readonly #countedErrors = new WeakSet<Error>()
   #tenantRequests = new Map<string, number>()
-  #underWay = 0
-  /** Of Node itself; those of the main thread are told with the process. */
-  readonly #ofNode: Registry | null
+  #inFlight = 0
+  /** Null in the main thread, whose runtime metrics are reported with the process. */
+  readonly #runtime = isMainThread ? null : new Registry()
 
-  constructor(load: () => Load, remembered: () => CacheLoad) {
+  constructor(load: () => Load, cacheLoad: () => CacheLoad) {
     this.#load = load
-    this.#remembered = remembered
-    this.#ofNode = isMainThread ? null : new Registry()
-    if (this.#ofNode) collectDefaultMetrics({ register: this.#ofNode })
+    this.#cacheLoad = cacheLoad
+    if (this.#runtime) collectDefaultMetrics({ register: this.#runtime })
   }
 
   arrived(): void {
-    this.#underWay++
+    this.#inFlight++
   }
 
   answered(answered: Answered): void {
-    this.#underWay--
+    this.#inFlight--
     this.#requests.add(answered)
     if (answered.principal) this.#countTenant(answered.principal.tenantId)
   }
 
-  /** Counts what the database refuses or does not answer. */
+  /** Counts errors of the database. */
   readonly observe: Observe = async (_text, work) => {
     try {
       return await work()
@@ -59,54 +54,44 @@ export class ThreadMeasures implements RequestWatcher {
     }
   }
 
-  async collect(): Promise<Measured> {
-    const load = Object.entries(this.#load())
-    const { isUsed, memory, database, responses, bytes, mostBytes } = this.#remembered()
+  async collect(): Promise<Snapshot> {
+    const pools = Object.entries(this.#load())
+    const { isUsed, memory, database, responses, bytes, mostBytes } = this.#cacheLoad()
     const tenantRequests = this.#tenantRequests
     this.#tenantRequests = new Map()
-    return {
-      tenantRequests,
-      metrics: [
-        ...this.#requests.metrics(),
-        gauge('masthead_http_requests_under_way', 'Requests that have come and are not over.', this.#underWay),
-        gauge(
-          'masthead_database_connections',
-          'Connections to the database: those that are open, and the most that may be.',
-          load.flatMap(([pool, { open, most }]) => [
-            { labels: { pool, state: 'open' }, value: open },
-            { labels: { pool, state: 'most' }, value: most },
-          ]),
-        ),
-        gauge(
-          'masthead_database_calls',
-          'What is under way on these connections, and what waits for one.',
-          load.flatMap(([pool, { running, waiting }]) => [
-            { labels: { pool, state: 'running' }, value: running },
-            { labels: { pool, state: 'waiting' }, value: waiting },
-          ]),
-        ),
-        counter('masthead_answers_total', 'Answers to reads, by where they came from.', [
-          { labels: { from: 'memory' }, value: memory },
-          { labels: { from: 'database' }, value: database },
-        ]),
-        gauge('masthead_remembering', 'Threads that may answer from memory just now.', isUsed ? 1 : 0),
-        gauge('masthead_remembered_answers', 'Answers in memory.', responses),
-        gauge('masthead_remembered_bytes', 'What they weigh, and the most that they may.', [
-          { labels: { state: 'used' }, value: bytes },
-          { labels: { state: 'most' }, value: mostBytes },
-        ]),
-        counter(
-          'masthead_database_errors_total',
-          'Statements and transactions that failed, by SQLSTATE or the error of the system.',
-          [...this.#databaseErrors].map(([code, value]) => ({ labels: { code }, value })),
-        ),
-        ...(isMainThread ? [] : [countDroppedLines()]),
-        ...(await metricsOf(this.#ofNode)),
-      ],
-    }
+    const metrics = [
+      ...this.#requests.metrics(),
+      gauge('masthead_http_requests_under_way', 'Requests in flight.', this.#inFlight),
+      gauge(
+        'masthead_database_connections',
+        'Connections to the database: open ones, and the most that may be open.',
+        pools.flatMap(([pool, { open, most }]) => valuesBy('state', { open, most }, { pool })),
+      ),
+      gauge(
+        'masthead_database_calls',
+        'Statements and transactions in flight on these connections, and those that wait for one.',
+        pools.flatMap(([pool, { running, waiting }]) => valuesBy('state', { running, waiting }, { pool })),
+      ),
+      counter('masthead_answers_total', 'Responses to reads, by source.', valuesBy('from', { memory, database })),
+      gauge('masthead_remembering', 'Threads that may use their response cache now.', isUsed ? 1 : 0),
+      gauge('masthead_remembered_answers', 'Cached responses.', responses),
+      gauge(
+        'masthead_remembered_bytes',
+        'Size of the cached responses, and its limit.',
+        valuesBy('state', { used: bytes, most: mostBytes }),
+      ),
+      counter(
+        'masthead_database_errors_total',
+        'Statements and transactions that failed, by SQLSTATE or system error.',
+        valuesBy('code', this.#databaseErrors),
+      ),
+      ...(isMainThread ? [] : [countDroppedLines()]),
+      ...(await metricsOf(this.#runtime)),
+    ]
+    return { tenantRequests, metrics }
   }
 
-  /** The error of a statement is also that of its transaction. A transaction fails by refusals of the handler, too. */
+  /** The error of a statement is also that of its transaction, and a handler that refuses fails its transaction too. */
   #countError(error: unknown): void {
     if (!(error instanceof DatabaseError || isUnavailable(error)) || this.#countedErrors.has(error)) return
     this.#countedErrors.add(error)
@@ -121,14 +106,9 @@ export class ThreadMeasures implements RequestWatcher {
   }
 }
 
-/** Of this thread; those of the main thread are told with the process. */
 export const countDroppedLines = (): Metric =>
-  counter(
-    'masthead_log_lines_dropped_total',
-    'Lines of the log that were dropped because nobody read them.',
-    droppedLines(),
-  )
+  counter('masthead_log_lines_dropped_total', 'Log lines that were dropped because nobody read them.', droppedLines())
 
-/** The types of prom-client say numbers for what are words. */
+/** The types of prom-client declare numbers where it returns strings. */
 export const metricsOf = async (registry: Registry | null): Promise<Metric[]> =>
   ((await registry?.getMetricsAsJSON()) ?? []) as unknown as Metric[]
