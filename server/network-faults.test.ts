@@ -190,7 +190,7 @@ describe('a write', async () => {
 
   test('whose connection breaks before its commit is done all the same', async () => {
     const { send, found } = newWrite()
-    network.cutBefore('insert into kept_answers')
+    network.cutBefore('insert into idempotency_records')
     const answer = await send()
     assert.deepEqual([answer.status, answer.headers.get('idempotency-replayed')], [201, null])
     assert.deepEqual(await found(), [answer.body])

@@ -10,9 +10,9 @@ export const commandsPage = async (): Promise<string> => {
   return pageOf(
     '# Commands',
     '',
-    '`npx masthead` in the folder of the project, or `masthead` where it is in the path. Every command has `--help`; with `--json` it',
-    'answers one JSON document. It ends with 0 when it did what was asked, otherwise with another number and a line on standard',
-    'error that says what to do. All read the same [configuration](configuration.md), above all where the database is.',
+    'Run `npx masthead` in the folder of the project, or `masthead` where it is in the path. Every command has `--help`; with `--json` it',
+    'prints one JSON document. The exit code is 0 on success; otherwise a line on standard error says what to do. All commands read',
+    'the same [configuration](configuration.md), which says where the database is.',
     ...table(
       ['command', 'what it does'],
       callable.map(({ path, command }) => [link(path), command.description()]),

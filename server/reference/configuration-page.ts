@@ -9,8 +9,8 @@ export const configurationPage = async (): Promise<string> =>
   pageOf(
     '# Configuration',
     '',
-    'Masthead reads its environment and nothing else: there is no file to write. Every variable has a default, and one that is',
-    'empty counts as absent. [`masthead doctor`](commands.md#masthead-doctor) finds the mistakes.',
+    'Masthead is configured by environment variables alone. Every variable has a default, and an empty one counts as absent.',
+    '[`masthead doctor`](commands.md#masthead-doctor) finds mistakes.',
     ...groupsOf(await readFile(source, 'utf8')).flatMap(({ heading, variables }) => [
       '',
       `## ${heading}`,
@@ -20,7 +20,7 @@ export const configurationPage = async (): Promise<string> =>
       ),
     ]),
     '',
-    'The exporter of traces has [more variables](../operating.md#traces) of its own.',
+    'The exporter of traces has [further variables](../operating.md#traces).',
   )
 
 /** The comments of the fields: a line for each variable, as "`NAME`: meaning. Default: value." */

@@ -6,10 +6,10 @@ export const fieldsPage = (): string =>
   pageOf(
     '# Fields',
     '',
-    'Every field of an answer is always there; one that may be null says so. Answers have no other fields, in this order, and v1',
-    'never gets more: what is added comes as new paths, optional parameters and headers.',
+    'Responses always contain every field, in this order, and no others; a field that may be null says so. Bodies of v1 are frozen:',
+    'additions are new paths, optional parameters and headers.',
     ...table(
-      ['resource', 'it shows', 'it takes and answers besides'],
+      ['resource', 'record', 'other bodies'],
       all.map((resource) => [
         resource.name,
         link(titleOf(resource.record)),
@@ -25,7 +25,7 @@ export const fieldsPage = (): string =>
       Object.values(kinds).map(({ name, meaning }) => [name, meaning]),
     ),
     '',
-    'Text is any Unicode but U+0000, is stored as it was sent, and is never trimmed.',
+    'Text is any Unicode except U+0000, is stored as sent, and is never trimmed.',
     ...all.flatMap((resource) => [
       '',
       `## ${titleOf(resource.record)}`,
@@ -37,8 +37,8 @@ export const fieldsPage = (): string =>
     '',
     '## Problem',
     '',
-    'What every answer from 400 on is: RFC 9457 problem details, as `application/problem+json`. [Problems](problems.md) explains each',
-    'code.',
+    'The body of every response with a status of 400 or above: RFC 9457 problem details, as `application/problem+json`.',
+    '[Problems](problems.md) explains each code.',
     ...fields(withoutCodes(plain(Problem))),
     '',
     '### ProblemPlace',
@@ -73,7 +73,7 @@ const pageWithout = (page: unknown, { record }: Resource): Schema => {
 
 const usesOf = ({ operations }: Resource, part: 'body' | 'answer', schema: unknown): string => {
   const users = Object.entries(operations).filter(([, operation]: [string, Operation]) => operation[part] === schema)
-  const verb = part === 'body' ? 'Taken' : 'Answered'
+  const verb = part === 'body' ? 'Accepted' : 'Returned'
   return users.length === 0 ? '' : `${verb} by ${users.map(([name]) => link(name, 'operations.md')).join(', ')}.`
 }
 

@@ -8,10 +8,10 @@ export const operationsPage = (): string =>
     '# Operations',
     '',
     `All paths are below ${code(basePath)}. Send ${code('Authorization: Bearer <ACCESS_TOKEN>')} with every call; the [scopes](scopes.md)`,
-    'say what a token may do. Bodies are JSON, closed: what the [fields](fields.md) do not have is refused, by one of the',
-    '[problems](problems.md). The same as an OpenAPI 3.1 document is at',
-    `${code(`${basePath}/openapi.json`)} of a running service, which shows it for trying out at ${code('/docs')}, and in`,
-    '[contract/src/openapi.json](../../contract/src/openapi.json).',
+    'say what a token may do. Bodies are JSON. A property that is not among the [fields](fields.md) is refused with one of the',
+    `[problems](problems.md). A running service has the OpenAPI 3.1 document at ${code(`${basePath}/openapi.json`)} and an interactive`,
+    `reference at ${code('/docs')}; the document is also in [contract/src/openapi.json](../../contract/src/openapi.json).`,
+    '[Behaviour](../behaviour.md) says what holds for all operations.',
     ...table(
       ['operation', 'call', 'what it does', 'scope'],
       describedOperations.map(({ name, operation: { method, path, summary, scope } }) => [
@@ -22,11 +22,11 @@ export const operationsPage = (): string =>
       ]),
     ),
     '',
-    '## What all have in common',
+    '## All operations',
     '',
     ...Object.entries(common).map(([what, note]) => `- **${what}:** ${note}`),
     '',
-    '## Headers of answers',
+    '## Response headers',
     ...table(
       ['header', 'meaning'],
       Object.entries(answerHeaders).map(([name, { description }]) => [code(name), description]),
@@ -53,17 +53,17 @@ const own = (list: readonly string[], shared: readonly string[]): string[] =>
 
 const common = {
   Lists:
-    'Follow the `next` address of the `Link` header until there is none: every record that matched from the first request to the last comes exactly once, whatever others write meanwhile. A page beyond the end is empty. Records come in the order of their arrival.',
+    'Follow the `next` link of the `Link` header until there is none: every record that matches from the first request to the last is returned exactly once, whatever others write meanwhile. A page past the end is empty. Records are in the order of their arrival.',
   Identifiers:
-    'Whatever names an account, a publication or a subscription takes its `id` or its business identifier. Answers carry the form that [fields](fields.md) describe.',
+    'Paths, filters and bodies name an account, a publication or a subscription by its `id` or its business identifier. Responses carry the form that [fields](fields.md) describe.',
   Retries:
-    'Give every POST an `Idempotency-Key` of its own: sent again within 24 hours it is not done twice. PATCH and DELETE can be repeated as they are.',
+    'Send every POST with an `Idempotency-Key` of its own: a retry within 24 hours takes effect only once. PATCH and DELETE can be repeated as they are.',
   'Versions of a record':
-    'An `ETag` names one. `If-None-Match` saves the way for what you have; `If-Match` keeps you from overwriting what you have not seen.',
-  Memory:
-    'What was written through one node is read there at once, and on all others within a second. `Cache-Control: no-cache` in a request always reads the database.',
-  Headers: `Every success carries ${ofAll.headers.map(code).join(', ')}; those of an operation stand with it.`,
-  Problems: `Any call can meet ${ofAll.problems.map(toProblem).join(', ')}.`,
+    'An `ETag` names one. `If-None-Match` returns 304 for what you already have; `If-Match` keeps you from overwriting changes that you have not seen.',
+  Caching:
+    'A write is visible on its own node at once, and on all others within a second. `Cache-Control: no-cache` in a request always reads the database.',
+  Headers: `Every successful response has ${ofAll.headers.map(code).join(', ')}; further headers are listed with the operation.`,
+  Problems: `Any call can return ${ofAll.problems.map(toProblem).join(', ')}.`,
   Sizes: `A body has at most ${largest.bodyBytes / 1024} KiB, a URL ${largest.urlBytes / 1024} KiB.`,
 }
 
@@ -84,10 +84,10 @@ const section = (described: DescribedOperation): string[] => {
     ...(body
       ? [`- **Body:** ${link(titleOf(body), 'fields.md')}, as ${mediaTypesOf(operation).map(code).join(' or ')}`]
       : []),
-    `- **Answer:** ${status} with ${link(titleOf(answer), 'fields.md')}${own(headers, ofAll.headers)
+    `- **Response:** ${status} with ${link(titleOf(answer), 'fields.md')}${own(headers, ofAll.headers)
       .map((one) => `, ${code(one)}`)
       .join('')}`,
-    `- **Problems:** [those of any call](#what-all-have-in-common)${own(problems, ofAll.problems)
+    `- **Problems:** [those of any call](#all-operations)${own(problems, ofAll.problems)
       .map((one) => `, ${toProblem(one)}`)
       .join('')}`,
     ...table(

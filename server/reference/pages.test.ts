@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { glob, readdir, readFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { operations, problems, type Resource, resources, scopes } from '@masthead/contract'
@@ -86,16 +86,16 @@ describe('the page of the configuration', () => {
   })
 })
 
-const below = async (name: string): Promise<string[]> =>
-  (await readdir(join(root, name), { recursive: true }))
-    .map((path) => join(name, path))
-    .filter((path) => !path.includes('node_modules'))
+/** All files of the repository that are ours, by their paths from the root. */
+const files = await Array.fromAsync(
+  glob('**/*.{md,ts,tsx,js,sql,svg}', {
+    cwd: root,
+    exclude: (path) => /^(node_modules|dist|\..+)$/.test(basename(path)),
+  }),
+)
+const documents = files.filter((path) => path.endsWith('.md'))
 
 test('every link in a document leads somewhere', async () => {
-  const documents = [
-    ...(await readdir(root)),
-    ...(await Promise.all(['docs', 'client', 'bench'].map(below))).flat(),
-  ].filter((path) => path.endsWith('.md'))
   assert.ok(documents.includes('README.md') && documents.includes('docs/reference/operations.md'))
   const anchors = new Map<string, string[]>()
   for (const path of documents) {
@@ -115,5 +115,43 @@ test('every link in a document leads somewhere', async () => {
       if (anchor !== undefined && found.endsWith('.md'))
         assert.ok(anchors.get(found)?.includes(anchor), `${path} links to ${target}, and there is no such heading`)
     }
+  }
+})
+
+test('no document and no comment names a page or a file that is not there', async () => {
+  const isThere = (name: string) => files.some((path) => path === name || path.endsWith(`/${name}`))
+  const named = {
+    // Whole paths and bare names of files; what stands in a block of code is an example.
+    md: (text: string) =>
+      text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/`([\w@./-]+\.(?:ts|tsx|js|sql|md|svg))`/g),
+    source: (text: string) => text.matchAll(/(?<![\w/.-])(docs\/[\w./-]+\.md)/g),
+  }
+  const sources = files.filter((path) => /\.(ts|tsx|js|sql)$/.test(path))
+  const looked = [
+    ...documents.filter((path) => path !== 'CHANGELOG.md').map((path) => ({ path, namesIn: named.md })),
+    ...sources.map((path) => ({ path, namesIn: named.source })),
+  ]
+  const missing: string[] = []
+  for (const { path, namesIn } of looked) {
+    const names = [...namesIn(await readFile(join(root, path), 'utf8'))].map(([, name = '']) => name)
+    missing.push(...names.filter((name) => !isThere(name)).map((name) => `${path}: ${name}`))
+  }
+  assert.deepEqual(missing, [])
+})
+
+test('every decision has a number, a status and a date, and is in the list', async () => {
+  const list = await readFile(join(root, 'docs/decisions/README.md'), 'utf8')
+  const decisions = documents.filter((path) => /^docs\/decisions\/\d/.test(path))
+  assert.ok(decisions.length > 0)
+  for (const path of decisions) {
+    const name = basename(path)
+    const text = await readFile(join(root, path), 'utf8')
+    assert.match(text, new RegExp(`^# ${name.slice(0, 4)}: `), path)
+    assert.match(
+      text,
+      /^\*\*Status:\*\* (accepted|superseded by \[\d{4}\]\(.+\)) · \*\*Date:\*\* \d{4}-\d\d-\d\d/m,
+      path,
+    )
+    assert.ok(list.includes(`(${name})`), `${path} is not in docs/decisions/README.md`)
   }
 })

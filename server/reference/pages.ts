@@ -11,23 +11,23 @@ export const folder = new URL('../../docs/reference/', import.meta.url)
 
 const pages = {
   'operations.md': {
-    holds: 'what can be called: paths, parameters, bodies, answers',
+    holds: 'what can be called: paths, parameters, bodies, responses',
     source: 'contract/src',
     write: operationsPage,
   },
   'fields.md': {
-    holds: 'what records, inputs and answers consist of',
+    holds: 'what records, inputs and responses consist of',
     source: 'contract/src/resources',
     write: fieldsPage,
   },
   'scopes.md': { holds: 'what a token may do', source: 'contract/src/scopes.ts', write: scopesPage },
   'problems.md': {
-    holds: 'every way in which the service says no, with cause and cure',
+    holds: 'every error, with cause and cure',
     source: 'contract/src/problems.ts',
     write: problemsPage,
   },
   'configuration.md': {
-    holds: 'every variable of the environment',
+    holds: 'every environment variable',
     source: 'server/src/config.ts',
     write: configurationPage,
   },
@@ -44,9 +44,9 @@ const indexPage = (): string =>
   pageOf(
     '# Reference',
     '',
-    'Made of the program itself by `npm run generate`; a test holds each page against it.',
+    'Generated from the program by `npm run generate`; a test compares each page with a fresh generation.',
     ...table(
-      ['page', 'holds', 'made of'],
+      ['page', 'contains', 'generated from'],
       Object.entries(pages).map(([name, { holds, source }]) => [
         `[${name.charAt(0).toUpperCase()}${name.slice(1, -3)}](${name})`,
         holds,
@@ -54,6 +54,6 @@ const indexPage = (): string =>
       ]),
     ),
     '',
-    '[Operating Masthead](../operating.md) tells how these go together, and [the client](../../client/README.md) how to call the API from',
-    'TypeScript and JavaScript.',
+    '[Behaviour](../behaviour.md) says what callers can rely on, [Operating Masthead](../operating.md) how to run it, and',
+    '[the client](../../client/README.md) how to call the API from TypeScript and JavaScript.',
   )

@@ -7,9 +7,9 @@ export const problemsPage = (): string =>
   pageOf(
     '# Problems',
     '',
-    'Whenever the service says no, it answers a [Problem](fields.md#problem): `code` is stable, so decide by it; `detail` is for people,',
-    'and says what is wrong this time; `errors` names the places in the request; `requestId` finds the request in the log of the',
-    'operator. `type` leads to what stands here, on the service itself.',
+    'Every error response is a [Problem](fields.md#problem). Decide by `code`, which is stable. `detail` tells people what is wrong with',
+    'this request, `errors` names the places in it, and `requestId` finds it in the log of the operator. `type` is the URL of a page of',
+    'the service that explains the problem, as this one does.',
     '',
     '```json',
     JSON.stringify(example, null, 2),

@@ -8,7 +8,7 @@ export const scopesPage = (): string =>
   pageOf(
     '# Scopes',
     '',
-    'An operation needs one scope, and a token carries those it was made for. None implies another.',
+    'Each operation needs one scope, and each token has the scopes that it was created with. No scope implies another.',
     ...table(
       ['scope', 'meaning', ...roles.map((role) => `role ${code(role)}`)],
       all.map(([scope, meaning]) => [
@@ -17,10 +17,10 @@ export const scopesPage = (): string =>
         ...roles.map((role) => (allows(role, scope) ? 'yes' : '')),
       ]),
     ),
-    ...table(['token', 'looks like', 'what it may do', 'made by'], tokens),
+    ...table(['token', 'looks like', 'what it may do', 'created by'], tokens),
     '',
-    'What a token may do is judged at each call: a change of a role, a revocation or a withdrawal counts within a second. A call',
-    'without the scope is answered with [`insufficient_scope`](problems.md#insufficient_scope), one without the role with',
+    'What a token may do is checked at each call: a change of a role, a revocation or a withdrawal takes effect within a second. A call',
+    'without the scope gets [`insufficient_scope`](problems.md#insufficient_scope), one without the role',
     '[`insufficient_role`](problems.md#insufficient_role).',
     ...all.flatMap(([scope, meaning]) => [
       '',

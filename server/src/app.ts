@@ -1,6 +1,6 @@
 import { type Api, customerApi, largest, managementApi } from '@masthead/contract'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
-import { AuthorizationServer } from './authorization-server/authorization-server.ts'
+import { startAuthorizationServer } from './authorization-server/authorization-server.ts'
 import { mountAuthorizationServer } from './authorization-server/mount.ts'
 import { addressReader } from './caller-address.ts'
 import { mountConsole } from './console/console.ts'
@@ -10,7 +10,7 @@ import { type CounterMemory, MemoryCounters } from './counters/memory-counters.t
 import type { Database } from './database/database.ts'
 import { identity } from './database/revisions.ts'
 import { ApiRequests } from './http/api/api.ts'
-import { RateLimiter, type RateLimits } from './http/api/rate-limit.ts'
+import { RateLimiter, type RateLimits } from './http/api/callers/rate-limit.ts'
 import { drainAtTheEnd } from './http/connections/drain.ts'
 import { InFlight } from './http/connections/in-flight.ts'
 import { requestId } from './http/connections/request-id.ts'
@@ -22,11 +22,11 @@ import { describeApi, documentPath } from './http/pages/description.ts'
 import { getOnly } from './http/pages/get-only.ts'
 import { asProblem, nothingAt, sendProblem, urlTooLong } from './http/responses/problems.ts'
 import { ResponseCache } from './http/responses/response-cache.ts'
-import { DelegatedTokens } from './identity/delegated-tokens.ts'
+import { delegatedTokens } from './identity/delegated-tokens.ts'
 import type { OutsideIssuer } from './identity/outside-issuer.ts'
-import { type Authenticator, Principals } from './identity/principal.ts'
+import { type Authenticator, principalsOf } from './identity/principal.ts'
 import { type Log, openLog } from './log/log.ts'
-import { Mailer, type MailOptions } from './mail/mailer.ts'
+import { type MailOptions, mailSender } from './mail/mailer.ts'
 import type { Handler } from './operation-call.ts'
 
 /** The issuer of delegated tokens: our own authorization server, or an outside one. */
@@ -65,7 +65,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   const log = options.log ?? openLog({ level: 'warn' })
   const watchers = [...(options.watchers ?? []), ...(log.isLevelEnabled('info') ? [requestLog(log)] : [])]
   const inFlight = new InFlight()
-  const requests = new ApiRequests(watchers, trace)
+  const requests = new ApiRequests([documentPath], watchers, trace)
   const app = Fastify({
     bodyLimit: largest.bodyBytes,
     serverFactory: (servePage) =>
@@ -125,7 +125,6 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   })
   const limiter = rateLimits && new RateLimiter(rateLimits, await openCounters(app, options))
   await describeApi(app, baseUrl, delegation.issuer)
-  requests.leaveToPages(documentPath)
   // The console reads this first.
   getOnly(app, '/console.json', async () => ({ baseUrl, ...(await findSignInPlace()) }))
   const [delegated, handlers] = await Promise.all([
@@ -135,21 +134,20 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     // The handlers load while the keys are read.
     loadHandlers(),
   ])
-  const mailer = options.mail
-    ? new Mailer(options.mail, (reason) => app.log.error({ reason }, 'a mail could not be sent'))
-    : null
+  const onMailError = (reason: string) => app.log.error({ reason }, 'a mail could not be sent')
+  const sendMail = options.mail ? mailSender(options.mail, onMailError) : null
   const issuer = 'secret' in delegation ? delegation.issuer : null
-  const common = { database, baseUrl, issuer, mailer, limiter, addressOf, inFlight, log: app.log }
+  const common = { database, baseUrl, issuer, sendMail, limiter, addressOf, inFlight, log: app.log }
   requests.open(customerApi, handlers, {
     ...common,
-    principals: new Principals(database, delegated.customer),
+    principals: principalsOf(database, delegated.customer),
     cache: options.cache ?? new ResponseCache(database.revisions),
     isOpenToAllOrigins: true,
     afterWrite: () => {},
   })
   requests.open(managementApi, handlers, {
     ...common,
-    principals: new Principals(database, delegated.management),
+    principals: principalsOf(database, delegated.management),
     cache: null,
     isOpenToAllOrigins: false,
     // Management calls change permissions, so this node drops its cached principals at once.
@@ -168,17 +166,15 @@ const mountOwnServer = async (
   limiter: RateLimiter | null,
 ): Promise<Delegated> => {
   const onError = (err: Error) => app.log.error({ err }, 'the authorization server failed')
-  const server = await AuthorizationServer.start({ database, issuer, baseUrl, secret, onError }).catch(
-    async (error) => {
-      // The caller may retry, so everything that was opened for this app must be closed.
-      await app.close()
-      throw error
-    },
-  )
+  const server = await startAuthorizationServer({ database, issuer, baseUrl, secret, onError }).catch(async (error) => {
+    // The caller may retry, so everything that was opened for this app must be closed.
+    await app.close()
+    throw error
+  })
   app.addHook('onClose', () => server.stop())
   await app.register((pages) => mountAuthorizationServer(pages, { server, database, issuer, baseUrl, limiter }))
   const tokensFor = ({ basePath, scopePrefix }: Api) =>
-    new DelegatedTokens(database, { issuer, audience: baseUrl + basePath, scopePrefix, key: server.key })
+    delegatedTokens(database, { issuer, audience: baseUrl + basePath, scopePrefix, key: server.key })
   return { customer: tokensFor(customerApi), management: tokensFor(managementApi) }
 }
 
@@ -188,14 +184,14 @@ const acceptOutsideTokens = async (
   issuer: OutsideIssuer,
 ): Promise<Delegated> => {
   // Few installations need these modules.
-  const [{ OutsideTokens }, { IssuerKeys }] = await Promise.all([
+  const [{ outsideTokens }, { issuerKeys }] = await Promise.all([
     import('./identity/outside-issuer.ts'),
     import('./identity/issuer-keys.ts'),
   ])
-  const keys = new IssuerKeys(issuer.issuer, (err) =>
+  const key = issuerKeys(issuer.issuer, (err) =>
     app.log.warn({ err }, 'the keys of the outside issuer could not be read'),
   )
-  const tokensFor = (api: Api) => new OutsideTokens(database, issuer, api, keys)
+  const tokensFor = (api: Api) => outsideTokens(database, issuer, api, key)
   return { customer: tokensFor(customerApi), management: tokensFor(managementApi) }
 }
 
@@ -203,8 +199,8 @@ const openCounters = async (app: FastifyInstance, { counting = {} }: AppOptions)
   const local = new MemoryCounters(counting.memory, counting.thread)
   if (!counting.redisUrl) return local
   // Few installations need this module, which takes a while to load.
-  const { RedisCounters } = await import('./counters/redis-counters.ts')
-  const counters = await RedisCounters.open(counting.redisUrl, local, (message, error) =>
+  const { openRedisCounters } = await import('./counters/redis-counters.ts')
+  const counters = await openRedisCounters(counting.redisUrl, local, (message, error) =>
     app.log.warn({ ...(error !== undefined && { err: error }) }, message),
   )
   app.addHook('onClose', () => counters.close())

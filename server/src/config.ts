@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
-import type { RateLimits } from './http/api/rate-limit.ts'
+import type { RateLimits } from './http/api/callers/rate-limit.ts'
 import { type LogLevel, logLevels } from './log/level.ts'
 import type { Sampling } from './traces/tracing.ts'
 

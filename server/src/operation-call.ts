@@ -2,7 +2,7 @@ import type { Input, Operation, Resource } from '@masthead/contract'
 import type { Caller } from './audit/author.ts'
 import type { TenantDatabase } from './database/database.ts'
 import type { Principal } from './identity/principal.ts'
-import type { Mailer } from './mail/mailer.ts'
+import type { SendMail } from './mail/mailer.ts'
 import type { Page } from './records/list.ts'
 import type { Writer } from './records/write.ts'
 
@@ -18,7 +18,7 @@ export type Call<O extends Operation> = Input<O> & {
 
 type Writing = {
   /** Null without a mail server. */
-  mailer: Mailer | null
+  sendMail: SendMail | null
   writer: Writer & { author: Caller }
   /** Throws 412 when `If-Match` names another version of this body. */
   requireCurrent: (body: string) => void

@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { serviceRole } from '../src/database/connection.ts'
+import { openDatabase } from '../src/database/database.ts'
 import { openEmbedded } from '../src/database/embedded/server.ts'
 import { migrate } from '../src/database/migrate.ts'
+import { ensureSigningKey } from '../src/identity/signing-keys.ts'
 import { offerBrowser } from './browser-server.ts'
 
 /**
@@ -13,7 +16,11 @@ import { offerBrowser } from './browser-server.ts'
  */
 let stop: () => Promise<void> = async () => {}
 
-export const templateName = 'template_masthead'
+/** The migrated database; and the same with a key that signs tokens, as making one takes a quarter of a second. */
+export const templates = { bare: 'template_masthead', withKey: 'template_masthead_with_key' }
+
+/** What the keys of a service are encrypted with, unless a test says otherwise. */
+export const secret = 'a secret for tests that is long enough'
 
 export const globalSetup = async (): Promise<void> => {
   const directory = await mkdtemp(join(tmpdir(), 'masthead-test-'))
@@ -23,7 +30,7 @@ export const globalSetup = async (): Promise<void> => {
     await rm(directory, { recursive: true, force: true })
   }
   try {
-    await makeTemplate(server.connectionString)
+    await makeTemplates(server.connectionString)
   } catch (error) {
     await stop()
     throw error
@@ -34,21 +41,20 @@ export const globalSetup = async (): Promise<void> => {
   process.env.NODE_COMPILE_CACHE = fileURLToPath(new URL('../.compiled', import.meta.url))
 }
 
-const makeTemplate = async (connectionString: string): Promise<void> => {
+const makeTemplates = async (connectionString: string): Promise<void> => {
   const administrator = new pg.Client(connectionString)
   await administrator.connect()
-  // What a test writes needs to outlive no crash of the machine. The crashes of the tests are of other clusters.
-  for (const setting of ['fsync', 'full_page_writes']) await administrator.query(`alter system set ${setting} = off`)
-  await administrator.query('select pg_reload_conf()')
-  await administrator.query(`create database ${templateName}`)
+  const addressOf = (name: string) => Object.assign(new URL(connectionString), { pathname: `/${name}` }).href
+  await administrator.query(`create database ${templates.bare}`)
+  await migrate(addressOf(templates.bare))
+  await administrator.query(`create database ${templates.withKey} template ${templates.bare}`)
   await administrator.end()
-  await migrate(templateUrl(connectionString))
+  const database = openDatabase(addressOf(templates.withKey), serviceRole)
+  await ensureSigningKey(database, secret)
+  await database.close()
 }
 
-export const templateUrl = (server = process.env.TEST_DATABASE_SERVER ?? ''): string => {
-  const url = new URL(server)
-  url.pathname = `/${templateName}`
-  return url.href
-}
+export const templateUrl = (server = process.env.TEST_DATABASE_SERVER ?? ''): string =>
+  Object.assign(new URL(server), { pathname: `/${templates.bare}` }).href
 
 export const globalTeardown = (): Promise<void> => stop()

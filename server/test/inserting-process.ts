@@ -24,7 +24,7 @@ const insertSome = async (): Promise<number> => {
   try {
     await tenant.transaction(async (query) => {
       await insertRecords(query, 'contacts', contacts)
-      if (random.chance(20)) await query({ text: 'select pg_sleep(0.02)' })
+      if (random.chance(20)) await query.withoutTenant({ text: 'select pg_sleep(0.02)' })
       if (random.chance(10)) throw new GivenUp()
     })
     return contacts.length

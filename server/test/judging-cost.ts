@@ -1,5 +1,5 @@
 import { customerApi, largest, managementApi, type NamedOperation } from '@masthead/contract'
-import { bodyReader } from '../src/http/api/request-body.ts'
+import { bodyReader } from '../src/http/api/requests/request-body.ts'
 import { problemResponse } from '../src/http/responses/problems.ts'
 import { Problem } from '../src/problem.ts'
 import { hostileBodies } from './hostile-bodies.ts'

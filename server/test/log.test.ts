@@ -111,8 +111,8 @@ describe('the log', () => {
       const serving = await startServing(['--port', new URL(url).port], { ...environment, ...more }, pipe)
       after(() => serving.kill())
       closeSync(pipe)
-      // Each leaves a line of some 300 bytes: more than fill the pipe, and what waits for it in two threads.
-      const requests = 9_000
+      // Each leaves a line of some 300 bytes: more than fill the pipe, and the MiB that waits for it in each thread.
+      const requests = 4_500 * Number(workers)
       const statuses = new Set<number>()
       const send = async (id: string) =>
         statuses.add((await fetch(`${url}/nothing`, { headers: { 'x-request-id': id } })).status)

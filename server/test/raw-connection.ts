@@ -16,7 +16,7 @@ export const sendRaw = async (origin: string, ...pieces: (string | Uint8Array)[]
 const exchange = (origin: string, pieces: (string | Uint8Array)[]): Promise<CallAnswer> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(origin)
-    const socket = connect({ host: hostname, port: Number(port) })
+    const socket = connect({ host: hostname.replaceAll(/[[\]]/g, ''), port: Number(port) })
     let received = Buffer.alloc(0)
     const read = () => {
       const [answer] = readAnswer(received) ?? []

@@ -1,7 +1,6 @@
 import { operator } from '../src/audit/author.ts'
 import { openConfigured } from '../src/commands/with-database.ts'
 import { readConfig } from '../src/config.ts'
-import { unpreparedOn } from '../src/database/connection.ts'
 import { createToken } from '../src/identity/access-tokens.ts'
 import { createTenant, listTenants } from '../src/identity/tenants.ts'
 import { insertRecords } from '../src/records/write.ts'
@@ -38,8 +37,7 @@ async function seed(slug: string, wanted: number): Promise<string> {
   let account: DemoAccount | null = null
   let ofAccount = 0
   const store = async () => {
-    await database.forTenant(id).inBulk(async (client) => {
-      const query = unpreparedOn(client)
+    await database.forTenant(id).inBulk(async (_client, query) => {
       await insertRecords(query, 'accounts', accounts)
       await insertRecords(query, 'contacts', contacts)
     })
@@ -65,7 +63,7 @@ async function seed(slug: string, wanted: number): Promise<string> {
 
 /** Of one that was interrupted, the tenant is there and the contacts are not. */
 async function requireWhole(slug: string, id: string, wanted: number): Promise<void> {
-  const statement = { text: `select last from heads where resource = 'contacts'` }
+  const statement = { text: `select last from heads where tenant_id = $1 and resource = 'contacts'` }
   const [head] = await database.forTenant(id).read<{ last: number }>(statement)
   if ((head?.last ?? 0) >= wanted) return
   throw new Error(`the tenant ${slug} has ${head?.last ?? 0} contacts instead of ${wanted}: remove the data folder`)

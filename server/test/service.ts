@@ -11,7 +11,7 @@ import { retryWhileUnavailable } from '../src/commands/with-database.ts'
 import { serviceRole } from '../src/database/connection.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
 import { RevisionPoller } from '../src/database/revision-poller.ts'
-import type { RateLimits } from '../src/http/api/rate-limit.ts'
+import type { RateLimits } from '../src/http/api/callers/rate-limit.ts'
 import { createToken } from '../src/identity/access-tokens.ts'
 import { createMember } from '../src/identity/members.ts'
 import { noPassword } from '../src/identity/passwords.ts'
@@ -19,7 +19,7 @@ import { allScopes } from '../src/identity/roles.ts'
 import { createTenant, type Tenant } from '../src/identity/tenants.ts'
 import type { Fields } from '../src/records/stored-record.ts'
 import { insertRecords } from '../src/records/write.ts'
-import { templateName } from './database-server.ts'
+import { secret, templates } from './database-server.ts'
 import './judged-answers.ts'
 
 /** The service as production runs it, on a database of its own, reached over HTTP. */
@@ -72,11 +72,14 @@ export type ServiceOptions = {
   timeoutMilliseconds?: number
   /** The same database by another way, which only the service takes. */
   reachedBy?: string
+  /** What stands between the service and its database. */
+  through?: (database: Database) => Database
 }
 
 /** What the service calls itself, and its secret, unless a test says otherwise. */
 export const baseUrl = 'http://masthead.test'
-export const secret = 'a secret for tests that is long enough'
+export { secret }
+
 const defaults = { baseUrl }
 const million = 1_000_000
 export const generous: RateLimits = {
@@ -88,8 +91,10 @@ export const generous: RateLimits = {
 export const startService = async (options: ServiceOptions = {}): Promise<Service> => {
   const { baseUrl } = { ...defaults, ...options }
   const { delegation = { issuer: baseUrl, secret } } = options
-  const { connectionString = await cloneTemplate() } = options
-  const database = openDatabase(options.reachedBy ?? connectionString, serviceRole)
+  const hasKey = 'secret' in delegation && delegation.secret === secret
+  const { connectionString = await cloneTemplate(hasKey ? templates.withKey : templates.bare) } = options
+  const { through = (database) => database } = options
+  const database = through(openDatabase(options.reachedBy ?? connectionString, serviceRole))
   const { rateLimits = generous, counting = {}, trustedProxies = [], timeoutMilliseconds, mail = null } = options
   const timeouts = timeoutMilliseconds === undefined ? {} : { timeoutMilliseconds }
   const poller = new RevisionPoller(database)
@@ -136,7 +141,7 @@ export const freeAddress = async (host: 'localhost' | '127.0.0.1' = '127.0.0.1')
   }
 }
 
-export const cloneTemplate = async (): Promise<string> => {
+export const cloneTemplate = async (template = templates.bare): Promise<string> => {
   const server = process.env.TEST_DATABASE_SERVER
   if (!server)
     throw new Error('run the tests with `npm test`, or with --test-global-setup=server/test/database-server.ts')
@@ -146,7 +151,7 @@ export const cloneTemplate = async (): Promise<string> => {
   await administrator.connect()
   // Cloning needs the template to itself, so the clones of several files take turns.
   await administrator.query('select pg_advisory_lock(7)')
-  await administrator.query(`create database ${name} template ${templateName}`)
+  await administrator.query(`create database ${name} template ${template}`)
   await administrator.end()
   url.pathname = `/${name}`
   return url.href

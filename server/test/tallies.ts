@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import { type Resource, resources } from '@masthead/contract'
+import { type Resource, resourceNames, resources } from '@masthead/contract'
 import type pg from 'pg'
+import { bodyOf } from '../src/records/write-statement.ts'
 
 type StoredRow = { position: number; class: number; body: string }
 
 /**
  * Compares what is kept with what is there, for every tenant and resource: tallies with a recount of the bodies, search
- * texts and heads with the positions. Nothing of the code that keeps them is used, only the contract.
+ * texts and heads with the positions, and bodies with the columns. Nothing of the code that keeps tallies is used, only the
+ * contract.
  */
 export const assertTallies = async (owner: pg.Client): Promise<void> => {
   const { rows } = await owner.query<{ id: string }>('select id from tenants')
@@ -16,6 +18,10 @@ export const assertTallies = async (owner: pg.Client): Promise<void> => {
 export const assertTenantTallies = async (owner: pg.Client, tenantId: string): Promise<void> => {
   const select = async <R extends pg.QueryResultRow>(sql: string): Promise<R[]> =>
     (await owner.query<R>(sql, [tenantId])).rows
+  for (const name of resourceNames) {
+    const stale = `select id from ${name} as record where tenant_id = $1 and body is distinct from ${bodyOf(name, 'record')}`
+    assert.deepEqual(await select(stale), [], `bodies of ${name} say what their columns say`)
+  }
   for (const [name, listing] of listed) {
     const rows = await select<StoredRow>(`select position, class, body from ${name} where tenant_id = $1`)
     const kept = await select<{ key: string; count: number }>(

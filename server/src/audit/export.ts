@@ -1,5 +1,4 @@
 import { link, open, rm } from 'node:fs/promises'
-import { unpreparedOn } from '../database/connection.ts'
 import type { TenantDatabase } from '../database/database.ts'
 import { Refusal } from '../refusal.ts'
 import { type Entry, entriesAfter } from './queries.ts'
@@ -18,9 +17,8 @@ export const exportAudit = async (
     throw new Refusal(`cannot write ${path}: ${error.message}`)
   })
   try {
-    const count = await tenant.inBulk(async (client) => {
-      const query = unpreparedOn(client)
-      await query({ text: 'begin isolation level repeatable read read only' })
+    const count = await tenant.inBulk(async (client, query) => {
+      await client.query('begin isolation level repeatable read read only')
       let written = 0
       for (let after: number | null = 0; after !== null; ) {
         signal.throwIfAborted()

@@ -1,5 +1,6 @@
 import type { Query } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
+import type { TenantQuery } from '../database/tenant-query.ts'
 import type { Author } from './author.ts'
 
 /** What happened to one thing; `before` and `after` are JSON, absent where there are no values. */
@@ -17,12 +18,15 @@ export type Happening = {
 export const installation = '00000000-0000-0000-0000-000000000000'
 
 /** Commits with what it tells of, in the tenant of the transaction. */
-export const audit = async (query: Query, author: Author | null, happenings: readonly Happening[]): Promise<void> => {
-  await query({
-    text: 'select append_to_audit(current_tenant(), $1, $2)',
-    values: auditValues(author, happenings),
-  })
+export const audit = async (
+  query: TenantQuery,
+  author: Author | null,
+  happenings: readonly Happening[],
+): Promise<void> => {
+  await query({ text: append, values: auditValues(author, happenings) })
 }
+
+const append = 'select append_to_audit($1, $2, $3)'
 
 /** The same where the transaction is of no tenant. */
 export const auditIn = async (
@@ -31,10 +35,7 @@ export const auditIn = async (
   author: Author,
   happenings: readonly Happening[],
 ): Promise<void> => {
-  await query({
-    text: 'select append_to_audit($1, $2, $3)',
-    values: [tenantId, ...auditValues(author, happenings)],
-  })
+  await query({ text: append, values: [tenantId, ...auditValues(author, happenings)] })
 }
 
 /** What concerns a user concerns every tenant of which the user is a member. */
@@ -74,19 +75,19 @@ const written = ({ action, resource, recordId, before, after, author }: Happenin
 }
 
 /** From now on nobody can read what was noted of the record. */
-export const destroyKey = async (query: Query, resource: string, recordId: string): Promise<boolean> =>
+export const destroyKey = async (query: TenantQuery, resource: string, recordId: string): Promise<boolean> =>
   (
     await query({
-      text: 'delete from audit_keys where resource = $1 and record_id = $2 returning 1',
+      text: 'delete from audit_keys where tenant_id = $1 and resource = $2 and record_id = $3 returning 1',
       values: [resource, recordId],
     })
   ).length > 0
 
 /** Whether something that was noted of the record can still be read. */
-export const isAudited = async (query: Query, resource: string, recordId: string): Promise<boolean> =>
+export const isAudited = async (query: TenantQuery, resource: string, recordId: string): Promise<boolean> =>
   (
     await query({
-      text: 'select 1 from audit_keys where resource = $1 and record_id = $2',
+      text: 'select 1 from audit_keys where tenant_id = $1 and resource = $2 and record_id = $3',
       values: [resource, recordId],
     })
   ).length > 0
@@ -124,13 +125,14 @@ export type Verdict = {
   broken: { number: number | null; sequence: number | null; at: Date | null; reason: string } | null
 }
 
-export const verifyChain = async (query: Query): Promise<Verdict> => {
+export const verifyChain = async (query: TenantQuery): Promise<Verdict> => {
   const [counts] = await query<Omit<Verdict, 'last' | 'broken'>>({
-    text: `select (select count(*) from audit_entries) as entries,
-      (select count(*) from audit_waiting where tenant_id = current_tenant()) as waiting`,
+    text: `select (select count(*) from audit_entries where tenant_id = $1) as entries,
+      (select count(*) from audit_waiting where tenant_id = $1) as waiting`,
   })
   const [last] = await query<{ sequence: number; hash: string }>({
-    text: `select sequence, encode(hash, 'hex') as hash from audit_links order by sequence desc limit 1`,
+    text: `select sequence, encode(hash, 'hex') as hash from audit_links
+      where tenant_id = $1 order by sequence desc limit 1`,
   })
   const [broken] = await query<NonNullable<Verdict['broken']>>({ text: firstBroken })
   return { entries: counts?.entries ?? 0, waiting: counts?.waiting ?? 0, last: last ?? null, broken: broken ?? null }
@@ -141,28 +143,29 @@ const firstBroken = `
     select link.number, link.sequence, entry.at, case
       when link.sequence <> link.place then 'a link of the chain before this one is missing'
       when entry.number is null then 'the entry is missing'
-      when link.hash <> sha256(coalesce(link.before, audit_beginning(current_tenant())) || audit_digest(entry))
+      when link.hash <> sha256(coalesce(link.before, audit_beginning($1)) || audit_digest(entry))
         then 'the entry or its link was changed'
     end as reason
     from (
       select number, sequence, hash, lag(hash) over chain as before, row_number() over chain as place
-      from audit_links window chain as (order by sequence)
+      from audit_links where tenant_id = $1 window chain as (order by sequence)
     ) as link
-    left join audit_entries as entry on entry.number = link.number
+    left join audit_entries as entry on entry.tenant_id = $1 and entry.number = link.number
     union all
     select number, null, at, 'the entry is not in the chain'
     from audit_entries as entry
-    where not exists (select from audit_links where audit_links.number = entry.number)
-      and not exists (select from audit_waiting where tenant_id = current_tenant() and audit_waiting.number = entry.number)
+    where entry.tenant_id = $1
+      and not exists (select from audit_links where tenant_id = $1 and audit_links.number = entry.number)
+      and not exists (select from audit_waiting where tenant_id = $1 and audit_waiting.number = entry.number)
   ) as places
   where reason is not null
   order by number, sequence limit 1`
 
 /** Whether a hash that was noted before is still in the chain. */
-export const isInChain = async (query: Query, hash: string): Promise<boolean> =>
+export const isInChain = async (query: TenantQuery, hash: string): Promise<boolean> =>
   (
     await query({
-      text: `select 1 from audit_links where hash = decode($1, 'hex')`,
+      text: `select 1 from audit_links where tenant_id = $1 and hash = decode($2, 'hex')`,
       values: [hash],
     })
   ).length > 0
@@ -182,15 +185,17 @@ export type Entry = {
   isErased: boolean
 }
 
-export const entriesAfter = (query: Query, after: number, most: number): Promise<Entry[]> =>
+export const entriesAfter = (query: TenantQuery, after: number, most: number): Promise<Entry[]> =>
   query<Entry>({
     text: `
       select entry.number, link.sequence, encode(link.hash, 'hex') as hash, entry.at, entry.author, entry.action,
         entry.resource, entry.record_id as "recordId", opened.plain as "values",
         entry.sealed is not null and opened.plain is null as "isErased"
-      from (select * from audit_entries where number > $1 order by number limit $2) as entry
-      left join audit_links as link on link.number = entry.number
-      left join audit_keys as held on held.resource = entry.resource and held.record_id = entry.record_id
+      from (
+        select * from audit_entries where tenant_id = $1 and number > $2 order by number limit $3
+      ) as entry
+      left join audit_links as link on link.tenant_id = $1 and link.number = entry.number
+      left join audit_keys as held on held.tenant_id = $1 and held.resource = entry.resource and held.record_id = entry.record_id
       left join lateral (select audit_open(entry.sealed, held.key) as plain) as opened on true
       order by entry.number`,
     values: [after, most],
@@ -210,7 +215,7 @@ export type ShownEntry = Pick<Entry, 'number' | 'at' | 'action' | 'resource' | '
 
 /** The newest first, with the names of those who did it, and of whom it was done to. */
 export const entriesBefore = (
-  query: Query,
+  query: TenantQuery,
   given: { before?: number; resource?: string; recordId?: string; includeIssued?: boolean; most: number },
 ): Promise<ShownEntry[]> =>
   query<ShownEntry>({
@@ -225,11 +230,11 @@ export const entriesBefore = (
         ) as author
       from (
         select * from audit_entries
-        where number < $1 and ($2::text is null or resource = $2) and ($3::text is null or record_id = $3)
-          and ($5 or action not in ('token_issued', 'opened'))
-        order by number desc limit $4
+        where tenant_id = $1 and number < $2 and ($3::text is null or resource = $3)
+          and ($4::text is null or record_id = $4) and ($6 or action not in ('token_issued', 'opened'))
+        order by number desc limit $5
       ) as entry
-      left join audit_keys as held on held.resource = entry.resource and held.record_id = entry.record_id
+      left join audit_keys as held on held.tenant_id = $1 and held.resource = entry.resource and held.record_id = entry.record_id
       left join lateral (select audit_open(entry.sealed, held.key) as plain) as opened on true
       left join users on users.id = (entry.author ->> 'user')::uuid
       left join former_users as former on former.id = (entry.author ->> 'user')::uuid

@@ -571,7 +571,7 @@ describe('a revocation', () => {
     assert.equal((await refresh(origin, application, tokens.refresh_token)).status, 200)
   })
 
-  test('of what is no token of ours is answered as if it had been one', async () => {
+  test('of an unknown token has the same response as of a known one', async () => {
     const tokens = await authorize(origin, { application, person })
     const [header, claims] = tokens.access_token.split('.')
     const forged = `${header}.${claims}.${tokens.id_token.split('.')[2]}`

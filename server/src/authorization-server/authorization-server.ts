@@ -1,6 +1,5 @@
 import { performance } from 'node:perf_hooks'
 import type { JWTVerifyGetKey } from 'jose'
-import type Provider from 'oidc-provider'
 import { deleteOldAttempts } from '../identity/attempts.ts'
 import { deleteSpentKeys, ensureSigningKey, loadSigningKeys, signingKeysRevision } from '../identity/signing-keys.ts'
 import { lazily } from '../lazily.ts'
@@ -9,97 +8,81 @@ import type { ProviderOptions } from './provider.ts'
 
 const pollMilliseconds = 400
 const leastMillisecondsBetweenLookups = 50
-const houseKeepingMilliseconds = 60_000
+const cleanUpMilliseconds = 60_000
 
-type Loaded = { provider: Provider; handle: ReturnType<Provider['callback']> }
-type Running = { revision: string; loaded: () => Promise<Loaded>; key: JWTVerifyGetKey }
+type Options = Omit<ProviderOptions, 'keys'>
+export type AuthorizationServer = Awaited<ReturnType<typeof startAuthorizationServer>>
 
-/** The provider with the keys of the moment: a rotation by any process is taken up within a second. */
-export class AuthorizationServer {
-  readonly #options: Omit<ProviderOptions, 'keys'>
-  #running: Running
-  #polling: Promise<void> | null = null
-  #pollDue = 0
-  #isFailing = false
-  #houseKeptAt = Number.NEGATIVE_INFINITY
-  readonly #timer: NodeJS.Timeout
+/** The provider with the current keys: a rotation by any process takes effect within a second. */
+export const startAuthorizationServer = async (options: Options) => {
+  const { database, secret, onError } = options
+  await ensureSigningKey(database, secret)
+  let current = await loadKeys(options)
+  let polling: Promise<void> | null = null
+  let nextLookupAt = 0
+  let isFailing = false
+  let cleanedUpAt = Number.NEGATIVE_INFINITY
 
-  private constructor(options: Omit<ProviderOptions, 'keys'>, running: Running) {
-    this.#options = options
-    this.#running = running
-    this.#timer = setInterval(() => void this.#poll(), pollMilliseconds)
-    this.#timer.unref()
+  const cleanUp = async (): Promise<void> => {
+    if (performance.now() - cleanedUpAt < cleanUpMilliseconds) return
+    cleanedUpAt = performance.now()
+    await ensureSigningKey(database, secret)
+    await deleteSpentKeys(database.query)
+    for (const deleteBatch of [deleteExpiredState, deleteSurplusInteractions, deleteOldAttempts]) {
+      // The next poll deletes the rest, so that a new key need not wait for it.
+      if (await deleteBatch(database.query)) cleanedUpAt = Number.NEGATIVE_INFINITY
+    }
   }
 
-  static async start(options: Omit<ProviderOptions, 'keys'>): Promise<AuthorizationServer> {
-    await ensureSigningKey(options.database, options.secret)
-    return new AuthorizationServer(options, await run(options))
-  }
-
-  loaded(): Promise<Loaded> {
-    return this.#running.loaded()
-  }
-
-  /** For the API: the keys that tokens may be signed with. One that another node has just made is looked up at once. */
-  readonly key: JWTVerifyGetKey = async (header, token) => {
+  const lookUp = async (): Promise<void> => {
     try {
-      return await this.#running.key(header, token)
+      if ((await signingKeysRevision(database.read)) !== current.revision) current = await loadKeys(options)
+      await cleanUp()
+      isFailing = false
+    } catch (error) {
+      // The current keys stay valid; one report is enough.
+      if (!isFailing && error instanceof Error) onError(error)
+      isFailing = true
+    }
+  }
+
+  /** A call while another is in flight waits for that one. */
+  const poll = (): Promise<void> => {
+    polling ??= lookUp().finally(() => {
+      polling = null
+    })
+    return polling
+  }
+
+  const timer = setInterval(() => void poll(), pollMilliseconds)
+  timer.unref()
+
+  /** The keys that access tokens may be signed with. A key that another node has just created is looked up at once. */
+  const key: JWTVerifyGetKey = async (header, token) => {
+    try {
+      return await current.key(header, token)
     } catch (error) {
       const { errors } = await import('jose')
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
-      await this.#pollSoon()
-      return this.#running.key(header, token)
+      if (polling) await polling
+      // Tokens with unknown keys must not cause a lookup each.
+      if (performance.now() >= nextLookupAt) {
+        nextLookupAt = performance.now() + leastMillisecondsBetweenLookups
+        await poll()
+      }
+      return current.key(header, token)
     }
   }
 
-  async stop(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#polling
+  const stop = async (): Promise<void> => {
+    clearInterval(timer)
+    await polling
   }
 
-  /** Whoever sends keys that nobody has must not make us ask for each. */
-  async #pollSoon(): Promise<void> {
-    if (this.#polling) await this.#polling
-    if (performance.now() < this.#pollDue) return
-    this.#pollDue = performance.now() + leastMillisecondsBetweenLookups
-    await this.#poll()
-  }
-
-  /** One at a time: who comes while one is under way waits for that. */
-  #poll(): Promise<void> {
-    this.#polling ??= this.#look().finally(() => {
-      this.#polling = null
-    })
-    return this.#polling
-  }
-
-  async #look(): Promise<void> {
-    try {
-      const revision = await signingKeysRevision(this.#options.database.read)
-      if (revision !== this.#running.revision) this.#running = await run(this.#options)
-      await this.#keepHouse()
-      this.#isFailing = false
-    } catch (error) {
-      // The keys it has stay good; it says once that it cannot ask for newer ones.
-      if (!this.#isFailing && error instanceof Error) this.#options.onError(error)
-      this.#isFailing = true
-    }
-  }
-
-  async #keepHouse(): Promise<void> {
-    if (performance.now() - this.#houseKeptAt < houseKeepingMilliseconds) return
-    this.#houseKeptAt = performance.now()
-    const { database, secret } = this.#options
-    await ensureSigningKey(database, secret)
-    await deleteSpentKeys(database.query)
-    for (const clean of [deleteExpiredState, deleteSurplusInteractions, deleteOldAttempts]) {
-      // The next poll goes on with it: a new key need not wait until all is deleted.
-      if (await clean(database.query)) this.#houseKeptAt = Number.NEGATIVE_INFINITY
-    }
-  }
+  return { loaded: () => current.loaded(), key, stop }
 }
 
-const run = async (options: Omit<ProviderOptions, 'keys'>): Promise<Running> => {
+const loadKeys = async (options: Options) => {
   const { read } = options.database
   const revision = await signingKeysRevision(read)
   const keys = await loadSigningKeys(read, options.secret)
@@ -107,16 +90,12 @@ const run = async (options: Omit<ProviderOptions, 'keys'>): Promise<Running> => 
     const { createLocalJWKSet } = await import('jose')
     return createLocalJWKSet({ keys: keys.map(({ publicKey }) => publicKey) })
   })
-  return {
-    revision,
-    loaded: lazily(() => load({ ...options, keys })),
-    key: async (header, token) => (await published())(header, token),
-  }
-}
-
-/** For the first visitor, who waits: it takes long, and a start should not. The keys, which may be refused, are read before. */
-const load = async (options: ProviderOptions): Promise<Loaded> => {
-  const { buildProvider } = await import('./provider.ts')
-  const provider = buildProvider(options)
-  return { provider, handle: provider.callback() }
+  const key: JWTVerifyGetKey = async (header, token) => (await published())(header, token)
+  // The first visitor waits for the provider: loading it takes long, and a start should not.
+  const loaded = lazily(async () => {
+    const { buildProvider } = await import('./provider.ts')
+    const provider = buildProvider({ ...options, keys })
+    return { provider, handle: provider.callback() }
+  })
+  return { revision, key, loaded }
 }

@@ -2,27 +2,23 @@ import { customerApi, managementApi } from '@masthead/contract'
 import { errors, type Grant, type KoaContextWithOIDC } from 'oidc-provider'
 import type { Database } from '../database/database.ts'
 import { consoleId } from '../identity/applications.ts'
-import { findChoosableTenants, findDelegation, holdSessions, openConsole } from '../identity/consents.ts'
-import { noteSignIn } from '../identity/sign-in.ts'
+import { findChoosableTenants, findDelegation, lockSessions, storeConsent } from '../identity/consents.ts'
+import { auditSignIn } from '../identity/sign-in.ts'
 import { hasEnded } from './adapter.ts'
 import { visitorOf } from './visitors.ts'
 
 /**
- * Our own console asks nobody: who signs in works in the tenant that the request names, else in the one of this session,
- * else in the first. Undefined for somebody who belongs to none, which the page for consent then says.
+ * The console needs no consent: the user works in the tenant that the request names, else in the one of this session, else
+ * in the first. Returns undefined for a user without a tenant; the consent page then says so.
  */
-export const grantToConsole = async (
-  ctx: KoaContextWithOIDC,
-  database: Database,
-  baseUrl: string,
-): Promise<Grant | undefined> => {
+export const grantToConsole = async (ctx: KoaContextWithOIDC, database: Database, baseUrl: string) => {
   const { session, params, provider, result } = ctx.oidc
   const userId = session?.accountId
   if (!session || userId === undefined) return undefined
   const formerId = session.grantIdFor(consoleId)
   const former = formerId === undefined ? null : await findDelegation(database.read, formerId)
   const current = former?.userId === userId ? former.tenantId : undefined
-  // Whoever had to choose among several accounts has said which tenant is meant.
+  // A user who had to choose among several accounts has named the tenant there.
   const named = result?.tenant ?? params?.tenant
   const wanted = named === undefined ? current : String(named)
   if (formerId !== undefined && current !== undefined && wanted === current) {
@@ -33,28 +29,29 @@ export const grantToConsole = async (
   const tenant = wanted === undefined ? tenants[0] : tenants.find(({ id }) => id === wanted)
   if (!tenant && wanted !== undefined && wanted !== current)
     throw new errors.AccessDenied('you are not a member of this organisation')
-  return tenant && give(ctx, database, { baseUrl, userId, tenantId: tenant.id })
+  return tenant && createGrant(ctx, database, baseUrl, userId, tenant.id)
 }
 
-const give = async (
-  ctx: KoaContextWithOIDC,
+const createGrant = async (
+  { req, oidc: { provider, session } }: KoaContextWithOIDC,
   database: Database,
-  { baseUrl, userId, tenantId }: { baseUrl: string; userId: string; tenantId: string },
+  baseUrl: string,
+  userId: string,
+  tenantId: string,
 ): Promise<Grant | undefined> => {
-  const grant = new ctx.oidc.provider.Grant({ accountId: userId, clientId: consoleId })
+  const grant = new provider.Grant({ accountId: userId, clientId: consoleId })
   grant.addOIDCScope('openid offline_access')
   for (const { basePath, scopePrefix, scopes } of [customerApi, managementApi])
     grant.addResourceScope(baseUrl + basePath, scopes.map((scope) => scopePrefix + scope).join(' '))
   const grantId = await grant.save()
-  const { session } = ctx.oidc
   const consent = { grantId, applicationId: consoleId, tenantId, userId, scopes: [], sessionUid: session?.uid ?? '' }
-  const visitor = visitorOf(ctx.req)
+  const visitor = visitorOf(req)
   const author = visitor.kind === 'visitor' ? { ...visitor, user: userId } : visitor
   return database.transaction(async (query) => {
-    // Signed out meanwhile, in another browser.
-    if (hasEnded(session?.loginTs, await holdSessions(query, userId))) return undefined
-    await noteSignIn(query, author, tenantId, userId)
-    await openConsole(query, author, consent)
+    // The user may have signed out meanwhile in another browser.
+    if (hasEnded(session?.loginTs, await lockSessions(query, userId))) return undefined
+    await auditSignIn(query, author, tenantId, userId)
+    await storeConsent(query, author, consent, 'opened')
     return grant
   })
 }

@@ -6,18 +6,12 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '')
-
-/** Markup that is safe to put in a page: only `html` and `trusted` make it. */
+/** Markup that is safe to put in a page. Pass nothing to the constructor that holds text of others. */
 export class Html {
   readonly #markup: string
 
-  private constructor(markup: string) {
-    this.#markup = markup
-  }
-
-  static trusted(markup: string): Html {
-    return new Html(markup)
+  constructor(trustedMarkup: string) {
+    this.#markup = trustedMarkup
   }
 
   toString(): string {
@@ -29,17 +23,17 @@ type Part = string | Html | readonly Html[] | false | undefined
 
 const render = (part: Part): string => {
   if (part === false || part === undefined) return ''
-  if (typeof part === 'string') return escaped(part)
+  if (typeof part === 'string') return part.replace(/[&<>"']/g, (character) => entities[character] ?? '')
   return part instanceof Html ? part.toString() : part.join('')
 }
 
-/** A template whose every value is escaped, unless it is markup already. Attribute values stand in double quotes. */
+/** A template that escapes every value except markup. Attribute values stand in double quotes. */
 export const html = (strings: TemplateStringsArray, ...parts: Part[]): Html =>
-  Html.trusted(String.raw({ raw: strings }, ...parts.map(render)))
+  new Html(String.raw({ raw: strings }, ...parts.map(render)))
 
 /**
- * Text without what could disturb the text around it: control and bidirectional control characters (a stray U+2069
- * ends even the isolation of `<bdi>`), and accents piled so high that they reach other lines.
+ * Removes what could disturb the text around: control and bidirectional control characters (a stray U+2069 ends even the
+ * isolation of `<bdi>`), and stacks of accents that reach other lines.
  */
 export const calm = (text: string): string =>
   text
@@ -47,5 +41,5 @@ export const calm = (text: string): string =>
     .replace(/(\p{M}{4})\p{M}+/gu, '$1')
     .trim()
 
-/** What somebody else wrote, to be read: a name, an address. */
+/** Shows text that others wrote, such as a name or an address. */
 export const foreign = (text: string): Html => html`<bdi>${calm(text)}</bdi>`

@@ -1,39 +1,33 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Author } from '../audit/author.ts'
 import type { Query } from '../database/connection.ts'
-import { findInvitation, type OpenInvitation, takeInvitation } from '../identity/invitations.ts'
+import type { Database } from '../database/database.ts'
+import { consumeInvitation, findInvitation, type OpenInvitation } from '../identity/invitations.ts'
 import { addMember, createMember } from '../identity/members.ts'
 import { signIn } from '../identity/sign-in.ts'
 import { findProvenUser, hashPasswordOf, proveAddress, type User } from '../identity/users.ts'
 import { Refusal } from '../refusal.ts'
-import { calledFrom, formOf, type Surroundings, tooManyAttempts } from './interactions.ts'
+import { calledFrom, type Dependencies, formOf, refuseAttempt } from './interactions.ts'
 import { limitSignIns } from './limits.ts'
 import { errorPage, invitationPage, type Page } from './pages.ts'
 import { sendPage } from './send-page.ts'
 
-const address = '/oauth2/invitations/:secret'
+const path = '/oauth2/invitations/:secret'
 
-/** Whoever has the link becomes a member: with an account of this tenant, or with one that works everywhere. */
-export const mountInvitations = (app: FastifyInstance, surroundings: Surroundings): void => {
-  const { database, baseUrl, limiter } = surroundings
-
-  app.get(address, async (request, reply) => {
+/** The link makes its reader a member, with an account of this tenant or with one that works everywhere. */
+export const mountInvitations = (app: FastifyInstance, { database, baseUrl, limiter }: Dependencies): void => {
+  app.get(path, async (request, reply) => {
     const invitation = await findInvitation(database.read, secretOf(request))
     return sendPage(reply, invitation ? pageOf(request, invitation) : overPage)
   })
 
-  app.post(address, limiter ? { onRequest: limitSignIns(limiter) } : {}, async (request, reply) => {
-    const secret = secretOf(request)
-    const invitation = await findInvitation(database.read, secret)
+  app.post(path, { onRequest: limitSignIns(limiter) }, async (request, reply) => {
+    const invitation = await findInvitation(database.read, secretOf(request))
     if (!invitation) return sendPage(reply, overPage)
-    const outcome = await accept(surroundings, request, invitation, secret)
+    const outcome = await accept(database, reply, invitation)
     if (outcome === 'joined') return reply.redirect(`${baseUrl}/`, 303)
     if (outcome === 'over') return sendPage(reply, overPage)
-    const { problem, retryAfterSeconds } = outcome
-    if (retryAfterSeconds === undefined) return sendPage(reply, pageOf(request, invitation, problem))
-    request.refusedBy = 'wrong-passwords'
-    reply.header('retry-after', retryAfterSeconds)
-    return sendPage(reply, { ...pageOf(request, invitation, problem), status: 429 })
+    return sendPage(reply, { ...pageOf(request, invitation, outcome.problem), status: outcome.status })
   })
 }
 
@@ -48,43 +42,38 @@ const overPage = errorPage({
 
 const pageOf = (request: FastifyRequest, { email, role, tenantName }: OpenInvitation, problem?: string): Page => {
   const { account, name = '' } = formOf(request)
-  return invitationPage({
-    ...{ action: request.url, tenant: tenantName, email, role, name },
-    ...(problem !== undefined && { problem: { with: account === 'existing' ? 'existing' : 'new', text: problem } }),
-  })
+  const given = { action: request.url, tenant: tenantName, email, role, name }
+  if (problem === undefined) return invitationPage(given)
+  return invitationPage({ ...given, problem: { with: account === 'existing' ? 'existing' : 'new', text: problem } })
 }
 
-type Outcome = 'joined' | 'over' | { problem: string; retryAfterSeconds?: number }
+type Outcome = 'joined' | 'over' | { status: number; problem: string }
 
-const accept = async (
-  { database }: Surroundings,
-  request: FastifyRequest,
-  invitation: OpenInvitation,
-  secret: string,
-): Promise<Outcome> => {
-  const { account, name = '', password = '' } = formOf(request)
-  const from = calledFrom(request)
+const accept = async (database: Database, reply: FastifyReply, invitation: OpenInvitation): Promise<Outcome> => {
+  const { account, name = '', password = '' } = formOf(reply.request)
+  const from = calledFrom(reply.request)
   let known: User | undefined
   if (account === 'existing') {
     const outcome = await signIn(database.query, from, invitation.email, password)
-    if ('refused' in outcome && outcome.refused === 'throttled') return tooManyAttempts(outcome.retryAfterSeconds)
-    // An account whose address is not proven belongs to the tenant that it has.
+    if ('refused' in outcome && outcome.refused === 'throttled')
+      return { status: 429, problem: refuseAttempt(reply, outcome.retryAfterSeconds) }
+    // An account whose address is not proven belongs to one tenant.
     known = 'users' in outcome ? outcome.users.find(({ tenantId }) => tenantId === null) : undefined
-    // Whoever has the mailbox may know that there is such an account.
-    if (!known && 'users' in outcome && invitation.isMailed) return { problem: belongsElsewhere }
-    if (!known) return { problem: wrongPassword }
+    // The owner of the mailbox may know that there is such an account.
+    const problem = 'users' in outcome && invitation.isMailed ? belongsElsewhere : wrongPassword
+    if (!known) return { status: 422, problem }
   }
   const author = { kind: 'visitor', ...from, ...(known && { user: known.id }) } as const
   try {
     const account = known ?? { name, passwordHash: await hashPasswordOf(database.read, invitation.email, password) }
     return await database.transaction(async (query) => {
-      if (!(await takeInvitation(query, secret))) return 'over'
+      if (!(await consumeInvitation(query, secretOf(reply.request)))) return 'over'
       await join(query, author, invitation, account)
       return 'joined'
     })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    return { problem: `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.` }
+    return { status: 422, problem: `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.` }
   }
 }
 
@@ -93,19 +82,17 @@ const wrongPassword =
 const belongsElsewhere =
   'That account belongs to another organisation. Choose a new password above: it replaces the old one there, too.'
 
-/** A link that was mailed proves the address; one that somebody else was shown does not. */
-const join = async (
-  query: Query,
-  author: Author,
-  { tenantId, email, role, isMailed }: OpenInvitation,
-  account: User | { name: string; passwordHash: string },
-): Promise<void> => {
-  if (!('id' in account)) {
+type NewAccount = Pick<User, 'name' | 'passwordHash'>
+
+/** A link that was mailed proves the address; one that was shown to somebody else does not. */
+const join = async (query: Query, author: Author, invitation: OpenInvitation, account: User | NewAccount) => {
+  const { tenantId, email, role, isMailed } = invitation
+  if ('id' in account) {
+    await addMember(query, author, account, { tenantId, role })
+    if (isMailed) await proveAddress(query, account)
+  } else {
     if (isMailed && (await findProvenUser(query, email)))
       throw new Refusal('you have an account with this address: enter its password below')
     await createMember(query, author, { tenantId, email, role, ...account, isProven: isMailed })
-    return
   }
-  await addMember(query, author, account, { tenantId, role })
-  if (isMailed) await proveAddress(query, account)
 }

@@ -114,12 +114,12 @@ describe('a rotation', () => {
     assert.equal((await refresh(origin, application, before.refresh_token)).status, 200)
   })
 
-  test('is taken up by a running server though nobody asks for the new key', async () => {
+  test('takes effect in a running server, even when nobody asks for the new key', async () => {
     const id = await rotateSigningKey(database, secret)
     await until('the new key is published', async () => (await publishedKeys()).includes(id))
   })
 
-  test('does not disturb requests under way', async () => {
+  test('does not disturb requests in flight', async () => {
     let rotated = false
     const rotation = (async () => {
       for (let time = 0; time < 3; time++) {
@@ -146,7 +146,7 @@ describe('a rotation', () => {
     await owner.query(`update signing_keys set retired_at = now() - interval '2 hours' where id = $1`, [old])
     await until('the old key is gone', async () => !(await publishedKeys()).includes(old))
     const { status, body } = await service.call('GET', '/contacts', { token: tokens.access_token })
-    // What was verified is remembered while it lives, so it is a token that was not seen before that shows it.
+    // A verified token stays cached while it lives, so this takes a token that was not seen before.
     assert.deepEqual([status, body.code], [401, 'invalid_token'])
   })
 
@@ -232,7 +232,7 @@ test('what has piled up is deleted at once, not bit by bit', async (context) => 
   await until('nothing is left', async () => (await left()).length === 0)
 })
 
-test('of requests by which people begin to sign in so many are kept, the newest', async (context) => {
+test('of unfinished authorization requests only the newest are stored', async (context) => {
   const surplus = 50
   await owner.query(
     `insert into authorization_state (model, id_hash, payload, expires_at)

@@ -14,7 +14,7 @@ import {
 } from '../../test/oauth-browser.ts'
 import { baseUrl, generous, secret, startService } from '../../test/service.ts'
 import { buildApp } from '../app.ts'
-import type { RateLimits } from '../http/api/rate-limit.ts'
+import type { RateLimits } from '../http/api/callers/rate-limit.ts'
 import { consoleId } from '../identity/applications.ts'
 
 const service = await startService()

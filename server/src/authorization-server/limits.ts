@@ -1,15 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Query } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
 import { isUnavailable } from '../database/unavailable.ts'
-import type { Charge, RateLimiter } from '../http/api/rate-limit.ts'
-import { type Holder, holderOf } from './adapter.ts'
+import type { Charge, RateLimiter } from '../http/api/callers/rate-limit.ts'
+import { findGrantee } from './adapter.ts'
 import { errorPage } from './pages.ts'
 import { sendPage } from './send-page.ts'
 
-export type Refuse = (reply: FastifyReply, refused: NonNullable<Charge['refused']>) => FastifyReply
+type Refuse = (reply: FastifyReply, refused: NonNullable<Charge['refused']>) => FastifyReply
 
-/** Answers for the hook when it refuses, and leaves its headers in either case. */
 const apply = (reply: FastifyReply, { headers, refused }: Charge, refuse: Refuse): FastifyReply | undefined => {
   for (const [name, value] of Object.entries(headers())) {
     const others = reply.getHeader(name)
@@ -20,7 +18,7 @@ const apply = (reply: FastifyReply, { headers, refused }: Charge, refuse: Refuse
   return refuse(reply.code(429).header('retry-after', refused.seconds), refused)
 }
 
-/** RFC 6749 has no error of the token endpoint for this; its "temporarily_unavailable" is what others answer. */
+/** RFC 6749 has no error of the token endpoint for this; other servers send its "temporarily_unavailable". */
 export const refuseProgram: Refuse = (reply, { detail }) =>
   reply.header('cache-control', 'no-store').send({ error: 'temporarily_unavailable', error_description: detail })
 
@@ -28,15 +26,18 @@ export const refusePerson: Refuse = (reply, { detail }) =>
   sendPage(reply, errorPage({ status: 429, title: 'Too many requests', detail }))
 
 export const limitVisits =
-  (limiter: RateLimiter, refuse: Refuse) => async (request: FastifyRequest, reply: FastifyReply) =>
-    apply(reply, await limiter.visit(request.address), refuse)
+  (limiter: RateLimiter | null, refuse: Refuse) => async (request: FastifyRequest, reply: FastifyReply) =>
+    limiter ? apply(reply, await limiter.visit(request.address), refuse) : undefined
 
-/** More than any application needs, and little enough to be stored for whoever sends it. */
+export const limitSignIns = (limiter: RateLimiter | null) => async (request: FastifyRequest, reply: FastifyReply) =>
+  limiter ? apply(reply, await limiter.signIn(request.address), refusePerson) : undefined
+
+/** More than any application needs, and little enough to store for anybody. */
 const mostRequestBytes = 4_096
 
 /**
- * An authorization request is stored when it leads to one of our pages, and does not count otherwise. Whoever hangs up
- * before that is known has it counted: the provider may store it all the same.
+ * An authorization request counts when it leads to one of our pages, because then it is stored. It also counts when the
+ * client disconnects before that is known: the provider may store it all the same.
  */
 export const limitAuthorizations =
   (limiter: RateLimiter | null) => async (request: FastifyRequest, reply: FastifyReply) => {
@@ -56,39 +57,31 @@ const tooLongPage = errorPage({
   detail: `The request with which you were sent here is longer than ${mostRequestBytes / 1_024} KiB. Tell those who run the application.`,
 })
 
-export const limitSignIns = (limiter: RateLimiter) => async (request: FastifyRequest, reply: FastifyReply) =>
-  apply(reply, await limiter.signIn(request.address), refusePerson)
-
 /**
- * Tokens are counted for the application and the user that the code or refresh token was given for, so that no user can use
- * up what others have. One that nobody was given counts for its address alone, like every request: anybody can say to be an
- * application, which has no secret. For the same reason only tokens that are given count.
+ * Issued tokens count for the application and the user of the code or refresh token, so that no user can use up the limit of
+ * others. An unknown code counts for its address alone: applications have no secret, so anybody can pretend to be one.
  */
 export const limitExchanges =
-  (limiter: RateLimiter, database: Database) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const form = request.body as Buffer | undefined // as the parser of the token endpoint leaves it
-    const holder = await findHolder(database.read, new URLSearchParams(form?.toString())).catch((error: unknown) => {
-      // The provider, which asks for the same, has a response for this.
+  (limiter: RateLimiter | null, database: Database) => async (request: FastifyRequest, reply: FastifyReply) => {
+    if (!limiter) return
+    const body = request.body as Buffer | undefined // the parser of the token endpoint leaves a buffer
+    const form = new URLSearchParams(body?.toString())
+    const grantee = await granteeOf(database, form).catch((error: unknown) => {
+      // The provider reads the same row, and has a response for this.
       if (isUnavailable(error)) return null
       throw error
     })
-    if (!holder) return
-    const charge = await limiter.exchange(holder.clientId, holder.userId)
+    if (!grantee) return
+    const charge = await limiter.exchange(grantee.clientId, grantee.userId)
     reply.raw.once('close', () => {
       if (reply.raw.headersSent && reply.raw.statusCode !== 200) charge.refund()
     })
     return apply(reply, charge, refuseProgram)
   }
 
-/** By grant type, the model under which the provider stores what is exchanged, and the parameter that holds it. */
-const secrets = {
-  authorization_code: ['AuthorizationCode', 'code'],
-  refresh_token: ['RefreshToken', 'refresh_token'],
-} as const
-
-const findHolder = async (query: Query, form: URLSearchParams): Promise<Holder | null> => {
+const granteeOf = async ({ read }: Database, form: URLSearchParams) => {
   const grantType = form.get('grant_type')
-  if (grantType !== 'authorization_code' && grantType !== 'refresh_token') return null
-  const [model, parameter] = secrets[grantType]
-  return holderOf(query, model, form.get(parameter) ?? '')
+  if (grantType === 'authorization_code') return findGrantee(read, 'AuthorizationCode', form.get('code') ?? '')
+  if (grantType === 'refresh_token') return findGrantee(read, 'RefreshToken', form.get('refresh_token') ?? '')
+  return null
 }

@@ -131,7 +131,7 @@ describe('a page of another origin', () => {
     })
   }
 
-  test('may read the answer to an exchange', async () => {
+  test('may read the response to an exchange', async () => {
     const response = await fetch(`${origin}/oauth2/token`, {
       method: 'POST',
       headers,
@@ -228,7 +228,7 @@ describe('hostile input', async () => {
   const ask = async (changes: Parameters) =>
     new Browser(origin).visit(authorizationRequest(application, newVerifier(), changes))
 
-  test('such as NUL in an authorization request is refused where it decides, and else only kept', async () => {
+  test('such as NUL in an authorization request is refused where it decides, and otherwise only stored', async () => {
     for (const field of ['client_id', 'redirect_uri']) {
       const visit = await ask({ [field]: '\0' })
       assert.deepEqual([field, visit.status, visit.location], [field, 400, ''])

@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { scopes } from '@masthead/contract'
 import { allScopes } from '../identity/roles.ts'
-import { pageStyle } from './page-style.ts'
 import {
   type Consent,
   consentPage,
   errorPage,
   type Page,
+  pageStyle,
   type SignIn,
   signedOutPage,
   signInPage,

@@ -1,14 +1,22 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { allows, type Role, type Scope, scopes as scopeWords } from '@masthead/contract'
 import { calm, foreign, Html, html } from './html.ts'
-import { pageStyle, pageStyleHash } from './page-style.ts'
 
-/** A page that needs no script and loads nothing. */
+export const pageStyle = readFileSync(new URL('page-style.css', import.meta.url), 'utf8')
+const pageStyleHash = `sha256-${createHash('sha256').update(pageStyle).digest('base64')}`
+
+/** Pages need no script and load nothing. */
 export type Page = { status: number; html: string; contentSecurityPolicy: string }
 
 type Tenant = { id: string; name: string; role: Role }
 
-/** Where the browser may be sent after a form: the redirect URI, its origin or its scheme; null for nowhere else. */
+/** Where a form may redirect the browser: the redirect URI, its origin or its scheme; null when nowhere else. */
 type Callback = string | null
+
+const focus = html` autofocus`
+const invalid = html` aria-invalid="true" aria-describedby="problem"`
+const alert = (problem: string): Html => html`<p class="alert" role="alert" id="problem">${foreign(problem)}</p>`
 
 export type SignIn = {
   action: string
@@ -19,9 +27,8 @@ export type SignIn = {
   callbackOrigin?: Callback
 }
 
-export function signInPage({ action, application, email, problem, cancel, callbackOrigin }: SignIn): Page {
-  const invalid = problem !== undefined && html` aria-invalid="true" aria-describedby="problem"`
-  const focus = html` autofocus`
+export const signInPage = ({ action, application, email, problem, cancel, callbackOrigin }: SignIn): Page => {
+  const isInvalid = problem !== undefined && invalid
   return page({
     status: problem === undefined ? 200 : 422,
     title: problem === undefined ? 'Sign in' : 'Sign in: there is a problem',
@@ -29,25 +36,25 @@ export function signInPage({ action, application, email, problem, cancel, callba
     body: html`
       <h1>Sign in</h1>
       <p>to continue to <strong>${applicationName(application)}</strong></p>
-      ${problem !== undefined && html`<p class="alert" role="alert" id="problem">${foreign(problem)}</p>`}
+      ${problem !== undefined && alert(problem)}
       <form method="post" action="${action}">
         <label for="email">E-mail address</label>
         <input id="email" name="email" type="email" autocomplete="username" autocapitalize="none" spellcheck="false"
-          required value="${email ?? ''}"${invalid}${!email && focus}>
+          required value="${email ?? ''}"${isInvalid}${!email && focus}>
         <label for="password">Password</label>
         <input id="password" name="password" type="password" autocomplete="current-password"
-          required${invalid}${!!email && focus}>
+          required${isInvalid}${!!email && focus}>
         <button class="primary wide">Sign in</button>
       </form>
       <form method="post" action="${cancel}"><button class="wide">Cancel</button></form>`,
   })
 }
 
-export type AccountChoice = { action: string; cancel: string; tenants: Tenant[]; callbackOrigin?: Callback }
+type AccountChoice = { action: string; cancel: string; tenants: Tenant[]; callbackOrigin?: Callback }
 
-/** For somebody whose password opens several accounts of the address. */
-export function accountChoicePage({ action, cancel, tenants, callbackOrigin }: AccountChoice): Page {
-  return page({
+/** Shown when the password opens several accounts of the address. */
+export const accountChoicePage = ({ action, cancel, tenants, callbackOrigin }: AccountChoice): Page =>
+  page({
     status: 200,
     title: 'Choose an organisation',
     callbackOrigin,
@@ -62,9 +69,8 @@ export function accountChoicePage({ action, cancel, tenants, callbackOrigin }: A
       </form>
       <form method="post" action="${cancel}"><button class="wide">Cancel</button></form>`,
   })
-}
 
-export type Invitation = {
+type Invitation = {
   action: string
   tenant: string
   email: string
@@ -73,12 +79,10 @@ export type Invitation = {
   problem?: { with: 'new' | 'existing'; text: string }
 }
 
-/** The same for everybody: it does not tell whether the address has an account. */
-export function invitationPage({ action, tenant, email, role, name, problem }: Invitation): Page {
-  const alertOf = (form: 'new' | 'existing') =>
-    problem?.with === form && html`<p class="alert" role="alert" id="problem">${foreign(problem.text)}</p>`
-  const invalid = (form: 'new' | 'existing') =>
-    problem?.with === form && html` aria-invalid="true" aria-describedby="problem"`
+/** The page does not reveal whether the address has an account. */
+export const invitationPage = ({ action, tenant, email, role, name, problem }: Invitation): Page => {
+  const alertOf = (form: 'new' | 'existing') => problem?.with === form && alert(problem.text)
+  const invalidOf = (form: 'new' | 'existing') => problem?.with === form && invalid
   return page({
     status: problem === undefined ? 200 : 422,
     title: problem === undefined ? 'Accept an invitation' : 'Accept an invitation: there is a problem',
@@ -91,10 +95,10 @@ export function invitationPage({ action, tenant, email, role, name, problem }: I
         <input type="hidden" name="account" value="new">
         <input type="hidden" name="email" autocomplete="username" value="${email}">
         <label for="name">Your name</label>
-        <input id="name" name="name" type="text" autocomplete="name" maxlength="255" required value="${name}"${invalid('new')}>
+        <input id="name" name="name" type="text" autocomplete="name" maxlength="255" required value="${name}"${invalidOf('new')}>
         <label for="new-password">Password, of 8 characters or more</label>
         <input id="new-password" name="password" type="password" autocomplete="new-password" minlength="8"
-          required${invalid('new')}>
+          required${invalidOf('new')}>
         <button class="primary wide">Join</button>
       </form>
       <h2>Or use the account that you have</h2>
@@ -103,7 +107,7 @@ export function invitationPage({ action, tenant, email, role, name, problem }: I
         <input type="hidden" name="account" value="existing">
         <input type="hidden" name="email" autocomplete="username" value="${email}">
         <label for="password">Password of your Masthead account</label>
-        <input id="password" name="password" type="password" autocomplete="current-password" required${invalid('existing')}>
+        <input id="password" name="password" type="password" autocomplete="current-password" required${invalidOf('existing')}>
         <button class="wide">Sign in and join</button>
       </form>`,
   })
@@ -112,7 +116,7 @@ export function invitationPage({ action, tenant, email, role, name, problem }: I
 export type Consent = {
   action: string
   application: string
-  /** Where the person is sent afterwards, in the form that they can recognise. */
+  /** Where the user is sent afterwards, in a form that they recognise. */
   redirectHost: string
   user: string
   scopes: Scope[]
@@ -121,10 +125,10 @@ export type Consent = {
   switchUser: string
 }
 
-export function consentPage(given: Consent): Page {
+export const consentPage = (given: Consent): Page => {
   const { action, scopes, tenants, callbackOrigin } = given
   if (tenants.length === 0) return noTenantPage(given)
-  // Nothing has the focus at first, so that a key pressed by habit allows nothing.
+  // Nothing has the focus, so that a key pressed by habit allows nothing.
   return page({
     status: 200,
     title: 'Allow or deny access',
@@ -147,8 +151,8 @@ export function consentPage(given: Consent): Page {
   })
 }
 
-function noTenantPage({ action, callbackOrigin, ...given }: Consent): Page {
-  return page({
+const noTenantPage = ({ action, callbackOrigin, ...given }: Consent): Page =>
+  page({
     status: 403,
     title: 'Deny access: you belong to no organisation',
     callbackOrigin,
@@ -159,9 +163,8 @@ function noTenantPage({ action, callbackOrigin, ...given }: Consent): Page {
       ${parties(given)}
       <form method="post" action="${action}"><div class="choice">${denyButton}</div></form>`,
   })
-}
 
-// Without validation: nobody has to choose an organisation in order to refuse.
+// The user need not choose an organisation in order to deny.
 const denyButton = html`<button name="decision" value="deny" formnovalidate>Deny</button>`
 
 const parties = (given: Pick<Consent, 'application' | 'redirectHost' | 'user' | 'switchUser'>): Html => html`
@@ -218,17 +221,16 @@ const roleNote = ({ role }: Tenant, scopes: Scope[]): Html | undefined => {
     </div>`
 }
 
-export type Failure = {
+type Failure = {
   status: number
   title: string
   detail: string
-  /** In the words of the protocol, which tell a person nothing. */
   technical?: string
   requestId?: string
 }
 
-export function errorPage(given: Failure): Page {
-  return page({
+export const errorPage = (given: Failure): Page =>
+  page({
     status: given.status,
     title: given.title,
     body: html`
@@ -237,34 +239,30 @@ export function errorPage(given: Failure): Page {
       ${given.technical !== undefined && html`<p class="muted">For those who run the application: <code>${foreign(given.technical)}</code></p>`}
       ${given.requestId !== undefined && html`<p class="muted">Reference: <code>${foreign(given.requestId)}</code></p>`}`,
   })
-}
 
-/** `form` is the library's own markup, which holds its secret; the buttons here submit it by its id. */
-export function signOutPage(given: { form: string; formId: string; callbackOrigin?: Callback }): Page {
-  return page({
+/** `form` is the markup of the library with its secret; our buttons submit it by its id. */
+export const signOutPage = ({ form, formId }: { form: string; formId: string }): Page =>
+  page({
     status: 200,
     title: 'Sign out?',
-    callbackOrigin: given.callbackOrigin,
     body: html`
       <h1>Sign out of Masthead?</h1>
       <p class="muted">Applications that you have allowed keep their access.</p>
-      ${Html.trusted(given.form)}
+      ${new Html(form)}
       <div class="choice">
-        <button class="primary" form="${given.formId}" name="logout" value="yes">Sign out</button>
-        <button form="${given.formId}">Stay signed in</button>
+        <button class="primary" form="${formId}" name="logout" value="yes">Sign out</button>
+        <button form="${formId}">Stay signed in</button>
       </div>`,
   })
-}
 
-export function signedOutPage(): Page {
-  return page({
+export const signedOutPage = (): Page =>
+  page({
     status: 200,
     title: 'You are signed out',
     body: html`<h1>You are signed out</h1><p>You can close this page.</p>`,
   })
-}
 
-/** A name of nothing visible would read as if Masthead itself were asking. */
+/** With an invisible name the page would read as if Masthead itself were asking. */
 const applicationName = (name: string): Html =>
   foreign(/[^\p{Default_Ignorable_Code_Point}\p{Cc}\s\u2800]/u.test(name) ? name : 'An application without a name')
 
@@ -280,7 +278,7 @@ const page = ({ status, title, body, callbackOrigin }: Content): Page => ({
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="referrer" content="no-referrer">
     <meta name="robots" content="noindex">
-    <style>${Html.trusted(pageStyle)}</style>
+    <style>${new Html(pageStyle)}</style>
   </head>
   <body>
     <header class="wordmark">Masthead</header>
@@ -292,14 +290,14 @@ const page = ({ status, title, body, callbackOrigin }: Content): Page => ({
   contentSecurityPolicy: [
     `default-src 'none'`,
     `style-src '${pageStyleHash}'`,
-    // Chromium holds the redirects that follow a form to this too.
+    // Chromium also applies this to the redirects that follow a form.
     `form-action 'self'${callbackOrigin ? ` ${callbackSource(callbackOrigin)}` : ''}`,
     `frame-ancestors 'none'`,
     `base-uri 'none'`,
   ].join('; '),
 })
 
-/** A source expression knows host names only: an IPv6 address, like an application's own scheme, goes by its scheme. */
+/** CSP source expressions have no IPv6 addresses, so those are allowed by their scheme, like an application's own scheme. */
 const callbackSource = (callback: string): string => {
   const { protocol, hostname, origin } = new URL(callback)
   return /^https?:$/.test(protocol) && /^[a-z0-9._-]+$/.test(hostname) ? origin : protocol

@@ -2,22 +2,22 @@ import { type Api, customerApi, managementApi } from '@masthead/contract'
 import { type Configuration, errors, type KoaContextWithOIDC, Provider } from 'oidc-provider'
 import type { Database } from '../database/database.ts'
 import { consoleId } from '../identity/applications.ts'
-import { findDelegation, noteIssue, withdrawOfSession } from '../identity/consents.ts'
+import { auditIssuedToken, findDelegation, withdrawConsentsOfSession } from '../identity/consents.ts'
 import { deriveKey } from '../identity/sealing.ts'
 import type { SigningKey } from '../identity/signing-keys.ts'
 import { findUser } from '../identity/users.ts'
-import { StateAdapter } from './adapter.ts'
+import { stateAdapter } from './adapter.ts'
 import { grantToConsole } from './console.ts'
 import { errorPage, type Page, signedOutPage, signOutPage } from './pages.ts'
 import { revokeAccessTokens } from './revocation.ts'
-import { sayWhenToRetry, tellingWhenAway } from './temporarily-unavailable.ts'
+import { addRetryAfter, withProviderErrors } from './temporarily-unavailable.ts'
 import { showUntrustedErrors } from './untrusted-redirects.ts'
 import { visitorOf } from './visitors.ts'
 
 export type ProviderOptions = {
   database: Database
   issuer: string
-  /** The resources that tokens are for lie below it. */
+  /** The prefix of the resources that tokens are for. */
   baseUrl: string
   secret: string
   keys: SigningKey[]
@@ -26,20 +26,15 @@ export type ProviderOptions = {
 
 const minute = 60
 const day = 86_400
-export const accessTokenSeconds = 10 * minute
-const refreshTokenSeconds = 30 * day
+const accessTokenSeconds = 10 * minute
 
-/** Claims of ours in access tokens. */
-export const tenantClaim = 'tenant'
-export const grantClaim = 'grant'
-
-/** An OpenID provider for the code flow with PKCE, and nothing else. Its keys are fixed: to rotate, build another. */
+/** An OpenID provider for the code flow with PKCE, and nothing else. Its keys are fixed: a rotation builds another. */
 export const buildProvider = (given: ProviderOptions): Provider => {
-  const options = { ...given, database: tellingWhenAway(given.database) }
+  const options = { ...given, database: withProviderErrors(given.database) }
   const provider = new Provider(options.issuer, configuration(options))
-  // The issuer is configured, whatever address a request came by: mount.ts sets the forwarded headers from it.
+  // mount.ts sets the forwarded headers from the configured issuer.
   provider.proxy = true
-  provider.use(sayWhenToRetry(renderError))
+  provider.use(addRetryAfter(renderError))
   showUntrustedErrors(provider, options.database, renderError)
   provider.use(revokeAccessTokens(options))
   provider.use(signOutNobody)
@@ -49,7 +44,7 @@ export const buildProvider = (given: ProviderOptions): Provider => {
     const uid = ctx.oidc.session?.uid
     if (uid === undefined) return
     options.database
-      .transaction((query) => withdrawOfSession(query, visitorOf(ctx.req), uid))
+      .transaction((query) => withdrawConsentsOfSession(query, visitorOf(ctx.req), uid))
       .catch((error) => options.onError(error))
   })
   const koa: NodeJS.EventEmitter = provider
@@ -58,7 +53,7 @@ export const buildProvider = (given: ProviderOptions): Provider => {
 }
 
 const configuration = ({ database, issuer, baseUrl, secret, keys }: ProviderOptions): Configuration => ({
-  adapter: (model) => new StateAdapter(database, model, baseUrl),
+  adapter: (model) => stateAdapter(database, model, baseUrl),
   jwks: { keys: keys.map(({ privateKey }) => privateKey as { kty: string }) }, // our keys are RSA keys, made by signing-keys.ts
   cookies: {
     keys: [deriveKey(secret, 'cookies').toString('base64url')],
@@ -74,7 +69,7 @@ const configuration = ({ database, issuer, baseUrl, secret, keys }: ProviderOpti
     userinfo: '/oauth2/userinfo',
     end_session: '/oauth2/logout',
   },
-  // Scopes of the API belong to its resource server below.
+  // The scopes of the API belong to its resource server below.
   scopes: ['openid', 'offline_access'],
   claims: { openid: ['sub'] },
   responseTypes: ['code'],
@@ -87,7 +82,7 @@ const configuration = ({ database, issuer, baseUrl, secret, keys }: ProviderOpti
     id_token_signed_response_alg: 'RS256',
   },
   extraClientMetadata: { properties: ['api_scopes', 'is_of_tenant'] },
-  // The tenant that somebody wants to work in, in the console.
+  // The tenant in which the user wants to work in the console.
   extraParams: ['tenant'],
   allowOmittingSingleRegisteredRedirectUri: false,
   pkce: { required: () => true },
@@ -104,7 +99,7 @@ const configuration = ({ database, issuer, baseUrl, secret, keys }: ProviderOpti
     },
     resourceIndicators: {
       enabled: true,
-      // Step 2 of the description sends no `resource`.
+      // The token request need not repeat the `resource`.
       useGrantedResource: async () => true,
       defaultResource: async (ctx) =>
         [...ctx.oidc.requestParamScopes].some(isOfApi) ? baseUrl + customerApi.basePath : [],
@@ -123,7 +118,7 @@ const configuration = ({ database, issuer, baseUrl, secret, keys }: ProviderOpti
       },
     },
   },
-  // Consent chooses the tenant, so it is asked each time.
+  // Consent chooses the tenant, so the user is asked each time.
   loadExistingGrant: async (ctx) => {
     if (ctx.oidc.client?.clientId === consoleId) return grantToConsole(ctx, database, baseUrl)
     const grantId = ctx.oidc.result?.consent?.grantId
@@ -137,11 +132,11 @@ const configuration = ({ database, issuer, baseUrl, secret, keys }: ProviderOpti
     if (token.kind !== 'AccessToken' || !token.grantId) return undefined
     const delegation = await findDelegation(database.read, token.grantId)
     if (!delegation) throw new errors.InvalidGrant('the consent, the membership or the application has ended')
-    await noteIssue(database.query, visitorOf(ctx.req), token.grantId, delegation)
-    return { [tenantClaim]: delegation.tenantId, [grantClaim]: token.grantId }
+    await auditIssuedToken(database.query, visitorOf(ctx.req), token.grantId, delegation.tenantId)
+    return { tenant: delegation.tenantId, grant: token.grantId }
   },
   findAccount: async (_ctx, id, token) => {
-    // What was given under a consent ends with it, here too.
+    // Userinfo ends with the consent, too.
     const grantId = token && 'grantId' in token ? token.grantId : undefined
     if (grantId && !(await findDelegation(database.read, grantId))) return undefined
     const user = await findUser(database.read, id)
@@ -153,8 +148,8 @@ const configuration = ({ database, issuer, baseUrl, secret, keys }: ProviderOpti
     AccessToken: accessTokenSeconds,
     AuthorizationCode: 60,
     IdToken: 60 * minute,
-    RefreshToken: refreshTokenSeconds,
-    // Refresh tokens that rotate in time go on for a year, then the user is asked again.
+    RefreshToken: 30 * day,
+    // After a year of rotations the user is asked again.
     Grant: 366 * day,
     Interaction: 15 * minute,
     Session: 14 * day,
@@ -165,7 +160,7 @@ const apis = [customerApi, managementApi]
 
 const apisOf = (clientId: string): readonly Api[] => (clientId === consoleId ? apis : [customerApi])
 
-/** The provider would drop a scope silently; an application that asks for too much should hear of it. */
+/** The provider would drop the scope silently; the application should learn that it asks for too much. */
 const requireRegistered = (ctx: KoaContextWithOIDC, registered: string[]): void => {
   if (ctx.oidc.route !== 'authorization') return
   for (const scope of ctx.oidc.requestParamScopes) {
@@ -174,7 +169,7 @@ const requireRegistered = (ctx: KoaContextWithOIDC, registered: string[]): void 
   }
 }
 
-/** One whose prefix was forgotten too; others that the provider does not know are ignored, as OpenID Connect asks. */
+/** True for a scope without its prefix, too. OpenID Connect asks to ignore other unknown scopes. */
 const isOfApi = (scope: string): boolean =>
   apis.some(({ scopePrefix }) => scope.startsWith(scopePrefix)) || customerApi.scopes.includes(scope)
 
@@ -194,7 +189,7 @@ const show = (ctx: KoaContextWithOIDC, page: Page): void => {
   ctx.body = page.html
 }
 
-/** Where nobody is signed in there is nothing to confirm. The provider would store a session to have it confirmed. */
+/** Without a user there is nothing to confirm, but the provider would store a session for the confirmation. */
 const signOutNobody = async (ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> => {
   await next()
   if (ctx.oidc?.route !== 'end_session' || ctx.status !== 200 || ctx.oidc.session?.accountId !== undefined) return
@@ -202,18 +197,14 @@ const signOutNobody = async (ctx: KoaContextWithOIDC, next: () => Promise<void>)
   show(ctx, signedOutPage())
 }
 
-const renderError: NonNullable<Configuration['renderError']> = (ctx, out) =>
-  show(ctx, errorPage({ status: ctx.status, ...explained(out, ctx.status) }))
-
-const explained = (
-  { error, error_description }: { error: string; error_description?: string | undefined },
-  status: number,
-): { title: string; detail: string; technical: string } => ({
-  ...(error === 'access_denied'
-    ? { title: 'Cancelled', detail: 'Nothing was shared. You can close this page.' }
-    : { title: 'This did not work', detail: status < 500 ? mistaken : failed }),
-  technical: error_description ? `${error_description} (${error})` : error,
-})
+const renderError: NonNullable<Configuration['renderError']> = (ctx, { error, error_description }) => {
+  const { status } = ctx
+  const technical = error_description ? `${error_description} (${error})` : error
+  const isCancelled = error === 'access_denied'
+  const title = isCancelled ? 'Cancelled' : 'This did not work'
+  const detail = isCancelled ? 'Nothing was shared. You can close this page.' : status < 500 ? mistaken : failed
+  show(ctx, errorPage({ status, title, detail, technical }))
+}
 const mistaken =
   'Masthead cannot answer the request with which you were sent here, and has shared nothing. Go back to the application and start again.'
 const failed = 'Something went wrong on our side. Nothing was shared. Try again later.'

@@ -15,7 +15,7 @@ import { type NewApplication, registerApplication, setApplicationDisabled } from
 import { allScopes } from '../identity/roles.ts'
 import type { Tenant } from '../identity/tenants.ts'
 
-/** What a person can do between an application's request and its answer, in a real browser. */
+/** What a person can do between an application's request and its response, in a real browser. */
 
 // Another site than the application's, so that cookies and policies meet what they meet in life.
 const baseUrl = await freeAddress('localhost')
@@ -132,7 +132,7 @@ const signIn = async (page: Page, email: string, givenPassword = password): Prom
   await button(page, 'Sign in').click()
 }
 
-/** The address at which the application got its answer. */
+/** The address at which the application got its response. */
 const landing = async (page: Page): Promise<string> => {
   await page.waitForURL((url) => url.href.startsWith(callback))
   await heading(page, 'Back').waitFor()
@@ -147,7 +147,7 @@ const requireDenied = (landed: string, state: string): void => {
 }
 
 describe('signing in', () => {
-  person('a wrong password is announced, the e-mail address kept, and the right one goes on', async (page) => {
+  person('a wrong password is announced, the e-mail address stays, and the right one goes on', async (page) => {
     await page.goto((await newRequest(ledgerSync.clientId)).url)
     await heading(page, 'Sign in').waitFor()
     assert.match(await page.locator('main').innerText(), /to continue to Ledger Sync/)
@@ -178,7 +178,7 @@ describe('signing in', () => {
     requireDenied(await landing(page), request.state)
   })
 
-  person('whoever is signed in is asked for consent again, but not for a password', async (page) => {
+  person('a user who is signed in is asked for consent again, but not for a password', async (page) => {
     await page.goto((await newRequest(ledgerSync.clientId)).url)
     await signIn(page, grace)
     await button(page, 'Allow').click()
@@ -393,7 +393,7 @@ describe('when something is wrong', () => {
     await requireError(page, /This page has expired.*Go back to the application and start again\./)
   })
 
-  person('the back button after the answer does not give access twice', async (page) => {
+  person('the back button after the response does not give access twice', async (page) => {
     await page.goto((await newRequest(ledgerSync.clientId)).url)
     await signIn(page, grace)
     await button(page, 'Allow').click()

@@ -42,7 +42,7 @@ const wrong = 'wrong horse battery'
 const newcomer = (): Promise<Person> => newPerson(service, [tenant, 'viewer'])
 
 describe('signing in', () => {
-  test('answers an unknown user as a wrong password', async () => {
+  test('treats an unknown user like a wrong password', async () => {
     const texts = []
     for (const email of [person.email, 'nobody@example.com']) {
       const { browser, signIn } = await begin()
@@ -89,7 +89,7 @@ describe('after five failures for an account from an address', async () => {
   for (let failure = 0; failure < 5; failure++)
     assert.equal((await attempt(attacker, victim.email, wrong)).statusCode, 401)
 
-  test('even the right password is not looked at, and the answer says when to come back', async () => {
+  test('even the right password is not checked, and the response says when to retry', async () => {
     for (const password of [wrong, victim.password]) {
       const refused = await attempt(attacker, victim.email, password)
       assert.equal(refused.statusCode, 429)

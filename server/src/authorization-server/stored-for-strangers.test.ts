@@ -218,7 +218,7 @@ test('an authorization request that is longer than any application needs is refu
   assert.equal(called.searchParams.get('state')?.length, 3_000)
 })
 
-test('whoever signs out without having signed in sees that it is so', async () => {
+test('signing out without a session shows that nobody is signed in', async () => {
   const { status, page, headers } = await new Browser(origin).visit('/oauth2/logout?state=x')
   assert.equal(status, 200)
   assert.match(page, /You are signed out/)

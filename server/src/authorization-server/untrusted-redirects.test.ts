@@ -54,11 +54,11 @@ const assertSent = ({ status, location }: Visit, error: string): void => {
 
 const mistakes: Record<string, [Parameters, string]> = {
   'a scope that is not registered': [{ scope: prefixed('invoices:read') }, 'invalid_scope'],
-  'a scope that is not registered, answered in the fragment': [
+  'a scope that is not registered, sent in the fragment': [
     { scope: prefixed('invoices:read'), response_mode: 'fragment' },
     'invalid_scope',
   ],
-  'a scope that is not registered, answered by a form': [
+  'a scope that is not registered, sent by a form': [
     { scope: prefixed('invoices:read'), response_mode: 'form_post' },
     'invalid_scope',
   ],

@@ -4,8 +4,8 @@ import type { Author } from '../audit/author.ts'
 type Visitor = Extract<Author, { kind: 'visitor' }>
 const visitors = new WeakMap<IncomingMessage, Visitor>()
 
-/** The provider sees bare requests: from where they came, proxies considered, is remembered beside. */
-export const rememberVisitor = (request: IncomingMessage, address: string, requestId: string): void => {
+/** The provider sees the bare request, so the address of the client, behind proxies too, is stored beside it. */
+export const setVisitor = (request: IncomingMessage, address: string, requestId: string): void => {
   visitors.set(request, { kind: 'visitor', address, requestId })
 }
 

@@ -1,7 +1,6 @@
 import { Command } from 'commander'
 import { exportAudit } from '../audit/export.ts'
 import { installation, isInChain, type Verdict, verifyChain } from '../audit/queries.ts'
-import { unpreparedOn } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
 import { findTenant, listTenants } from '../identity/tenants.ts'
 import { Refusal } from '../refusal.ts'
@@ -90,8 +89,7 @@ const verify = async (database: Database, options: VerifyOptions): Promise<({ lo
   }
   const checks: ({ log: string } & Verdict)[] = []
   for (const { id, log } of await logsOf(database, options)) {
-    const verdict = await database.forTenant(id).inBulk(async (client) => {
-      const query = unpreparedOn(client)
+    const verdict = await database.forTenant(id).inBulk(async (_client, query) => {
       const found = await verifyChain(query)
       if (found.broken || expect === undefined || (await isInChain(query, expect))) return found
       const reason = 'the expected hash is not in the chain: its end was cut off, or it was made anew'

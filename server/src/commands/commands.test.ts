@@ -14,7 +14,7 @@ import type { Command } from 'commander'
 import { runMasthead, severalAtOnce, spawnMasthead, until } from '../../test/masthead-process.ts'
 import { sampleAccount, sampleContact } from '../../test/sample-records.ts'
 import { secret, startService } from '../../test/service.ts'
-import { arePassword } from '../identity/passwords.ts'
+import { matchPasswords } from '../identity/passwords.ts'
 import { buildProgram } from './program.ts'
 
 const service = await startService()
@@ -517,10 +517,10 @@ describe('a membership', { concurrency: 3 }, () => {
     const added = await text(`${second} --existing`)
     assert.match(added, /^Carol@example\.com is now admin of second\.\nThis is the account that the address had before/)
     assert.doesNotMatch(added, /created/)
-    assert.deepEqual(await arePassword('first password', [await passwordHashOf('Carol@example.com')]), [true])
+    assert.deepEqual(await matchPasswords('first password', [await passwordHashOf('Carol@example.com')]), [true])
     // The line end of `echo` is not part of the password, a space is.
     await text(`user set-password ${email} --password-stdin`, ' third password \n')
-    assert.deepEqual(await arePassword(' third password ', [await passwordHashOf('Carol@example.com')]), [true])
+    assert.deepEqual(await matchPasswords(' third password ', [await passwordHashOf('Carol@example.com')]), [true])
   })
 })
 

@@ -9,7 +9,7 @@ import {
   findAccounts,
   findProvenUser,
   hashPasswordOf,
-  holdAddress,
+  lockAddress,
   proveAddress,
   setPassword,
   setSubject,
@@ -88,7 +88,7 @@ export const user = (): Command => {
       const tookOver = await withDatabase(async (database) => {
         const passwordHash = await hashPasswordOf(database.query, email, password)
         return database.transaction(async (query) => {
-          await holdAddress(query, email)
+          await lockAddress(query, email)
           const account = await findAccount(query, options)
           await setPassword(query, operator, account, passwordHash)
           return options.proven ? slugsOf(query, await proveAddress(query, account)) : []
@@ -135,7 +135,7 @@ const create = async (options: CreateOptions): Promise<Created> => {
     const passwordHash = await hashPasswordOf(database.query, email, password)
     return database.transaction(async (query) => {
       const { id: tenantId } = await findTenant(query, tenant)
-      await holdAddress(query, email)
+      await lockAddress(query, email)
       if (await isMember(query, tenantId, email))
         throw new Refusal(
           `${email} is already a member of this tenant; \`masthead user set-password --proven\` proves the address`,

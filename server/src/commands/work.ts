@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { type Config, readConfig } from '../config.ts'
-import { keptSecret } from '../identity/installation-secret.ts'
+import { ensureSecret } from '../identity/installation-secret.ts'
 import { Housekeeping } from '../jobs/housekeeping.ts'
 import { openLog } from '../log/log.ts'
 import { faint, showJson, showLines, strong } from './output.ts'
@@ -48,4 +48,4 @@ export const startWorker = async (
 }
 
 export const installationSecret = async ({ secret, dataDirectory }: Config): Promise<string> =>
-  secret ?? (await keptSecret(dataDirectory))
+  secret ?? (await ensureSecret(dataDirectory))

@@ -1,38 +1,40 @@
-/** Requests are counted in windows of this length; one begins with the first request that falls into it. */
+/** Requests are counted in windows of this length; a window begins with its first request. */
 export const windowMilliseconds = 60_000
 
-/** At most `quota` requests under `key` in a window. */
 export type Budget = { key: string; quota: number }
 
-/** What a request asks to be counted against. */
 export type Demand = {
   /**
-   * Callers are known by their tokens. What strangers are counted by, addresses and the like, anybody can have many of:
-   * they must not push the counts of callers out of a bounded memory.
+   * Callers are known by their tokens. Strangers are counted by address and the like, of which anybody can have many: they
+   * must not push the counts of callers out of a bounded memory.
    */
   from: 'callers' | 'strangers'
   budgets: readonly [Budget, ...Budget[]]
-  /** At most this many requests under the key of the first budget may be under way at once. */
+  /** The most requests in flight under the key of the first budget. */
   atOnce?: number
 }
 
 export type Window = { used: number; millisecondsLeft: number }
 
-/** What became of a demand: all of it was counted, or, when it was refused, nothing. */
+/** A demand is counted as a whole, or refused and not counted at all. */
 export type Taken = {
-  /** One for each budget, this request included when it was counted. */
+  /** One for each budget, including this request when it was counted. */
   windows: Window[]
-  /** The place of the first budget that is spent, or that too many are under way. */
+  /** The index of the first budget that is spent, or `atOnce` when too many requests are in flight. */
   refusedBy: number | 'atOnce' | null
-  /** Gives back what was counted in the windows. */
   refund: () => void
-  /** The request is no longer under way. */
   leave: () => void
 }
 
-/** Where requests are counted. */
+export const refusal = (windows: Window[], refusedBy: number | 'atOnce'): Taken => ({
+  windows,
+  refusedBy,
+  refund: () => {},
+  leave: () => {},
+})
+
 export type Counters = {
   take: (demand: Demand) => Taken | Promise<Taken>
-  /** The window of a budget as it stands; nothing is counted, and nobody's count makes room for it. */
+  /** Reads a window without counting, and without taking the place of another key. */
   look: (from: Demand['from'], budget: Budget) => Window | Promise<Window>
 }

@@ -17,7 +17,7 @@ const demand = (key: string, quota: number, from: Demand['from'] = 'callers'): D
   budgets: [{ key, quota }],
 })
 
-/** How often a thread was let in; it ends with its requests under way. */
+/** How often a thread was let in; it ends with its requests in flight. */
 const countIn = async (given: Counting): Promise<number> => {
   const worker = new Worker(new URL('../../test/counting-thread.ts', import.meta.url), { workerData: given })
   const [[admitted]] = await Promise.all([once(worker, 'message'), once(worker, 'exit')])
@@ -35,7 +35,7 @@ describe('threads of one process', () => {
     )
   })
 
-  test('count what is under way in all of them, and no longer what was in one that died', async () => {
+  test('count the requests in flight of all of them, and no longer those of one that died', async () => {
     const memory = newCounterMemory(2)
     const most = { from: 'callers', budgets: [{ key: 'same', quota: many }], atOnce: 4 } as const
     const survivor = new MemoryCounters(memory, 0)
@@ -119,7 +119,7 @@ describe('a memory with more keys than it has room for', () => {
     assert.equal(counters.take(demand('somebody', 1)).refusedBy, 0)
   })
 
-  test('does not forget what is under way', () => {
+  test('does not forget requests in flight', () => {
     const busy = { ...demand('busy', many), atOnce: 1 }
     const { refusedBy, leave } = counters.take(busy)
     assert.equal(refusedBy, null)

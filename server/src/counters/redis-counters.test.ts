@@ -22,8 +22,8 @@ describe('services with one Redis', { skip: withoutRedis }, async () => {
   await tenant.add('contacts', [sampleContact('A')])
 
   const get = async ({ call }: Service, token: string, headers = {}) => {
-    const answer = await call('GET', '/contacts', { token, headers })
-    return { ...answer, left: Number(/"token";r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1]) }
+    const response = await call('GET', '/contacts', { token, headers })
+    return { ...response, left: Number(/"token";r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1]) }
   }
 
   test('share the minute of a token, and the one that refuses says when it ends', async () => {
@@ -77,7 +77,7 @@ describe('services with one Redis', { skip: withoutRedis }, async () => {
     await redis.ask((client) => client.flushAll())
   })
 
-  /** What is under way by Redis; the tests look at one token at a time. */
+  /** The requests in flight by Redis; the tests look at one token at a time. */
   const leases = () =>
     redis.ask(async (client) => {
       const [key = ''] = await client.keys('masthead:running:*')
@@ -93,7 +93,7 @@ describe('services with one Redis', { skip: withoutRedis }, async () => {
   const create = async ({ call }: Pick<Service, 'call'>, token: string) =>
     (await call('POST', '/contacts', { token, body: { accountId: 'A' } })).status
 
-  test('share what a token has under way', async () => {
+  test('share the requests in flight of a token', async () => {
     const token = await tenant.serviceToken()
     const release = await holdCreates()
     const waiting = [one, other, one, other].map((service) => create(service, token))
@@ -102,7 +102,7 @@ describe('services with one Redis', { skip: withoutRedis }, async () => {
     assert.deepEqual((await Promise.all(waiting)).sort(), [201, 201, 201, 429])
   })
 
-  test('forget who hangs up while Redis is asked, also where the answer is in memory', async () => {
+  test('forget a client that disconnects while Redis is asked, also where the response is cached', async () => {
     const token = await tenant.serviceToken()
     assert.equal((await get(one, token)).status, 200)
     await redis.ask((client) => client.sendCommand(['CLIENT', 'PAUSE', '1000', 'ALL']))
@@ -112,10 +112,10 @@ describe('services with one Redis', { skip: withoutRedis }, async () => {
       await assert.rejects(one.call('GET', '/contacts', { token, signal }))
     })
     await Promise.all(calls)
-    await until('nobody is under way', async () => (await leases()).members.length === 0)
+    await until('no request is in flight', async () => (await leases()).members.length === 0)
   })
 
-  test('heal from a node that was killed with requests under way', async () => {
+  test('heal from a node that was killed with requests in flight', async () => {
     const token = await tenant.serviceToken()
     const url = await freeAddress('localhost')
     const node = await startServing(['--no-work', '--port', new URL(url).port], {
@@ -127,7 +127,7 @@ describe('services with one Redis', { skip: withoutRedis }, async () => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const lost = [1, 2, 3].map(() => fetch(`${node.announced.api}/contacts`, { method: 'POST', headers, body }))
     const outcomes = Promise.allSettled(lost)
-    await until('three requests are under way', async () => (await leases()).members.length === 3)
+    await until('three requests are in flight', async () => (await leases()).members.length === 3)
     await node.kill()
     await release()
     await outcomes
@@ -145,7 +145,7 @@ describe('services with one Redis', { skip: withoutRedis }, async () => {
     const token = await tenant.serviceToken()
     const release = await holdCreates()
     const waiting = [1, 2, 3].map(() => create(one, token))
-    await until('three requests are under way', async () => (await leases()).members.length === 3)
+    await until('three requests are in flight', async () => (await leases()).members.length === 3)
     redis.pause()
     assert.equal((await get(one, token)).status, 200)
     await release()

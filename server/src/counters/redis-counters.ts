@@ -1,180 +1,151 @@
 import { hash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createClient } from '@redis/client'
-import { type Budget, type Counters, type Demand, type Taken, type Window, windowMilliseconds } from './counters.ts'
+import type { Budget, Counters, Demand, Taken, Window } from './counters.ts'
+import { refusal, windowMilliseconds } from './counters.ts'
 import { scripts } from './redis-scripts.ts'
 
-/** How long a request waits for Redis before it goes on without. */
+/** How long a request waits for Redis before it is counted on this node. */
 const timeoutMilliseconds = 100
-const connectMilliseconds = 1_000
-const pauseMilliseconds = 500
-/** A node that crashed never says that its requests are over. No request should take longer than this. */
+const connectTimeoutMilliseconds = 1_000
+const reconnectMilliseconds = 500
+/** A node that crashes does not release its requests. No request should take longer than this. */
 const leaseMilliseconds = 30_000
-const mostUnheard = 10_000
+const mostUnreleased = 10_000
 
-export type Warn = (message: string, error?: unknown) => void
-
+type Warn = (message: string, error?: unknown) => void
 type Lease = { key: string; name: string }
+type Client = ReturnType<typeof newClient>
 
 const newClient = (url: string) =>
   createClient({
-    ...{ url, scripts, RESP: 2 },
-    // Whoever loses a connection opens another, so that none is half alive.
-    ...{ socket: { connectTimeout: connectMilliseconds, reconnectStrategy: false }, disableOfflineQueue: true },
+    url,
+    scripts,
+    RESP: 2,
+    // After a failure a new client is opened, so that none is half alive.
+    socket: { connectTimeout: connectTimeoutMilliseconds, reconnectStrategy: false },
+    disableOfflineQueue: true,
   })
-type Client = ReturnType<typeof newClient>
 
 /**
- * Counts together with all nodes on one Redis. While it does not answer, each node counts on its own: that lets too much
- * through, but refuses nobody who may call.
+ * Counts together with all nodes on one Redis. While Redis does not respond, each node counts on its own: that lets too many
+ * requests through, but refuses none that is allowed. Opening waits a moment for Redis, and goes on without it.
  */
-export class RedisCounters implements Counters {
-  readonly #url: string
-  readonly #local: Counters
-  readonly #warn: Warn
-  readonly #node = randomUUID()
-  readonly #closing = new AbortController()
-  #leases = 0
-  #client: Client | null = null
-  /** Ends of requests that Redis may not have heard of. */
-  #unheard: Lease[] = []
+export const openRedisCounters = async (url: string, local: Counters, warn: Warn) => {
+  const node = randomUUID()
+  const closing = new AbortController()
+  const { signal } = closing
+  let leases = 0
+  let current: Client | null = null
+  /** Leases of finished requests that Redis may still hold. */
+  const unreleased: Lease[] = []
 
-  private constructor(url: string, local: Counters, warn: Warn) {
-    this.#url = url
-    this.#local = local
-    this.#warn = warn
+  const release = (lease: Lease): void => {
+    const released = current?.zRem(lease.key, lease.name) ?? Promise.reject(new Error('there is no Redis'))
+    released.catch(() => {
+      if (unreleased.length < mostUnreleased) unreleased.push(lease)
+    })
   }
 
-  /** Waits for Redis a moment; serves without it when it is not there. */
-  static async open(url: string, local: Counters, warn: Warn): Promise<RedisCounters> {
-    const counters = new RedisCounters(url, local, warn)
-    await counters.#connect().catch((error) => void counters.#goWithout(error))
-    return counters
-  }
-
-  take(demand: Demand): Taken | Promise<Taken> {
-    const client = this.#client
-    return client ? this.#takeFrom(client, demand) : this.#local.take(demand)
-  }
-
-  look(from: Demand['from'], budget: Budget): Window | Promise<Window> {
-    const client = this.#client
-    return client ? this.#lookInto(client, from, budget) : this.#local.look(from, budget)
-  }
-
-  async close(): Promise<void> {
-    this.#closing.abort()
-    const client = this.#client
-    this.#client = null
-    if (client) await inTime(client.close(), connectMilliseconds).catch(() => client.destroy())
-  }
-
-  async #lookInto(client: Client, from: Demand['from'], budget: Budget): Promise<Window> {
-    const key = windowKey(budget)
+  const connect = async (): Promise<void> => {
+    const client = newClient(url)
+    client.on('error', (error) => disconnect(client, error))
     try {
-      const [used, left] = await inTime(Promise.all([client.get(key), client.pTTL(key)]), timeoutMilliseconds)
-      return { used: Number(used ?? 0), millisecondsLeft: left > 0 ? left : windowMilliseconds }
-    } catch (error) {
-      this.#lose(client, error)
-      return this.#local.look(from, budget)
-    }
-  }
-
-  async #takeFrom(client: Client, demand: Demand): Promise<Taken> {
-    const { budgets, atOnce } = demand
-    const keys = budgets.map(windowKey)
-    const lease =
-      atOnce === undefined
-        ? null
-        : { key: `masthead:running:${digest(budgets[0].key)}`, name: `${this.#node}:${++this.#leases}` }
-    try {
-      const quotas = budgets.map(({ quota }) => String(quota))
-      const [refused = 0, ...answer] = await inTime(
-        client.take(
-          [...keys, ...(lease ? [lease.key] : [])],
-          [
-            String(windowMilliseconds),
-            ...quotas,
-            ...(lease ? [String(atOnce), String(leaseMilliseconds), lease.name] : []),
-          ],
-        ),
-        timeoutMilliseconds,
-      )
-      const answeredAt = performance.now()
-      const windows = keys.map((_key, place) => ({
-        used: answer[2 * place] ?? 0,
-        millisecondsLeft: answer[2 * place + 1] ?? windowMilliseconds,
-      }))
-      if (refused !== 0)
-        return { windows, refusedBy: refused < 0 ? 'atOnce' : refused - 1, refund: () => {}, leave: () => {} }
-      return {
-        ...{ windows, refusedBy: null },
-        refund: () => {
-          // Only in windows that last: in another one it would be a gift.
-          const passed = performance.now() - answeredAt
-          const lasting = keys.filter((_key, place) => passed < (windows[place]?.millisecondsLeft ?? 0))
-          if (lasting.length > 0) client.refund(lasting).catch(() => {})
-          for (const window of windows) window.used--
-        },
-        leave: () => {
-          if (lease) this.#release([lease])
-        },
-      }
-    } catch (error) {
-      this.#lose(client, error)
-      if (lease) this.#release([lease])
-      return this.#local.take(demand)
-    }
-  }
-
-  #release(leases: Lease[]): void {
-    const client = this.#client
-    for (const lease of leases) {
-      const heard = client?.zRem(lease.key, lease.name) ?? Promise.reject(new Error('there is no Redis'))
-      heard.catch(() => {
-        if (this.#unheard.length < mostUnheard) this.#unheard.push(lease)
-      })
-    }
-  }
-
-  async #connect(): Promise<void> {
-    const client = newClient(this.#url)
-    client.on('error', (error) => this.#lose(client, error))
-    try {
-      await inTime(client.connect(), connectMilliseconds)
-      await inTime(probe(client), timeoutMilliseconds)
+      await withTimeout(client.connect(), connectTimeoutMilliseconds)
+      await withTimeout(probe(client), timeoutMilliseconds)
     } catch (error) {
       client.destroy()
       throw error
     }
-    if (this.#closing.signal.aborted) return client.destroy()
-    this.#client = client
-    this.#release(this.#unheard.splice(0))
+    if (signal.aborted) return client.destroy()
+    current = client
+    for (const lease of unreleased.splice(0)) release(lease)
   }
 
-  #lose(client: Client, error: unknown): void {
-    client.destroy()
-    if (client !== this.#client) return
-    this.#client = null
-    void this.#goWithout(error)
-  }
-
-  async #goWithout(error: unknown): Promise<void> {
-    const { signal } = this.#closing
-    this.#warn('Redis does not answer: requests are counted on this node alone', error)
+  const reconnect = async (cause: unknown): Promise<void> => {
+    warn('Redis does not answer: requests are counted on this node alone', cause)
     while (!signal.aborted) {
-      await delay(pauseMilliseconds, undefined, { ref: false, signal }).catch(() => {})
+      await delay(reconnectMilliseconds, undefined, { ref: false, signal }).catch(() => {})
       if (signal.aborted) return
-      const isBack = await this.#connect().then(
+      const isBack = await connect().then(
         () => true,
         () => false,
       )
-      if (isBack) return this.#warn('Redis answers again: requests are counted with the other nodes')
+      if (isBack) return warn('Redis answers again: requests are counted with the other nodes')
     }
+  }
+
+  const disconnect = (client: Client, cause: unknown): void => {
+    client.destroy()
+    if (client !== current) return
+    current = null
+    void reconnect(cause)
+  }
+
+  const take = async (client: Client, demand: Demand): Promise<Taken> => {
+    const { budgets, atOnce } = demand
+    const keys = budgets.map(windowKey)
+    const quotas = budgets.map(({ quota }) => String(quota))
+    const lease =
+      atOnce === undefined ? null : { key: `masthead:running:${digest(budgets[0].key)}`, name: `${node}:${++leases}` }
+    const leaseValues = lease ? [String(atOnce), String(leaseMilliseconds), lease.name] : []
+    try {
+      const [refused = 0, ...reply] = await withTimeout(
+        client.take(lease ? [...keys, lease.key] : keys, [String(windowMilliseconds), ...quotas, ...leaseValues]),
+        timeoutMilliseconds,
+      )
+      const repliedAt = performance.now()
+      const windows = keys.map((_key, index) => ({
+        used: reply[2 * index] ?? 0,
+        millisecondsLeft: reply[2 * index + 1] ?? windowMilliseconds,
+      }))
+      if (refused !== 0) return refusal(windows, refused < 0 ? 'atOnce' : refused - 1)
+      return {
+        windows,
+        refusedBy: null,
+        refund: () => {
+          // A window that began since must not be credited.
+          const passed = performance.now() - repliedAt
+          const open = keys.filter((_key, index) => passed < (windows[index]?.millisecondsLeft ?? 0))
+          if (open.length > 0) client.refund(open).catch(() => {})
+          for (const window of windows) window.used--
+        },
+        leave: () => {
+          if (lease) release(lease)
+        },
+      }
+    } catch (error) {
+      disconnect(client, error)
+      if (lease) release(lease)
+      return local.take(demand)
+    }
+  }
+
+  const look = async (client: Client, from: Demand['from'], budget: Budget): Promise<Window> => {
+    const key = windowKey(budget)
+    try {
+      const [used, left] = await withTimeout(Promise.all([client.get(key), client.pTTL(key)]), timeoutMilliseconds)
+      return { used: Number(used ?? 0), millisecondsLeft: left > 0 ? left : windowMilliseconds }
+    } catch (error) {
+      disconnect(client, error)
+      return local.look(from, budget)
+    }
+  }
+
+  await connect().catch((error) => void reconnect(error))
+  return {
+    take: (demand: Demand) => (current ? take(current, demand) : local.take(demand)),
+    look: (from: Demand['from'], budget: Budget) => (current ? look(current, from, budget) : local.look(from, budget)),
+    close: async () => {
+      closing.abort()
+      const client = current
+      current = null
+      if (client) await withTimeout(client.close(), connectTimeoutMilliseconds).catch(() => client.destroy())
+    },
   }
 }
 
-/** One that is a replica by now, or full, answers too, but cannot count. And from now on it knows both scripts. */
+/** A Redis that is a replica by now, or full, responds too but cannot count. The probe also loads both scripts. */
 const probe = async (client: Client): Promise<void> => {
   const key = 'masthead:probe'
   await client.take([key], [String(windowMilliseconds), String(Number.MAX_SAFE_INTEGER)])
@@ -183,14 +154,14 @@ const probe = async (client: Client): Promise<void> => {
 
 const windowKey = ({ key }: Budget): string => `masthead:window:${digest(key)}`
 
-/** Neither a token nor an address can be read from it. */
+/** Redis must not hold tokens or addresses. */
 const digest = (key: string): string => hash('sha256', key, 'base64url').slice(0, 22)
 
 /**
- * The time passes in steps, of which a process that is too busy to look at its sockets misses some: then it is not Redis
- * that is slow, and the command may not even have been sent.
+ * The timeout passes in steps, some of which a process that is too busy to read its sockets misses: then Redis is not slow,
+ * and the command may not even have been sent.
  */
-const inTime = <T>(answer: Promise<T>, milliseconds: number): Promise<T> =>
+const withTimeout = <T>(reply: Promise<T>, milliseconds: number): Promise<T> =>
   new Promise((resolve, reject) => {
     let steps = 4
     const step = () => {
@@ -199,5 +170,5 @@ const inTime = <T>(answer: Promise<T>, milliseconds: number): Promise<T> =>
     }
     let timer: NodeJS.Timeout | undefined
     step()
-    answer.then(resolve, reject).finally(() => clearTimeout(timer))
+    reply.then(resolve, reject).finally(() => clearTimeout(timer))
   })

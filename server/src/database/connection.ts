@@ -7,7 +7,8 @@ export type Row = Record<string, unknown>
 /** Every text is prepared once a connection, so texts must be few, and their plans right for every tenant. */
 export type Statement = { text: string; values?: unknown[] }
 
-export type Query = <R = Row>(statement: Statement) => Promise<R[]>
+/** It is not the query of a tenant's door, which gives the tenant to every statement. */
+export type Query = { <R = Row>(statement: Statement): Promise<R[]>; readonly withoutTenant?: undefined }
 
 /** The role that serves when the role in the connection string could pass by row-level security. */
 export const serviceRole = 'masthead_service'
@@ -168,9 +169,12 @@ export const lendFrom = (pool: pg.Pool): (() => Promise<pg.PoolClient>) => {
   }
 }
 
-/** Plans are made for the data at hand, and each is used for many rows. */
+/**
+ * Each statement is planned when it is sent, with the statistics of the moment. The plan is generic, so a tenant that is
+ * newer than the statistics is not taken for an empty one.
+ */
 const bulkSettings = `
-  set jit = off; set work_mem = '64MB'; set temp_buffers = '64MB'; set maintenance_work_mem = '64MB'; set lock_timeout = '30s'`
+  set plan_cache_mode = force_generic_plan; set jit = off; set work_mem = '64MB'; set temp_buffers = '64MB'; set maintenance_work_mem = '64MB'; set lock_timeout = '30s'`
 
 /** Limits that were set for the database or the role; which there are depends on the version. */
 const noTimeLimits = `
@@ -230,7 +234,7 @@ export const queryOn =
     return (await answered(client, client.query(prepared(statement)), silenceMilliseconds)).rows as R[]
   }
 
-/** For statements in bulk, which are few and may take long: planned for their values, without a limit of time. */
+/** For statements in bulk, which are few and may take long: planned each time, without a limit of time. */
 export const unpreparedOn =
   (client: pg.ClientBase): Query =>
   async <R>({ text, values }: Statement) =>

@@ -16,24 +16,30 @@ import {
   prepareBulkSession,
   type Query,
   queryOn,
-  type Row,
   SharedConnections,
   type Statement,
   short,
+  unpreparedOn,
 } from './connection.ts'
 import { FairLanes } from './fair-lanes.ts'
 import { KeyedReads, type KeyedStatement } from './keyed-reads.ts'
 import { Outage } from './outage.ts'
 import { perTenant } from './per-tenant.ts'
 import { identity, Revisions } from './revisions.ts'
-import { prepareReads, readAsTenant } from './tenant-statement.ts'
+import { type TenantQuery, tenantQuery } from './tenant-query.ts'
+import { prepareReads, prepareWrites, readAsTenant, writeAsTenant } from './tenant-statement.ts'
 import { isConnectionLost, outcomeUnknown, Unavailable } from './unavailable.ts'
 import { type BatchWork, WriteQueue } from './write-queue.ts'
 
 /** The work is done anew when its connection breaks before the commit, so it must leave nothing but what it queries. */
-export type Transaction = <T>(work: (query: Query) => Promise<T>) => Promise<T>
+export type Transaction<Q> = <T>(work: (query: Q) => Promise<T>) => Promise<T>
 
-/** The only door to the records of a tenant: its queries name no tenant, the transaction does. */
+type Decide<Q, T> = (query: Q) => Promise<(last: Q) => T | Promise<T>>
+
+/**
+ * The only door to the records of a tenant. It gives the tenant to every statement as `$1`, and to the transaction, which
+ * row-level security holds to it.
+ */
 export type TenantDatabase = {
   tenantId: string
   cursorKey: Database['cursorKey']
@@ -43,14 +49,14 @@ export type TenantDatabase = {
    * One statement on a shared connection, in one round trip. It is asked again when the connection breaks. What is sent
    * on as it is, columns named `body` and `items`, comes as bytes.
    */
-  read: Query
+  read: TenantQuery
   /** The stored body of a record by its name, together with those that others ask for at the same moment. */
   bodyOf: (named: KeyedStatement) => Promise<Buffer | null>
   /** One statement that may take long, on a connection that the quick ones do not share. */
-  readSlowly: Query
-  transaction: Transaction
-  /** A transaction whose last statements are sent together with its commit; returns their rows. */
-  write: (decide: (query: Query) => Promise<Statement[]>) => Promise<Row[][]>
+  readSlowly: TenantQuery
+  transaction: Transaction<TenantQuery>
+  /** A transaction that decides first: what it returns asks for the last statements, which are sent together with the commit. */
+  write: <T>(decide: Decide<TenantQuery, T>) => Promise<T>
   /** How a process of its own reaches this database. */
   connection: { connectionString: string; role: string | null }
   /**
@@ -61,7 +67,7 @@ export type TenantDatabase = {
   /** For small writes of one list: those that wait for each other share a transaction of the work's. */
   inBatches: <I, O>(list: string, item: I, work: BatchWork<I, O>) => Promise<O>
   /** A connection of its own, for what reads or writes in bulk: nothing there ends it for taking long. */
-  inBulk: <T>(work: (client: pg.Client) => Promise<T>) => Promise<T>
+  inBulk: <T>(work: (client: pg.Client, query: TenantQuery) => Promise<T>) => Promise<T>
 }
 
 export type Database = {
@@ -75,7 +81,7 @@ export type Database = {
   poll: Query
   /** Seals the cursors of this installation. */
   cursorKey: () => Promise<KeyObject>
-  transaction: Transaction
+  transaction: Transaction<Query>
   forTenant: (tenantId: string) => TenantDatabase
   /** How busy each kind of connection is. */
   load: () => Load
@@ -138,7 +144,7 @@ export const openDatabase = (
   const reading = new SharedConnections(connections.reading, () => openReading(patience), outage)
   const polling = new SharedConnections(1, () => openReading(patience), outage)
   const searching = new SharedConnections(connections.searching, () => openReading(long), outage)
-  const writing = openPool(connectionString, role, connections.writing, patience, {}, goByIndexes)
+  const writing = openPool(connectionString, role, connections.writing, patience, {}, prepareWrites)
   const lend = lendFrom(writing)
   const reads = new FairLanes(
     pipelined * connections.reading,
@@ -176,18 +182,22 @@ export const openDatabase = (
     poll: (statement) => polling.use((client) => queryOn(client, patience)(statement)),
     cursorKey,
     transaction: (work) =>
-      lent('', (client) => runTransaction(client, patience, 'begin', work, alone)).finally(() =>
+      lent('', (client) => runTransaction(client, patience, null, deciding(work))).finally(() =>
         revisions.move(identity),
       ),
     forTenant: perTenant((tenantId) => {
-      const read: Query = (statement) =>
+      const read = tenantQuery(tenantId, (statement) =>
         reads.run(tenantId, () =>
           outage.bridge(() => reading.use((client) => readAs(client, patience, tenantId, statement))),
-        )
+        ),
+      )
       const keyed = new KeyedReads(read)
-      const inTransaction = <D, T>(work: (query: Query) => Promise<D>, last: Last<D, T>): Promise<T> =>
+      const write = <T>(decide: Decide<TenantQuery, T>): Promise<T> =>
         lent(tenantId, (client) =>
-          runTransaction(client, patience, `begin; ${setTenant(tenantId)}`, work, last),
+          runTransaction<T>(client, patience, tenantId, async (query) => {
+            const last = await decide(tenantQuery(tenantId, query))
+            return (query) => last(tenantQuery(tenantId, query))
+          }),
         ).finally(() => revisions.move(tenantId))
       const door: TenantDatabase = {
         tenantId,
@@ -195,12 +205,11 @@ export const openDatabase = (
         closing: closing.signal,
         read,
         bodyOf: (named) => keyed.bodyOf(named),
-        readSlowly: (statement) => searches.run(tenantId, () => outage.bridge(() => searched(tenantId, statement))),
-        transaction: (work) => inTransaction(work, alone),
-        write: (decide) =>
-          inTransaction(decide, (query, statements) =>
-            Promise.all(statements.map((statement) => query<Row>(statement))),
-          ),
+        readSlowly: tenantQuery(tenantId, (statement) =>
+          searches.run(tenantId, () => outage.bridge(() => searched(tenantId, statement))),
+        ),
+        transaction: (work) => write(deciding(work)),
+        write,
         connection: { connectionString, role },
         whenStored: (act) => act(door),
         inBatches: (list, item, work) => queue.run(`${tenantId} ${list}`, item, work),
@@ -241,14 +250,14 @@ const inBulk = async <T>(
   options: pg.ClientConfig,
   role: string | null,
   tenantId: string,
-  work: (client: pg.Client) => Promise<T>,
+  work: (client: pg.Client, query: TenantQuery) => Promise<T>,
 ): Promise<T> => {
   const client = newClient({ ...options, pipeline: false })
   await client.connect()
   try {
     await prepareBulkSession(client, role)
     await client.query(`select set_config('masthead.tenant', $1, false)`, [tenantId])
-    return await work(client)
+    return await work(client, tenantQuery(tenantId, unpreparedOn(client)))
   } finally {
     await end(client)
   }
@@ -272,40 +281,51 @@ const runStatement = async <R>(client: pg.PoolClient, ask: () => Promise<R[]>): 
   }
 }
 
-/** What is sent together with the commit, once the work is done. */
-type Last<D, T> = (query: Query, done: D) => T | Promise<T>
-const alone = <T>(_query: Query, done: T): T => done
+/** Work that has nothing to send together with the commit. */
+const deciding =
+  <Q, T>(work: (query: Q) => Promise<T>): Decide<Q, T> =>
+  async (query) => {
+    const done = await work(query)
+    return () => done
+  }
 
-const runTransaction = async <D, T>(
+const runTransaction = async <T>(
   client: pg.PoolClient,
   patience: Patience,
-  opening: string,
-  work: (query: Query) => Promise<D>,
-  last: Last<D, T>,
+  tenantId: string | null,
+  decide: Decide<Query, T>,
 ): Promise<T> => {
   const { silenceMilliseconds } = patience
-  const query = queryOn(client, patience)
+  const send = queryOn(client, patience)
+  let opening: Promise<unknown> | undefined
+  const query: Query = (statement) => {
+    gather(client)
+    opening ??= client.query(tenantId === null ? 'begin' : `begin; ${setTenant(tenantId)}`)
+    // It fails with what follows it.
+    opening.catch(() => {})
+    return send(statement)
+  }
   let isCommitting = false
   try {
-    gather(client)
-    const opened = client.query(opening)
-    // It fails with what follows it.
-    opened.catch(() => {})
-    const done = await work(query)
-    gather(client)
-    const result = last(query, done)
+    const last = await decide(query)
     isCommitting = true
-    const [answer, committed] = await Promise.all([
-      result,
-      answered(client, client.query('commit'), silenceMilliseconds),
-      opened,
-    ])
+    const asked = new LastStatements()
+    const result = last(asked.query)
+    const [only, ...others] = asked.statements
+    // Nothing was asked before, so nothing is committed with it: it is a transaction by itself.
+    const isAlone = !opening && tenantId !== null && others.length === 0
+    if (isAlone && only)
+      asked.answer(() => answered(client, writeAsTenant(client, tenantId, only), silenceMilliseconds))
+    else asked.answer(query)
+    const committing = opening && answered(client, client.query('commit'), silenceMilliseconds)
+    const [answer, committed] = await Promise.all([result, committing, opening])
     // PostgreSQL answers the commit of a failed transaction with ROLLBACK, and without an error.
-    if (committed.command !== 'COMMIT') throw new Error('the transaction was rolled back')
+    if (committed && committed.command !== 'COMMIT') throw new Error('the transaction was rolled back')
     client.release()
     return answer
   } catch (error) {
-    const usable = await answered(client, client.query('rollback'), silenceMilliseconds).then(
+    const isOver = !opening || answered(client, client.query('rollback'), silenceMilliseconds)
+    const usable = await Promise.resolve(isOver).then(
       () => !isConnectionLost(error),
       () => false,
     )
@@ -314,8 +334,24 @@ const runTransaction = async <D, T>(
   }
 }
 
-/** The plan of a statement is kept while tables grow, so it must not read the whole of one that is small now. */
-const goByIndexes = (client: pg.ClientBase): Promise<unknown> => client.query('set enable_seqscan = off')
+/** The statements that a transaction ends with, asked for in one synchronous call and sent when all are known. */
+class LastStatements {
+  readonly statements: Statement[] = []
+  readonly #settle: ((rows: Promise<never[]>) => void)[] = []
+
+  readonly query: Query = (statement) => {
+    this.statements.push(statement)
+    return new Promise((resolve) => {
+      this.#settle.push(resolve)
+    })
+  }
+
+  answer(query: Query): void {
+    this.statements.forEach((statement, index) => {
+      this.#settle[index]?.(query(statement))
+    })
+  }
+}
 
 /** Who has sent a commit and lost the connection does not know what became of it. */
 const afterCommit = (error: unknown): unknown =>

@@ -55,25 +55,7 @@ const rules = {
       select relname || '.' || polname as name from pg_policy join pg_class on pg_class.oid = polrelid
       where relnamespace = 'public'::regnamespace and concat(polqual, polwithcheck) like '%{SUBLINK %'
       order by name`,
-    exceptions: [
-      ...[
-        'accounts.tenant',
-        'audit_entries.append',
-        'audit_entries.canary',
-        'audit_entries.tenant',
-        'audit_keys.tenant',
-      ],
-      ...['audit_links.append', 'audit_links.canary', 'audit_links.tenant', 'contacts.tenant', 'heads.tenant'],
-      ...[
-        'import_changes.tenant',
-        'import_creations.tenant',
-        'import_parts.tenant',
-        'import_runs.tenant',
-        'imports.tenant',
-      ],
-      ...['invoices.tenant', 'kept_answers.tenant', 'legacy_deliveries.tenant', 'legacy_systems.tenant'],
-      ...['publications.tenant', 'search_texts.tenant', 'subscriptions.tenant', 'tallies.tenant', 'tasks.tenant'],
-    ],
+    exceptions: [],
   },
 }
 

@@ -6,6 +6,7 @@ import { cloneTemplate, startService } from '../../test/service.ts'
 import { serviceRole } from './connection.ts'
 import { openDatabase } from './database.ts'
 import { KeyedReads } from './keyed-reads.ts'
+import { tenantQuery } from './tenant-query.ts'
 
 const service = await startService()
 
@@ -80,13 +81,16 @@ describe('records that many ask for at once', async () => {
 test('keys of one turn of the event loop share a statement, fifty at most', async (context) => {
   const database = openDatabase(await cloneTemplate(), serviceRole)
   context.after(database.close)
-  const { read } = database.forTenant(randomUUID())
+  const { tenantId, read } = database.forTenant(randomUUID())
   const asked: number[] = []
-  const keyed = new KeyedReads((statement) => {
-    asked.push((statement.values ?? []).flat().length)
-    return read(statement)
-  })
-  const bodyOf = (key: string) => keyed.bodyOf({ text: 'select key, key as body from unnest($1::text[]) as key', key })
+  const keyed = new KeyedReads(
+    tenantQuery(tenantId, (statement) => {
+      asked.push((statement.values ?? []).slice(1).flat().length)
+      return read.withoutTenant(statement)
+    }),
+  )
+  const text = 'select key, key as body from unnest($2::text[]) as key where $1::uuid is not null'
+  const bodyOf = (key: string) => keyed.bodyOf({ text, key })
   const keys = Array.from({ length: 70 }, (_, number) => `key ${number}`)
   assert.deepEqual((await Promise.all(keys.map(bodyOf))).map(String), keys)
   assert.equal(String(await bodyOf('later')), 'later')

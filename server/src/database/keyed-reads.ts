@@ -1,6 +1,6 @@
-import type { Query } from './connection.ts'
+import type { TenantQuery } from './tenant-query.ts'
 
-/** A statement that finds rows by a column that no two share: `$1` is an array of its values, and it answers each as `key`. */
+/** A statement that finds rows by a column that no two share: `$2` is an array of its values, and it answers each as `key`. */
 export type KeyedStatement = { text: string; key: string }
 
 type KeyedRow = { key: string; body: Buffer }
@@ -14,11 +14,11 @@ const mostInGroup = 50
  * for alone, most is the statement.
  */
 export class KeyedReads {
-  readonly #read: Query
+  readonly #read: TenantQuery
   /** By their texts, which are few and stay: see AnswersUnderWay for what a table costs that is renewed. */
   readonly #gathering = new Map<string, Group | null>()
 
-  constructor(read: Query) {
+  constructor(read: TenantQuery) {
     this.#read = read
   }
 

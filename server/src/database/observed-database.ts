@@ -1,8 +1,9 @@
 import type { Query } from './connection.ts'
 import type { Database, TenantDatabase } from './database.ts'
 import { perTenant } from './per-tenant.ts'
+import { type TenantQuery, tenantQuery } from './tenant-query.ts'
 
-/** Does the work, and sees when it begins, ends and fails. Without a text it is a transaction, with statements inside. */
+/** Does the work at once, and sees when it begins, ends and fails. Without a text it is a transaction, with statements inside. */
 export type Observe = <T>(text: string | null, work: () => Promise<T>) => Promise<T>
 
 /** The same database, for whoever measures or traces what is asked of it. */
@@ -11,24 +12,28 @@ export const observedDatabase = (database: Database, observe: Observe): Database
     (query: Query): Query =>
     (statement) =>
       observe(statement.text, () => query(statement))
-  const observedTransaction =
-    (begin: Database['transaction']): Database['transaction'] =>
-    (work) =>
-      observe(null, () => begin((query) => work(observed(query))))
+  const observedAs = (tenantId: string, query: TenantQuery): TenantQuery =>
+    tenantQuery(tenantId, observed(query.withoutTenant))
   return {
     ...database,
     query: observed(database.query),
     read: observed(database.read),
-    transaction: observedTransaction(database.transaction),
+    transaction: (work) => observe(null, () => database.transaction((query) => work(observed(query)))),
     forTenant: perTenant((tenantId): TenantDatabase => {
       const tenant = database.forTenant(tenantId)
       return {
         ...tenant,
-        read: observed(tenant.read),
+        read: observedAs(tenantId, tenant.read),
         bodyOf: (named) => observe(named.text, () => tenant.bodyOf(named)),
-        readSlowly: observed(tenant.readSlowly),
-        transaction: observedTransaction(tenant.transaction),
-        write: (decide) => observe(null, () => tenant.write((query) => decide(observed(query)))),
+        readSlowly: observedAs(tenantId, tenant.readSlowly),
+        transaction: (work) => observe(null, () => tenant.transaction((query) => work(observedAs(tenantId, query)))),
+        write: (decide) =>
+          observe(null, () =>
+            tenant.write(async (query) => {
+              const last = await decide(observedAs(tenantId, query))
+              return (query) => last(observedAs(tenantId, query))
+            }),
+          ),
       }
     }),
   }

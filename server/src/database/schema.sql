@@ -73,7 +73,7 @@ create index accounts_tenant_id_primary_publication_id_idx on accounts using btr
 create index accounts_tenant_id_status_key_class_position_idx on accounts using btree (tenant_id, status_key, class, "position");
 alter table accounts enable row level security;
 alter table accounts force row level security;
-create policy tenant on accounts using (tenant_id = (( select current_tenant() as current_tenant)));
+create policy tenant on accounts using (tenant_id = current_tenant());
 grant delete, insert, select, update on accounts to masthead_service;
 
 create table applications (
@@ -104,11 +104,9 @@ create table audit_entries (
 );
 alter table audit_entries enable row level security;
 alter table audit_entries force row level security;
-create policy append on audit_entries for insert with check (tenant_id = (( select current_tenant() as current_tenant)));
-create policy canary on audit_entries for delete using (tenant_id = (( select current_tenant() as current_tenant)) and (exists ( select
-   from tenants
-  where tenants.id = (( select current_tenant() as current_tenant)) and tenants.slug = ('canary-'::text || "left"(encode(sha256(convert_to(tenants.id::text, 'UTF8'::name)), 'hex'::text), 32)))));
-create policy tenant on audit_entries for select using (tenant_id = (( select current_tenant() as current_tenant)));
+create policy append on audit_entries for insert with check (tenant_id = current_tenant());
+create policy canary on audit_entries for delete using (tenant_id = current_tenant() and is_canary(current_tenant()));
+create policy tenant on audit_entries for select using (tenant_id = current_tenant());
 grant delete, insert, select on audit_entries to masthead_service;
 revoke truncate, update on audit_entries from current_user;
 
@@ -122,7 +120,7 @@ create table audit_keys (
 );
 alter table audit_keys enable row level security;
 alter table audit_keys force row level security;
-create policy tenant on audit_keys using (tenant_id = (( select current_tenant() as current_tenant)));
+create policy tenant on audit_keys using (tenant_id = current_tenant());
 grant delete, insert, select on audit_keys to masthead_service;
 
 create table audit_links (
@@ -136,11 +134,9 @@ create table audit_links (
 );
 alter table audit_links enable row level security;
 alter table audit_links force row level security;
-create policy append on audit_links for insert with check (tenant_id = (( select current_tenant() as current_tenant)));
-create policy canary on audit_links for delete using (tenant_id = (( select current_tenant() as current_tenant)) and (exists ( select
-   from tenants
-  where tenants.id = (( select current_tenant() as current_tenant)) and tenants.slug = ('canary-'::text || "left"(encode(sha256(convert_to(tenants.id::text, 'UTF8'::name)), 'hex'::text), 32)))));
-create policy tenant on audit_links for select using (tenant_id = (( select current_tenant() as current_tenant)));
+create policy append on audit_links for insert with check (tenant_id = current_tenant());
+create policy canary on audit_links for delete using (tenant_id = current_tenant() and is_canary(current_tenant()));
+create policy tenant on audit_links for select using (tenant_id = current_tenant());
 grant delete, select on audit_links to masthead_service;
 revoke truncate, update on audit_links from current_user;
 
@@ -221,7 +217,7 @@ create index contacts_tenant_id_account_id_class_position_idx on contacts using 
 create unique index contacts_tenant_id_external_id_idx on contacts using btree (tenant_id, external_id) where (external_id is not null);
 alter table contacts enable row level security;
 alter table contacts force row level security;
-create policy tenant on contacts using (tenant_id = (( select current_tenant() as current_tenant)));
+create policy tenant on contacts using (tenant_id = current_tenant());
 grant delete, insert, select, update on contacts to masthead_service;
 
 create table former_users (
@@ -243,8 +239,27 @@ create table heads (
 );
 alter table heads enable row level security;
 alter table heads force row level security;
-create policy tenant on heads using (tenant_id = (( select current_tenant() as current_tenant)));
+create policy tenant on heads using (tenant_id = current_tenant());
 grant delete, insert, select, update on heads to masthead_service;
+
+create table idempotency_records (
+  tenant_id uuid not null default current_tenant(),
+  principal text not null,
+  key text not null,
+  request bytea not null,
+  status smallint not null,
+  headers json not null,
+  body text not null,
+  kept_at timestamptz(3) not null default now(),
+  constraint idempotency_records_pkey primary key (tenant_id, principal, key),
+  constraint idempotency_records_tenant_id_fkey foreign key (tenant_id) references tenants(id),
+  constraint idempotency_records_request_check check (length(request) = 32)
+);
+create index idempotency_records_tenant_id_kept_at_idx on idempotency_records using btree (tenant_id, kept_at);
+alter table idempotency_records enable row level security;
+alter table idempotency_records force row level security;
+create policy tenant on idempotency_records using (tenant_id = current_tenant());
+grant delete, insert, select, update on idempotency_records to masthead_service;
 
 create table identity_revision (
   only_row boolean not null default true,
@@ -266,7 +281,7 @@ create table import_changes (
 );
 alter table import_changes enable row level security;
 alter table import_changes force row level security;
-create policy tenant on import_changes using (tenant_id = (( select current_tenant() as current_tenant)));
+create policy tenant on import_changes using (tenant_id = current_tenant());
 grant delete, insert, select, update on import_changes to masthead_service;
 
 create table import_creations (
@@ -281,7 +296,7 @@ create table import_creations (
 );
 alter table import_creations enable row level security;
 alter table import_creations force row level security;
-create policy tenant on import_creations using (tenant_id = (( select current_tenant() as current_tenant)));
+create policy tenant on import_creations using (tenant_id = current_tenant());
 grant delete, insert, select, update on import_creations to masthead_service;
 
 create table import_parts (
@@ -295,7 +310,7 @@ create table import_parts (
 );
 alter table import_parts enable row level security;
 alter table import_parts force row level security;
-create policy tenant on import_parts using (tenant_id = (( select current_tenant() as current_tenant)));
+create policy tenant on import_parts using (tenant_id = current_tenant());
 grant delete, insert, select, update on import_parts to masthead_service;
 
 create table import_runs (
@@ -326,7 +341,7 @@ create table import_runs (
 );
 alter table import_runs enable row level security;
 alter table import_runs force row level security;
-create policy tenant on import_runs using (tenant_id = (( select current_tenant() as current_tenant)));
+create policy tenant on import_runs using (tenant_id = current_tenant());
 grant delete, insert, select, update on import_runs to masthead_service;
 
 create table imports (
@@ -341,7 +356,7 @@ create table imports (
 );
 alter table imports enable row level security;
 alter table imports force row level security;
-create policy tenant on imports using (tenant_id = (( select current_tenant() as current_tenant)));
+create policy tenant on imports using (tenant_id = current_tenant());
 grant delete, insert, select, update on imports to masthead_service;
 
 create table installation (
@@ -421,27 +436,8 @@ create index invoices_tenant_id_status_key_class_position_idx on invoices using 
 create unique index invoices_tenant_id_external_id_idx on invoices using btree (tenant_id, external_id) where (external_id is not null);
 alter table invoices enable row level security;
 alter table invoices force row level security;
-create policy tenant on invoices using (tenant_id = (( select current_tenant() as current_tenant)));
+create policy tenant on invoices using (tenant_id = current_tenant());
 grant delete, insert, select, update on invoices to masthead_service;
-
-create table kept_answers (
-  tenant_id uuid not null default current_tenant(),
-  principal text not null,
-  key text not null,
-  request bytea not null,
-  status smallint not null,
-  headers json not null,
-  body text not null,
-  kept_at timestamptz(3) not null default now(),
-  constraint kept_answers_pkey primary key (tenant_id, principal, key),
-  constraint kept_answers_tenant_id_fkey foreign key (tenant_id) references tenants(id),
-  constraint kept_answers_request_check check (length(request) = 32)
-);
-create index kept_answers_tenant_id_kept_at_idx on kept_answers using btree (tenant_id, kept_at);
-alter table kept_answers enable row level security;
-alter table kept_answers force row level security;
-create policy tenant on kept_answers using (tenant_id = (( select current_tenant() as current_tenant)));
-grant delete, insert, select, update on kept_answers to masthead_service;
 
 create table legacy_deliveries (
   tenant_id uuid not null default current_tenant(),
@@ -466,7 +462,7 @@ create index legacy_deliveries_tenant_id_next_attempt_at_sequence_idx on legacy_
 create index legacy_deliveries_tenant_id_resource_record_id_sequence_idx on legacy_deliveries using btree (tenant_id, resource, record_id, sequence);
 alter table legacy_deliveries enable row level security;
 alter table legacy_deliveries force row level security;
-create policy tenant on legacy_deliveries using (tenant_id = (( select current_tenant() as current_tenant)));
+create policy tenant on legacy_deliveries using (tenant_id = current_tenant());
 grant delete, insert, select, update on legacy_deliveries to masthead_service;
 
 create table legacy_systems (
@@ -481,7 +477,7 @@ create table legacy_systems (
 );
 alter table legacy_systems enable row level security;
 alter table legacy_systems force row level security;
-create policy tenant on legacy_systems using (tenant_id = (( select current_tenant() as current_tenant)));
+create policy tenant on legacy_systems using (tenant_id = current_tenant());
 grant delete, insert, select, update on legacy_systems to masthead_service;
 
 create table memberships (
@@ -528,7 +524,7 @@ create table publications (
 );
 alter table publications enable row level security;
 alter table publications force row level security;
-create policy tenant on publications using (tenant_id = (( select current_tenant() as current_tenant)));
+create policy tenant on publications using (tenant_id = current_tenant());
 grant delete, insert, select, update on publications to masthead_service;
 
 create table search_texts (
@@ -542,7 +538,7 @@ create table search_texts (
 );
 create index search_texts_tenant_id_resource_text_idx on search_texts using gin (tenant_id, resource, text gin_trgm_ops);
 alter table search_texts enable row level security;
-create policy tenant on search_texts using (tenant_id = (( select current_tenant() as current_tenant)));
+create policy tenant on search_texts using (tenant_id = current_tenant());
 grant delete, insert, update on search_texts to masthead_service;
 grant select (tenant_id, resource, position, class) on search_texts to masthead_service;
 
@@ -620,7 +616,7 @@ create index subscriptions_tenant_id_renewed_from_subs_id_idx on subscriptions u
 create index subscriptions_tenant_id_status_key_class_position_idx on subscriptions using btree (tenant_id, status_key, class, "position");
 alter table subscriptions enable row level security;
 alter table subscriptions force row level security;
-create policy tenant on subscriptions using (tenant_id = (( select current_tenant() as current_tenant)));
+create policy tenant on subscriptions using (tenant_id = current_tenant());
 grant delete, insert, select, update on subscriptions to masthead_service;
 
 create table tallies (
@@ -636,7 +632,7 @@ create table tallies (
 ) with (fillfactor=70);
 alter table tallies enable row level security;
 alter table tallies force row level security;
-create policy tenant on tallies using (tenant_id = (( select current_tenant() as current_tenant)));
+create policy tenant on tallies using (tenant_id = current_tenant());
 grant delete, insert, select, update on tallies to masthead_service;
 
 create table tasks (
@@ -662,7 +658,7 @@ create table tasks (
 create index tasks_tenant_id_account_id_idx on tasks using btree (tenant_id, account_id);
 alter table tasks enable row level security;
 alter table tasks force row level security;
-create policy tenant on tasks using (tenant_id = (( select current_tenant() as current_tenant)));
+create policy tenant on tasks using (tenant_id = current_tenant());
 grant delete, insert, select, update on tasks to masthead_service;
 
 create table tenants (
@@ -806,15 +802,16 @@ begin
     numbers := '{}';
     hashes := '{}';
     for entry in
-      select audit_entries.* from audit_waiting join audit_entries using (tenant_id, number)
-      where audit_waiting.tenant_id = tenant order by number limit most - total
+      select audit_entries.* from audit_waiting
+      join audit_entries on audit_entries.tenant_id = tenant and audit_entries.number = audit_waiting.number
+      where audit_waiting.tenant_id = tenant order by audit_waiting.number limit most - total
     loop
       current := sha256(current || audit_digest(entry));
       numbers := numbers || entry.number;
       hashes := hashes || current;
     end loop;
-    insert into audit_links (sequence, number, hash)
-    select place + link.ordinality, link.number, link.hash
+    insert into audit_links (tenant_id, sequence, number, hash)
+    select tenant, place + link.ordinality, link.number, link.hash
     from unnest(numbers, hashes) with ordinality as link (number, hash, ordinality);
     delete from audit_waiting where tenant_id = tenant and number = any (numbers);
     total := total + cardinality(numbers);
@@ -836,11 +833,13 @@ begin
   failed := 0;
   for tenant in select id from tenants loop
     perform set_config('masthead.tenant', tenant::text, true);
-    continue when not exists (select from legacy_systems);
+    continue when not exists (select from legacy_systems where tenant_id = tenant);
     select count(*) filter (where failed_at is null) as waiting, count(failed_at) as failed,
       min(created_at) filter (where failed_at is null) as oldest
     into counted
-    from (select failed_at, created_at from legacy_deliveries order by sequence limit most) as first;
+    from (
+      select failed_at, created_at from legacy_deliveries where tenant_id = tenant order by sequence limit most
+    ) as first;
     waiting := waiting + counted.waiting;
     failed := failed + counted.failed;
     oldest := least(oldest, counted.oldest);
@@ -852,6 +851,18 @@ create function current_tenant()
  language sql
  stable parallel safe
 return (current_setting('masthead.tenant'::text))::uuid;
+
+create function is_canary(tenant uuid)
+ returns boolean
+ language plpgsql
+ stable
+ set search_path to 'public', 'pg_temp'
+as $$
+begin
+  return exists (
+    select from tenants
+    where id = tenant and slug = 'canary-' || left(encode(sha256(convert_to(id::text, 'UTF8')), 'hex'), 32));
+end $$;
 
 create function masthead_silence.pg_notify(channel text, payload text)
  returns void
@@ -967,13 +978,11 @@ begin atomic
  update identity_revision set changed_in = pg_current_xact_id();
 end;
 
-create function wake_legacy_worker(name text, at timestamptz)
+create function wake_legacy_worker(tenant uuid, name text, at timestamptz)
  returns void
  language plpgsql
  set search_path to 'masthead_silence', 'pg_catalog', 'pg_temp'
 as $$
-declare
-  tenant constant uuid := public.current_tenant();
 begin
   loop
     -- Nothing is added when a worker takes this very job at this moment. It may have looked before this transaction
@@ -993,13 +1002,14 @@ declare
 begin
   for tenant in select id from tenants order by id loop
     perform set_config('masthead.tenant', tenant::text, true);
-    perform wake_legacy_worker('later', now())
+    perform wake_legacy_worker(tenant, 'later', now())
     from legacy_systems
-    where (resumes_at is null or resumes_at <= now()) and exists (
+    where tenant_id = tenant and (resumes_at is null or resumes_at <= now()) and exists (
       select from legacy_deliveries as due
-      where due.failed_at is null and due.next_attempt_at <= now() and not exists (
+      where due.tenant_id = tenant and due.failed_at is null and due.next_attempt_at <= now() and not exists (
         select from legacy_deliveries as earlier
-        where earlier.resource = due.resource and earlier.record_id = due.record_id and earlier.sequence < due.sequence
+        where earlier.tenant_id = tenant and earlier.resource = due.resource and earlier.record_id = due.record_id
+          and earlier.sequence < due.sequence
       )
     );
   end loop;

@@ -12,6 +12,7 @@ import {
 import { startService, type TestTenant } from '../../test/service.ts'
 import { insertRecords } from '../records/write.ts'
 import { unpreparedOn } from './connection.ts'
+import { tenantQuery } from './tenant-query.ts'
 
 const service = await startService()
 const text = `"quoted" \\ back\\slash 'single' \u0001\u001f\u007f\u2028 tab\t line\r\n 東京 👩‍👩‍👧 $1 %L {}`
@@ -102,7 +103,7 @@ const bodiesUnder = async (
     if (setting) await session.query('select set_config($1, $2, true)', setting)
     const bodies: string[] = []
     for (const [resource, record] of records) {
-      bodies.push(...(await insertRecords(unpreparedOn(session), resource, [record])))
+      bodies.push(...(await insertRecords(tenantQuery(tenant.id, unpreparedOn(session)), resource, [record])))
     }
     return bodies
   } finally {

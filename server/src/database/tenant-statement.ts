@@ -6,11 +6,15 @@ import { gather, prepared, type Row, type Statement } from './connection.ts'
 
 /** They set the tenant until the transaction ends, and answer no row. */
 const text = `select where set_config('masthead.tenant', $1, true) is null`
-const beginRead = { name: 'masthead-read', text }
+const begin = { name: 'masthead-begin', text }
 
 /** Once for each connection, before the first statement. Where it is read, nothing can be written from then on. */
 export const prepareReads = (client: pg.ClientBase): Promise<unknown> =>
-  Promise.all([client.query('set default_transaction_read_only = on'), client.query({ ...beginRead, values: [''] })])
+  Promise.all([client.query('set default_transaction_read_only = on'), client.query({ ...begin, values: [''] })])
+
+/** The plan of a statement is kept while tables grow, so it must not read the whole of one that is small now. */
+export const prepareWrites = (client: pg.ClientBase): Promise<unknown> =>
+  Promise.all([client.query('set enable_seqscan = off'), client.query({ ...begin, values: [''] })])
 
 /** Columns with JSON that is sent as it is, or with something around it. */
 const asBytes: Readonly<Record<string, (bytes: Buffer) => Buffer>> = { body: copyOf, items: copyWithRoom }
@@ -31,7 +35,7 @@ Object.setPrototypeOf(Query.prototype, pg.Query.prototype)
 
 const executeAndSync = Buffer.concat([serialize.execute(), serialize.sync()])
 const beginningFor = (tenantId: string): Buffer =>
-  Buffer.concat([serialize.bind({ statement: beginRead.name, values: [tenantId] }), serialize.execute()])
+  Buffer.concat([serialize.bind({ statement: begin.name, values: [tenantId] }), serialize.execute()])
 
 /**
  * A statement in a transaction of its own that begins by setting the tenant. What is sent before one Sync is one
@@ -111,7 +115,12 @@ class TenantStatement extends Query {
 
 export const readAsTenant = <R>(client: pg.ClientBase, tenantId: string, statement: Statement): Promise<R[]> => {
   gather(client)
-  return new Promise((resolve, reject) => {
+  return writeAsTenant(client, tenantId, statement)
+}
+
+/** It is sent at once: no other statement goes over the same connection. */
+export const writeAsTenant = <R>(client: pg.ClientBase, tenantId: string, statement: Statement): Promise<R[]> =>
+  new Promise((resolve, reject) => {
     client.query(
       new TenantStatement(beginningFor(tenantId), prepared(statement), (error, rows) => {
         if (error) reject(error)
@@ -120,4 +129,3 @@ export const readAsTenant = <R>(client: pg.ClientBase, tenantId: string, stateme
       }),
     )
   })
-}

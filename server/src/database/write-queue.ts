@@ -1,10 +1,17 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { Busy } from './fair-lanes.ts'
 import { isUnavailable } from './unavailable.ts'
 
 /** Does what several callers ask for in one transaction; each has an outcome of its own. */
 export type BatchWork<I, O> = (items: I[]) => Promise<PromiseSettledResult<O>[]>
 
-type Waiting = { item: unknown; since: number; settle: (outcome: PromiseSettledResult<unknown>) => void }
+type Waiting = {
+  item: unknown
+  since: number
+  /** Runs a function as part of the call that waits, so that a trace shows a batch in the call that began it. */
+  within: ReturnType<typeof AsyncLocalStorage.snapshot>
+  settle: (outcome: PromiseSettledResult<unknown>) => void
+}
 type Line = { waiting: Waiting[]; isBusy: boolean }
 
 const mostInBatch = 50
@@ -12,7 +19,7 @@ const mostWaiting = 200
 
 /**
  * Writes that wait for each other anyway, on the row that gives out positions, go together: those that one turn of the event loop
- * brings, and those that come while a batch is in flight. A batch that fails as a whole is done one by one, so that no write fails
+ * brings, and those that come while a batch is in flight. A batch that fails as a whole is done in halves, so that no write fails
  * for a neighbour.
  */
 export class WriteQueue {
@@ -32,7 +39,7 @@ export class WriteQueue {
         if (outcome.status === 'rejected') reject(outcome.reason)
         else resolve(outcome.value as O) // of this caller's own item
       }
-      line.waiting.push({ item, since: performance.now(), settle })
+      line.waiting.push({ item, since: performance.now(), within: AsyncLocalStorage.snapshot(), settle })
     })
   }
 
@@ -51,10 +58,8 @@ export class WriteQueue {
     line.isBusy = true
     while (line.waiting.length > 0) {
       const batch = line.waiting.splice(0, mostInBatch).filter((one) => !this.#isLate(one))
-      const outcomes = await doTogether(
-        batch.map(({ item }) => item as I), // those of one line are of one kind
-        work,
-      )
+      const items = batch.map(({ item }) => item as I) // those of one line are of one kind
+      const outcomes = (await batch[0]?.within(() => doTogether(items, work))) ?? []
       batch.forEach(({ settle }, index) => {
         settle(outcomes[index] ?? { status: 'rejected', reason: new Error('a write was left out') })
       })
@@ -72,27 +77,20 @@ export class WriteQueue {
 
 /** For who has a transaction of its own to do it in. */
 export const doAlone = async <I, O>(item: I, work: BatchWork<I, O>): Promise<O> => {
-  const outcome = await alone(item, work)
-  if (outcome.status === 'rejected') throw outcome.reason
-  return outcome.value
+  const [outcome] = await doTogether([item], work)
+  if (outcome?.status === 'fulfilled') return outcome.value
+  throw outcome?.reason ?? new Error('a write was left out')
 }
 
-const doTogether = async <I, O>(items: I[], work: BatchWork<I, O>): Promise<PromiseSettledResult<O>[]> => {
-  if (items.length === 0) return []
+/** The outcome of each; it does not fail. */
+export const doTogether = async <I, O>(items: I[], work: BatchWork<I, O>): Promise<PromiseSettledResult<O>[]> => {
   try {
     return await work(items)
   } catch (reason) {
     // What may have been done must not be done again, and of a server that is away everybody hears soon.
     if (items.length === 1 || isUnavailable(reason)) return items.map(() => ({ status: 'rejected', reason }))
-    return Promise.all(items.map((item) => alone(item, work)))
-  }
-}
-
-const alone = async <I, O>(item: I, work: BatchWork<I, O>): Promise<PromiseSettledResult<O>> => {
-  try {
-    const [outcome] = await work([item])
-    return outcome ?? { status: 'rejected', reason: new Error('a write was left out') }
-  } catch (reason) {
-    return { status: 'rejected', reason }
+    const half = Math.ceil(items.length / 2)
+    const first = await doTogether(items.slice(0, half), work)
+    return [...first, ...(await doTogether(items.slice(half), work))]
   }
 }

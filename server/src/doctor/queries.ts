@@ -1,5 +1,6 @@
 import type { Query } from '../database/connection.ts'
 import type { AppliedMigration } from '../database/migrate.ts'
+import type { TenantQuery } from '../database/tenant-query.ts'
 
 /** Each of these asks the database for facts and judges nothing. */
 const one = async <R>(query: Query, text: string, values: unknown[] = []): Promise<R> => {
@@ -115,14 +116,13 @@ export const logFacts = (query: Query): Promise<LogFacts> =>
 
 export type LegacyFacts = { sealedSecret: Buffer; failed: number; oldestWaiting: Date | null }
 
-/** Of the tenant of the transaction; none when it has no legacy system. */
-export const legacyFacts = async (query: Query): Promise<LegacyFacts | null> => {
+/** None when the tenant has no legacy system. */
+export const legacyFacts = async (query: TenantQuery): Promise<LegacyFacts | null> => {
   const [facts] = await query<LegacyFacts>({
     text: `select sealed_secret as "sealedSecret",
-        (select count(failed_at) from legacy_deliveries where tenant_id = current_tenant()) as failed,
-        (select min(created_at) from legacy_deliveries
-          where tenant_id = current_tenant() and failed_at is null) as "oldestWaiting"
-      from legacy_systems where tenant_id = current_tenant()`,
+        (select count(failed_at) from legacy_deliveries where tenant_id = $1) as failed,
+        (select min(created_at) from legacy_deliveries where tenant_id = $1 and failed_at is null) as "oldestWaiting"
+      from legacy_systems where tenant_id = $1`,
   })
   return facts ?? null
 }

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import { RedisCounters } from '../counters/redis-counters.ts'
+import { openRedisCounters } from '../counters/redis-counters.ts'
 import { messageOf } from '../error-message.ts'
 import { type Check, ok, warning } from './finding.ts'
 
@@ -14,7 +14,7 @@ const nothingIsCounted = { take: countNothing, look: countNothing }
 
 const checkRedis = async (url: string) => {
   const troubles: unknown[] = []
-  const counters = await RedisCounters.open(url, nothingIsCounted, (_message, error) => troubles.push(error))
+  const counters = await openRedisCounters(url, nothingIsCounted, (_message, error) => troubles.push(error))
   await counters.close()
   if (troubles.length === 0) return ok('that of REDIS_URL answers')
   return warning(

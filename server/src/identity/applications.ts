@@ -3,13 +3,13 @@ import type { Scope } from '@masthead/contract'
 import type { Author } from '../audit/author.ts'
 import { installation } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
+import { firstRow } from '../database/first-row.ts'
 import { Refusal } from '../refusal.ts'
-import { noteChange } from './changes.ts'
+import { publishChange } from './audit-change.ts'
 
-/** Our own, which asks nobody for consent. */
+/** The console is our own application and needs no consent. */
 export const consoleId = 'masthead-console'
 
-/** A program of somebody else's that acts for users. */
 export type Application = {
   clientId: string
   name: string
@@ -31,52 +31,37 @@ export type NewApplication = Pick<Application, 'name' | 'redirectUris' | 'scopes
   tenantId?: string | null
 }
 
-export const registerApplication = async (
-  query: Query,
-  author: Author,
-  given: NewApplication,
-): Promise<Application> => {
-  // One that an outside issuer knows has its redirect URIs there.
-  if (given.redirectUris.length === 0 && given.clientId === undefined) {
+export const registerApplication = async (query: Query, author: Author, given: NewApplication) => {
+  const { name, redirectUris, scopes, isNative, mayRefresh, clientId = newClientId(), tenantId = null } = given
+  // An application of an outside issuer has its redirect URIs there, and brings its client id.
+  if (redirectUris.length === 0 && given.clientId === undefined)
     throw new Refusal('an application needs at least one redirect URI')
+  for (const uri of redirectUris) {
+    const reason = objection(uri, isNative)
+    if (reason) throw new Refusal(`"${uri}" cannot be a redirect URI: ${reason}`)
   }
-  for (const uri of given.redirectUris) requireRedirectUri(uri, given.isNative)
-  const clientId = given.clientId ?? newClientId()
-  if (!given.name.trim() || !clientId.trim()) throw new Refusal('an application needs a name and an identifier')
-  const { name, redirectUris, scopes, isNative, mayRefresh, tenantId = null } = given
-  const [application] = await query<Application>({
+  if (!name.trim() || !clientId.trim()) throw new Refusal('an application needs a name and an identifier')
+  const application = await firstRow<Application>(query, {
     text: `insert into applications (id, name, redirect_uris, scopes, is_native, may_refresh, tenant_id)
       values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning ${columns}`,
     values: [clientId, name, redirectUris, scopes, isNative, mayRefresh, tenantId],
   })
   if (!application) throw new Refusal(`there is already an application "${clientId}"`)
-  await note(query, author, application, 'registered')
+  await publish(query, author, 'registered', null, application)
   return application
 }
 
-const note = (
-  query: Query,
-  author: Author,
-  after: Application,
-  action: string,
-  before: Application | null = null,
-): Promise<void> =>
-  noteChange(query, after.tenantId ?? installation, author, {
-    ...{ action, resource: 'applications', recordId: after.clientId, after: JSON.stringify(after) },
-    before: before && JSON.stringify(before),
-  })
+const publish = (query: Query, author: Author, action: string, before: Application | null, after: Application) => {
+  const change = { action, resource: 'applications', recordId: after.clientId, before, after }
+  return publishChange(query, after.tenantId ?? installation, author, change)
+}
 
 const newClientId = (): string =>
   `app_${Array.from({ length: 20 }, () => 'abcdefghijklmnopqrstuvwxyz0123456789'[randomInt(36)]).join('')}`
 
 const loopback = new Set(['127.0.0.1', '[::1]', 'localhost'])
 
-/** RFC 9700 §2.1: exact URIs, TLS but for loopback; RFC 8252 §7.1: private schemes are those of a domain name reversed. */
-const requireRedirectUri = (uri: string, isNative: boolean): void => {
-  const why = objection(uri, isNative)
-  if (why) throw new Refusal(`"${uri}" cannot be a redirect URI: ${why}`)
-}
-
+/** RFC 9700 §2.1: exact URIs, TLS but for loopback; RFC 8252 §7.1: private schemes are reversed domain names. */
 const objection = (uri: string, isNative: boolean): string | null => {
   const url = URL.parse(uri)
   if (!url) return 'it is not an absolute address'
@@ -90,17 +75,16 @@ const objection = (uri: string, isNative: boolean): string | null => {
   return url.protocol.includes('.') ? null : 'a private scheme must hold a domain name, as com.example.app:/callback'
 }
 
-export const listApplications = (query: Query): Promise<Application[]> =>
+export const listApplications = (query: Query) =>
   query<Application>({ text: `select ${columns} from applications order by created_at, id` })
 
-/** Those that a tenant's administrators registered, the newest first. */
-export const listApplicationsOf = (query: Query, tenantId: string): Promise<Application[]> =>
+/** The applications that the tenant's administrators registered, newest first. */
+export const listApplicationsOf = (query: Query, tenantId: string) =>
   query<Application>({
     text: `select ${columns} from applications where tenant_id = $1 order by created_at desc, id`,
     values: [tenantId],
   })
 
-/** How many consents stand in a tenant, by application. */
 export const countConsents = async (query: Query, tenantId: string): Promise<Map<string, number>> => {
   const counts = await query<{ id: string; count: number }>({
     text: `select application_id as id, count(*) as count from consents
@@ -110,28 +94,18 @@ export const countConsents = async (query: Query, tenantId: string): Promise<Map
   return new Map(counts.map(({ id, count }) => [id, count]))
 }
 
-export const findApplication = async (query: Query, clientId: string): Promise<Application | null> => {
-  const [application] = await query<Application>({
-    text: `select ${columns} from applications where id = $1`,
-    values: [clientId],
-  })
-  return application ?? null
-}
+export const findApplication = (query: Query, clientId: string) =>
+  firstRow<Application>(query, { text: `select ${columns} from applications where id = $1`, values: [clientId] })
 
-/** A disabled application's tokens end within a second; an enabled one's that have not expired work again. */
-export const setApplicationDisabled = async (
-  query: Query,
-  author: Author,
-  clientId: string,
-  disabled: boolean,
-): Promise<Application> => {
+/** The tokens of a disabled application end within a second; enabling it revives those that have not expired. */
+export const setApplicationDisabled = async (query: Query, author: Author, clientId: string, disabled: boolean) => {
   const before = await findApplication(query, clientId)
-  const [application] = await query<Application>({
+  const after = await firstRow<Application>(query, {
     text: `update applications set disabled_at = case when $2::boolean then coalesce(disabled_at, now()) end
       where id = $1 returning ${columns}`,
     values: [clientId, disabled],
   })
-  if (!application) throw new Refusal(`there is no application "${clientId}"; \`masthead app list\` shows them`)
-  await note(query, author, application, disabled ? 'disabled' : 'enabled', before)
-  return application
+  if (!after) throw new Refusal(`there is no application "${clientId}"; \`masthead app list\` shows them`)
+  await publish(query, author, disabled ? 'disabled' : 'enabled', before, after)
+  return after
 }

@@ -1,8 +1,11 @@
 import type { Role, Scope } from '@masthead/contract'
 import type { Author } from '../audit/author.ts'
-import { auditEnded, auditIn } from '../audit/queries.ts'
+import { auditEnded } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
+import { firstRow } from '../database/first-row.ts'
 import { consoleId } from './applications.ts'
+import { auditChange } from './audit-change.ts'
+import type { Principal } from './principal.ts'
 
 export type Consent = {
   grantId: string
@@ -10,33 +13,22 @@ export type Consent = {
   tenantId: string
   userId: string
   scopes: Scope[]
-  /** Of the console: the session of the browser. */
   sessionUid?: string
 }
 
-export const storeConsent = (query: Query, author: Author, consent: Consent): Promise<void> =>
-  store(query, author, consent, 'given')
-
-/** Nobody is asked for it. */
-export const openConsole = (query: Query, author: Author, consent: Consent): Promise<void> =>
-  store(query, author, consent, 'opened')
-
-const store = async (query: Query, author: Author, consent: Consent, action: string): Promise<void> => {
+/** The console needs no consent of the user: its audit event is `opened`. */
+export const storeConsent = async (query: Query, author: Author, consent: Consent, action = 'given') => {
   const { grantId, applicationId, tenantId, userId, scopes, sessionUid = null } = consent
   await query({
     text: `insert into consents (grant_id, application_id, tenant_id, user_id, scopes, session_uid)
       values ($1, $2, $3, $4, $5, $6)`,
     values: [grantId, applicationId, tenantId, userId, scopes, sessionUid],
   })
-  const after = JSON.stringify({ applicationId, userId, scopes })
-  await auditIn(query, tenantId, author, [{ action, resource: 'consents', recordId: grantId, after }])
+  const after = { applicationId, userId, scopes }
+  await auditChange(query, tenantId, author, { action, resource: 'consents', recordId: grantId, after })
 }
 
-/** Ends everything that was given under the consent. */
-export const withdrawConsent = (query: Query, author: Author, grantId: string): Promise<void> =>
-  withdrawConsents(query, author, [grantId])
-
-/** By one statement, however many there are: others wait for what it locks. */
+/** Every token issued under these consents ends. One statement keeps the locks short. */
 export const withdrawConsents = async (query: Query, author: Author, grantIds: readonly string[]): Promise<void> => {
   const ended = await query({
     text: `with ended as (
@@ -50,54 +42,43 @@ export const withdrawConsents = async (query: Query, author: Author, grantIds: r
 }
 
 /**
- * Ends what a user's console has in one browser, in whatever tenants it worked, and the session there; with null, in all
- * browsers. Answers how many sessions there were.
+ * Ends the session of the browser that holds this grant, with the console's grants in all tenants; all sessions of the
+ * user when `grantId` is null. Returns the number of sessions.
  */
-export const signOutOfConsole = async (
-  query: Query,
-  author: Author,
-  userId: string,
-  grantId: string | null,
-): Promise<number> => {
-  // First, so that a console that is just being opened is either seen below, or sees this.
+export const signOutOfConsole = async (query: Query, author: Author, userId: string, grantId: string | null) => {
+  // This comes first, so that a console that is being opened either is found below or sees the new date.
   if (grantId === null)
     await query({ text: 'update users set sessions_since = clock_timestamp() where id = $1', values: [userId] })
-  const standing = await query<{ grant_id: string; session_uid: string | null }>({
+  const open = await query<{ grant_id: string; session_uid: string | null }>({
     text: `select grant_id, session_uid from consents where user_id = $1 and application_id = $2 and withdrawn_at is null
       and ($3::text is null or grant_id = $3
         or session_uid = (select session_uid from consents as given where given.grant_id = $3))`,
     values: [userId, consoleId, grantId],
   })
-  await withdrawConsents(
-    query,
-    author,
-    standing.map(({ grant_id }) => grant_id),
-  )
+  const grantIds = open.map(({ grant_id }) => grant_id)
+  await withdrawConsents(query, author, grantIds)
   const ended = await query({
     text: `delete from authorization_state where account_id = $1 and model = 'Session'
       and ($2::boolean or uid = any ($3::text[])) returning uid`,
-    values: [userId, grantId === null, standing.map(({ session_uid }) => session_uid)],
+    values: [userId, grantId === null, open.map(({ session_uid }) => session_uid)],
   })
   return ended.length
 }
 
-/** Ends what the console got by a session that was ended by itself. */
-export const withdrawOfSession = async (query: Query, author: Author, sessionUid: string): Promise<void> => {
-  const standing = await query<{ grant_id: string }>({
+/** For a session that the user ended at the authorization server. */
+export const withdrawConsentsOfSession = async (query: Query, author: Author, sessionUid: string): Promise<void> => {
+  const open = await query<{ grant_id: string }>({
     text: `select grant_id from consents
       where application_id = $1 and session_uid = $2 and withdrawn_at is null`,
     values: [consoleId, sessionUid],
   })
-  await withdrawConsents(
-    query,
-    author,
-    standing.map(({ grant_id }) => grant_id),
-  )
+  const grantIds = open.map(({ grant_id }) => grant_id)
+  await withdrawConsents(query, author, grantIds)
 }
 
-/** Until the transaction ends, the user cannot sign out everywhere. */
-export const holdSessions = async (query: Query, userId: string): Promise<Date | null> => {
-  const [user] = await query<{ sessions_since: Date | null }>({
+/** The user cannot sign out everywhere until the transaction ends. Returns the date from which sessions count. */
+export const lockSessions = async (query: Query, userId: string): Promise<Date | null> => {
+  const user = await firstRow<{ sessions_since: Date | null }>(query, {
     text: 'select sessions_since from users where id = $1 for share',
     values: [userId],
   })
@@ -105,25 +86,21 @@ export const holdSessions = async (query: Query, userId: string): Promise<Date |
 }
 
 /**
- * What somebody who calls with a grant may do at the end of the call: until the transaction ends nobody removes them,
- * changes their role or ends their sessions. Null when that has happened.
+ * The role of the caller at the end of a call: until the transaction ends nobody can remove the caller, change the role or
+ * end the session. Null when that has happened already.
  */
-export const holdMembership = async (
-  query: Query,
-  { tenantId, userId, grantId }: { tenantId: string; userId: string | null; grantId: string | null },
-): Promise<{ role: Role } | null> => {
-  const [held] = await query<{ role: Role }>({
+export const lockCallerMembership = async (query: Query, { tenantId, userId, grantId }: Principal) => {
+  const membership = await firstRow<{ role: Role }>(query, {
     text: `select membership.role from memberships membership join users on users.id = membership.user_id
       where membership.tenant_id = $1 and membership.user_id = $2 for share`,
     values: [tenantId, userId],
   })
-  return held && (grantId === null || (await findDelegation(query, grantId))) ? held : null
+  return membership && (grantId === null || (await findDelegation(query, grantId))) ? membership : null
 }
 
-export type GivenConsent = { id: string; application: string; clientId: string; scopes: Scope[]; createdAt: Date }
+type GivenConsent = { id: string; application: string; clientId: string; scopes: Scope[]; createdAt: Date }
 
-/** What a user allowed the applications of others in a tenant, the newest first. */
-export const findConsents = (query: Query, tenantId: string, userId: string): Promise<GivenConsent[]> =>
+export const findConsents = (query: Query, tenantId: string, userId: string) =>
   query<GivenConsent>({
     text: `select consents.grant_id as id, applications.name as application, applications.id as "clientId",
         consents.scopes, consents.created_at as "createdAt"
@@ -134,33 +111,26 @@ export const findConsents = (query: Query, tenantId: string, userId: string): Pr
     values: [tenantId, userId, consoleId],
   })
 
-/** Whether a user lets an application act, in whatever tenant. */
+/** True when the user consented to the application in any tenant. */
 export const hasConsented = async (query: Query, userId: string, applicationId: string): Promise<boolean> =>
-  (
-    await query({
-      text: `select 1 from consents
+  (await firstRow(query, {
+    text: `select 1 from consents
         where application_id = $1 and user_id = $2 and withdrawn_at is null limit 1`,
-      values: [applicationId, userId],
-    })
-  ).length > 0
+    values: [applicationId, userId],
+  })) !== null
 
-/** An application got a token by a consent. */
-export const noteIssue = (query: Query, author: Author, grantId: string, { tenantId }: Delegation): Promise<void> =>
-  auditIn(query, tenantId, author, [{ action: 'token_issued', resource: 'consents', recordId: grantId }])
+export const auditIssuedToken = (query: Query, author: Author, grantId: string, tenantId: string): Promise<void> =>
+  auditChange(query, tenantId, author, { action: 'token_issued', resource: 'consents', recordId: grantId })
 
-/** What stands behind a delegated token right now. */
-export type Delegation = {
+type Delegation = Pick<Principal, 'tenantId' | 'assignee' | 'legacyUserId'> & {
   applicationId: string
-  tenantId: string
   userId: string
   role: Role
-  assignee: string
-  legacyUserId: string | null
 }
 
 /** Null when the consent was withdrawn, the membership ended or the application was disabled. */
-export const findDelegation = async (query: Query, grantId: string): Promise<Delegation | null> => {
-  const [delegation] = await query<Delegation>({
+export const findDelegation = (query: Query, grantId: string) =>
+  firstRow<Delegation>(query, {
     text: `
       select consent.application_id as "applicationId", consent.tenant_id as "tenantId", consent.user_id as "userId",
         membership.role, membership.legacy_user_id as "legacyUserId",
@@ -172,18 +142,9 @@ export const findDelegation = async (query: Query, grantId: string): Promise<Del
       where consent.grant_id = $1 and consent.withdrawn_at is null`,
     values: [grantId],
   })
-  return delegation ?? null
-}
 
-export type ChoosableTenant = { id: string; name: string; role: Role }
-
-/** The tenants in which a user can let an application act. */
-export const findChoosableTenants = (
-  query: Query,
-  userId: string,
-  onlyTenantId: string | null,
-): Promise<ChoosableTenant[]> =>
-  query<ChoosableTenant>({
+export const findChoosableTenants = (query: Query, userId: string, onlyTenantId: string | null) =>
+  query<{ id: string; name: string; role: Role }>({
     text: `select tenant.id, tenant.name, membership.role
       from memberships membership join tenants tenant on tenant.id = membership.tenant_id
       where membership.user_id = $1 and ($2::uuid is null or tenant.id = $2) order by tenant.name, tenant.id`,

@@ -4,21 +4,11 @@ import type { Query } from '../database/connection.ts'
 import { consoleId } from './applications.ts'
 import { signOutOfConsole, withdrawConsents } from './consents.ts'
 
-/** What opens something in the name of a user, in any tenant. */
-export type Credentials = {
-  tokens: {
-    id: string
-    name: string
-    tenant: string
-    createdAt: Date
-    expiresAt: Date
-    lastUsedAt: Date | null
-  }[]
-  consents: { id: string; application: string; tenant: string; createdAt: Date }[]
-}
+type Token = { id: string; name: string; tenant: string; createdAt: Date; expiresAt: Date; lastUsedAt: Date | null }
+type Consent = { id: string; application: string; tenant: string; createdAt: Date }
 
-export const findCredentials = async (query: Query, userId: string): Promise<Credentials> => {
-  const tokens = await query<Credentials['tokens'][number]>({
+export const findCredentials = async (query: Query, userId: string) => {
+  const tokens = await query<Token>({
     text: `select token.id, token.name, tenant.name as tenant, token.created_at as "createdAt",
         token.expires_at as "expiresAt", token.last_used_at as "lastUsedAt"
       from access_tokens token join tenants tenant on tenant.id = token.tenant_id
@@ -26,7 +16,7 @@ export const findCredentials = async (query: Query, userId: string): Promise<Cre
       order by tenant.name, token.created_at desc, token.id`,
     values: [userId],
   })
-  const consents = await query<Credentials['consents'][number]>({
+  const consents = await query<Consent>({
     text: `select consent.grant_id as id, application.name as application, tenant.name as tenant,
         consent.created_at as "createdAt"
       from consents consent
@@ -40,22 +30,14 @@ export const findCredentials = async (query: Query, userId: string): Promise<Cre
 }
 
 /**
- * Ends all sessions, consents and personal access tokens of a user, but for the tokens that are kept, and withdraws the
- * invitations that the user sent. Each by one statement, however many there are: others wait for what it locks.
+ * Ends all sessions, consents and personal access tokens of a user except `keptTokens`, and withdraws the invitations that
+ * the user sent. Each kind takes one statement, which keeps the locks short.
  */
-export const endCredentials = async (
-  query: Query,
-  author: Author,
-  userId: string,
-  kept: readonly string[] = [],
-): Promise<void> => {
+export const revokeCredentials = async (query: Query, author: Author, userId: string, keptTokens: string[] = []) => {
   await signOutOfConsole(query, author, userId, null)
   const { consents } = await findCredentials(query, userId)
-  await withdrawConsents(
-    query,
-    author,
-    consents.map(({ id }) => id),
-  )
+  const grantIds = consents.map(({ id }) => id)
+  await withdrawConsents(query, author, grantIds)
   await query({
     text: `with ended as (
         update access_tokens set revoked_at = now()
@@ -63,7 +45,7 @@ export const endCredentials = async (
         returning tenant_id, id::text as record_id
       )
       ${auditEnded}`,
-    values: [userId, JSON.stringify(author), 'tokens', 'revoked', kept],
+    values: [userId, JSON.stringify(author), 'tokens', 'revoked', keptTokens],
   })
   await query({
     text: `with ended as (delete from invitations where invited_by = $1 returning tenant_id, id::text as record_id)

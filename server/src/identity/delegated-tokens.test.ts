@@ -7,7 +7,7 @@ import { sampleAccount } from '../../test/sample-records.ts'
 import { secret, startService } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
 import { setApplicationDisabled } from './applications.ts'
-import { withdrawConsent } from './consents.ts'
+import { withdrawConsents } from './consents.ts'
 import { removeMember, setRole } from './members.ts'
 import { loadSigningKeys } from './signing-keys.ts'
 
@@ -138,7 +138,7 @@ describe('a delegated token ends at the next call', () => {
       await authorize(origin, { application, person }),
     ]
     await database.transaction((query) =>
-      withdrawConsent(query, operator, String(decodeJwt(withdrawn.access_token).grant)),
+      withdrawConsents(query, operator, [String(decodeJwt(withdrawn.access_token).grant)]),
     )
     await assertRefused(withdrawn.access_token)
     assert.equal((await refresh(origin, application, withdrawn.refresh_token)).body.error, 'invalid_grant')

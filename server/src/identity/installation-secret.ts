@@ -2,13 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The secret of an installation that was given none: made once, kept beside its data, readable by its owner only. */
-export const keptSecret = async (dataDirectory: string): Promise<string> => {
+const readSecret = (file: string): Promise<string | null> => readFile(file, 'utf8').catch(() => null)
+
+/** The secret of an installation without MASTHEAD_SECRET: created once, and readable by its owner only. */
+export const ensureSecret = async (dataDirectory: string): Promise<string> => {
   const file = join(dataDirectory, 'secret')
-  const kept = await readFile(file, 'utf8').catch(() => null)
-  if (kept !== null) return kept
+  const stored = await readSecret(file)
+  if (stored !== null) return stored
   await mkdir(dataDirectory, { recursive: true })
-  // Written aside and linked, so that of two processes that start at once one wins, with a whole file.
+  // When two processes start at once, `link` lets one of them win, with a complete file.
   const draft = `${file}.${randomBytes(8).toString('hex')}`
   await writeFile(draft, randomBytes(32).toString('base64url'), { mode: 0o600, flush: true, flag: 'wx' })
   await link(draft, file).catch((error: NodeJS.ErrnoException) => {
@@ -18,11 +20,8 @@ export const keptSecret = async (dataDirectory: string): Promise<string> => {
   return readFile(file, 'utf8')
 }
 
-export type FoundSecret = { secret: string; file: string; isOpenToOthers: boolean }
-
-/** The one that is kept, if there is one; makes none. */
-export const findSecret = async (dataDirectory: string): Promise<FoundSecret | null> => {
+export const findSecret = async (dataDirectory: string) => {
   const file = join(dataDirectory, 'secret')
-  const secret = await readFile(file, 'utf8').catch(() => null)
+  const secret = await readSecret(file)
   return secret === null ? null : { secret, file, isOpenToOthers: ((await stat(file)).mode & 0o077) !== 0 }
 }

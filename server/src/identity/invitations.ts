@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { Role } from '@masthead/contract'
 import type { Author } from '../audit/author.ts'
-import { auditIn } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
+import { firstRow } from '../database/first-row.ts'
 import { Problem } from '../problem.ts'
 import { isUuid, newId } from '../records/identifiers.ts'
-import { attemptsSoFar, countAttempt } from './attempts.ts'
+import { countAttempt, countedAttempts } from './attempts.ts'
+import { auditChange } from './audit-change.ts'
 import { hashToken } from './token-format.ts'
 import { emailKey } from './users.ts'
 
@@ -20,7 +21,7 @@ export type Invitation = {
 export type OpenInvitation = Invitation & {
   tenantId: string
   tenantName: string
-  /** The link was mailed to the address, and shown to nobody else. */
+  /** The link was mailed to the address and shown to nobody else. */
   isMailed: boolean
 }
 
@@ -30,25 +31,18 @@ const columns = `invitations.id, invitations.email, invitations.role,
   (select email from users where users.id = invitations.invited_by) as "invitedBy",
   invitations.created_at as "createdAt", invitations.expires_at as "expiresAt"`
 
-export type NewInvitation = {
-  tenantId: string
-  email: string
-  role: Role
+type NewInvitation = Pick<OpenInvitation, 'tenantId' | 'email' | 'role' | 'isMailed'> & {
   invitedBy: string
   secret: string
-  isMailed: boolean
 }
 
-/** The link holds it; only its hash is stored. */
+/** The link holds the secret; only its hash is stored. */
 export const newInvitationSecret = (): string => randomBytes(32).toString('base64url')
 
-/** One to an address at a time: another replaces it. */
-export const createInvitation = async (
-  query: Query,
-  author: Author,
-  { tenantId, email, role, invitedBy, secret, isMailed }: NewInvitation,
-): Promise<Invitation> => {
-  const [invitation] = await query<Invitation>({
+/** A new invitation replaces the one that the address has. */
+export const createInvitation = async (query: Query, author: Author, given: NewInvitation): Promise<Invitation> => {
+  const { tenantId, email, role, invitedBy, secret, isMailed } = given
+  const invitation = await firstRow<Invitation>(query, {
     text: `insert into invitations (id, tenant_id, email, email_key, role, invited_by, secret_hash, is_mailed, expires_at)
       values ($1, $2, $3, $4, $5, $6, $7, $8, now() + ${lifetime})
       on conflict (tenant_id, email_key) do update set id = excluded.id, email = excluded.email, role = excluded.role,
@@ -58,75 +52,67 @@ export const createInvitation = async (
     values: [newId(), tenantId, email, emailKey(email), role, invitedBy, hashToken(secret), isMailed],
   })
   if (!invitation) throw new Error('the invitation was not stored')
-  await note(query, tenantId, author, invitation, 'created')
+  await auditChange(query, tenantId, author, eventOf('created', invitation))
   return invitation
 }
 
-const note = (query: Query, tenantId: string, author: Author, { id, email, role }: Invitation, action: string) =>
-  auditIn(query, tenantId, author, [
-    { action, resource: 'invitations', recordId: id, after: JSON.stringify({ email, role }) },
-  ])
+const eventOf = (action: string, { id, email, role }: Invitation) => ({
+  action,
+  resource: 'invitations',
+  recordId: id,
+  after: { email, role },
+})
 
 const daySeconds = 24 * 60 * 60
-/** The mail server is the operator's: nobody may use it to flood an address, or many. */
+/** The mail server is the operator's: nobody may flood addresses through it. */
 const mailsADay = { tenant: 200, address: 5 }
 
 const mailsOf = (tenantId: string): string => `mails of ${tenantId}`
 const mailsTo = (tenantId: string, email: string): string => `mails of ${tenantId} to ${emailKey(email)}`
 
-/** Refuses one mail too many, and lets the transaction wait for a slow mail server. */
+/** Enforces the daily limits, and lets the transaction wait for a slow mail server. */
 export const allowMail = async (query: Query, tenantId: string, email: string): Promise<void> => {
-  if ((await attemptsSoFar(query, mailsOf(tenantId), daySeconds)) >= mailsADay.tenant)
+  if ((await countedAttempts(query, mailsOf(tenantId), daySeconds)) >= mailsADay.tenant)
     throw new Problem('conflict', `Daily limit of ${mailsADay.tenant} mailed invitations reached. Try again tomorrow.`)
-  if ((await attemptsSoFar(query, mailsTo(tenantId, email), daySeconds)) >= mailsADay.address)
+  if ((await countedAttempts(query, mailsTo(tenantId, email), daySeconds)) >= mailsADay.address)
     throw new Problem('conflict', `You have mailed ${email} ${mailsADay.address} times today. Try again tomorrow.`)
   await query({ text: `set local idle_in_transaction_session_timeout = '60s'` })
 }
 
-/** After the mail was sent, so that other invitations of the tenant do not wait for it. */
+/** Called after the mail was sent, because the counters stay locked until the transaction ends. */
 export const countMail = async (query: Query, tenantId: string, email: string): Promise<void> => {
   await countAttempt(query, mailsOf(tenantId), daySeconds)
   await countAttempt(query, mailsTo(tenantId, email), daySeconds)
 }
 
-/** Those that can still be accepted, the newest first. */
-export const listInvitations = (query: Query, tenantId: string): Promise<Invitation[]> =>
+export const listInvitations = (query: Query, tenantId: string) =>
   query<Invitation>({
     text: `select ${columns} from invitations where tenant_id = $1 and expires_at > now()
       order by created_at desc, id desc`,
     values: [tenantId],
   })
 
-export const withdrawInvitation = async (
-  query: Query,
-  author: Author,
-  tenantId: string,
-  id: string,
-): Promise<Invitation | null> => {
+export const withdrawInvitation = async (query: Query, author: Author, tenantId: string, id: string) => {
   if (!isUuid(id)) return null
-  const [invitation] = await query<Invitation>({
+  const invitation = await firstRow<Invitation>(query, {
     text: `delete from invitations where tenant_id = $1 and id = $2 returning ${columns}`,
     values: [tenantId, id],
   })
-  if (invitation) await note(query, tenantId, author, invitation, 'withdrawn')
-  return invitation ?? null
+  if (invitation) await auditChange(query, tenantId, author, eventOf('withdrawn', invitation))
+  return invitation
 }
 
-export const findInvitation = async (query: Query, secret: string): Promise<OpenInvitation | null> => {
-  const [invitation] = await query<OpenInvitation>({
+export const findInvitation = (query: Query, secret: string) =>
+  firstRow<OpenInvitation>(query, {
     text: `select ${columns}, tenants.id as "tenantId", tenants.name as "tenantName", invitations.is_mailed as "isMailed"
       from invitations join tenants on tenants.id = invitations.tenant_id
       where secret_hash = $1 and expires_at > now()`,
     values: [hashToken(secret)],
   })
-  return invitation ?? null
-}
 
-/** At most one caller takes it. */
-export const takeInvitation = async (query: Query, secret: string): Promise<boolean> =>
-  (
-    await query({
-      text: 'delete from invitations where secret_hash = $1 and expires_at > now() returning id',
-      values: [hashToken(secret)],
-    })
-  ).length > 0
+/** Returns true for one caller at most. */
+export const consumeInvitation = async (query: Query, secret: string): Promise<boolean> =>
+  (await firstRow(query, {
+    text: 'delete from invitations where secret_hash = $1 and expires_at > now() returning id',
+    values: [hashToken(secret)],
+  })) !== null

@@ -1,93 +1,69 @@
 import type { Role } from '@masthead/contract'
 import type { Author } from '../audit/author.ts'
 import type { Query } from '../database/connection.ts'
+import { firstRow } from '../database/first-row.ts'
 import { isUuid } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
-import { noteChange } from './changes.ts'
-import { createUser, emailKey, endUser, findUser, holdAddress, proveAddress, type User } from './users.ts'
+import { publishChange } from './audit-change.ts'
+import { createUser, deleteUser, emailKey, findUser, lockAddress, proveAddress, type User } from './users.ts'
 
-/** A user as a member of one tenant. */
-export type Member = {
-  id: string
-  email: string
-  name: string
-  role: Role
-  legacyUserId: string | null
-  createdAt: Date
-}
+export type Member = Pick<User, 'id' | 'email' | 'name'> & { role: Role; legacyUserId: string | null; createdAt: Date }
 
 const memberColumns = `users.id, users.email, users.name, memberships.role,
   memberships.legacy_user_id as "legacyUserId", memberships.created_at as "createdAt"`
 
-export type NewMember = {
-  tenantId: string
-  email: string
-  name: string
-  role: Role
-  legacyUserId?: string | null
-  /** Its name at the outside issuer. */
-  subject?: string | null
-  passwordHash: string
-  /** The address is known to be that of the person; else the account belongs to this tenant and to no other. */
-  isProven?: boolean
-}
+type Membership = { tenantId: string; role: Role; legacyUserId?: string | null }
 
-/** Makes an account and its membership, within a transaction. */
+/** An account whose address is not proven belongs to this tenant alone. */
+export type NewMember = Membership & Omit<User, 'id' | 'tenantId'> & { subject?: string | null; isProven?: boolean }
+
+/** Creates an account and its membership, within a transaction. */
 export const createMember = async (query: Query, author: Author, member: NewMember): Promise<Member> => {
   const { tenantId, email, isProven = false } = member
-  await holdAddress(query, email)
+  await lockAddress(query, email)
   await refuseMember(query, tenantId, email)
   const user = await createUser(query, { ...member, tenantId: isProven ? null : tenantId })
   if (isProven) await proveAddress(query, user)
   return join(query, author, user, member)
 }
 
-export type JoiningMember = { tenantId: string; role: Role; legacyUserId?: string | null }
-
-/** Makes somebody a member with the account that they have. */
-export const addMember = async (query: Query, author: Author, user: User, member: JoiningMember): Promise<Member> => {
-  await holdAddress(query, user.email)
-  await refuseMember(query, member.tenantId, user.email)
+export const addMember = async (query: Query, author: Author, user: User, membership: Membership): Promise<Member> => {
+  await lockAddress(query, user.email)
+  await refuseMember(query, membership.tenantId, user.email)
   const current = await findUser(query, user.id)
   if (current?.passwordHash !== user.passwordHash) throw new Refusal('this account was changed meanwhile: try again')
   if (current.tenantId !== null)
     throw new Refusal(`the address ${user.email} is not proven, so it belongs to one tenant`)
-  return join(query, author, user, member)
+  return join(query, author, user, membership)
 }
 
 const refuseMember = async (query: Query, tenantId: string, email: string): Promise<void> => {
   if (await isMember(query, tenantId, email)) throw new Refusal(`${email} is already a member of this tenant`)
 }
 
-const join = async (
-  query: Query,
-  author: Author,
-  user: User,
-  { tenantId, role, legacyUserId = null }: JoiningMember,
-): Promise<Member> => {
+const join = async (query: Query, author: Author, user: User, membership: Membership): Promise<Member> => {
+  const { tenantId, role, legacyUserId = null } = membership
   await query({
     text: `insert into memberships (tenant_id, user_id, role, legacy_user_id) values ($1, $2, $3, $4)`,
     values: [tenantId, user.id, role, legacyUserId],
   })
-  const made = await findMember(query, tenantId, user.email)
-  await noteChange(query, tenantId, author, { ...about(made), action: 'added', after: JSON.stringify(made) })
-  return made
+  const after = await findMember(query, tenantId, user.email)
+  await publishChange(query, tenantId, author, { ...about(after), action: 'added', after })
+  return after
 }
 
 const about = ({ id }: Member) => ({ resource: 'members', recordId: id })
 
-/** For the operator: no tenant is told whether the address of a member was proven, perhaps elsewhere. */
-export type ListedMember = Member & { isProven: boolean }
-
-export const listMembers = (query: Query, tenantId: string): Promise<ListedMember[]> =>
-  query<ListedMember>({
+/** `isProven` is for the operator: a tenant must not learn whether an address was proven, perhaps elsewhere. */
+export const listMembers = (query: Query, tenantId: string) =>
+  query<Member & { isProven: boolean }>({
     text: `select ${memberColumns}, users.tenant_id is null as "isProven" from memberships join users on users.id = memberships.user_id
       where memberships.tenant_id = $1 order by users.email_key`,
     values: [tenantId],
   })
 
 export const findMember = async (query: Query, tenantId: string, email: string): Promise<Member> => {
-  const [member] = await query<Member>({
+  const member = await firstRow<Member>(query, {
     text: `select ${memberColumns} from memberships join users on users.id = memberships.user_id
       where memberships.tenant_id = $1 and users.email_key = $2`,
     values: [tenantId, emailKey(email)],
@@ -98,22 +74,21 @@ export const findMember = async (query: Query, tenantId: string, email: string):
 
 export const findMemberById = async (query: Query, tenantId: string, userId: string): Promise<Member | null> => {
   if (!isUuid(userId)) return null
-  const [member] = await query<Member>({
+  return firstRow(query, {
     text: `select ${memberColumns} from memberships join users on users.id = memberships.user_id
       where memberships.tenant_id = $1 and users.id = $2`,
     values: [tenantId, userId],
   })
-  return member ?? null
 }
 
-export const findAdmins = (query: Query, tenantId: string, most: number): Promise<{ name: string; email: string }[]> =>
+export const findAdmins = (query: Query, tenantId: string, most: number) =>
   query<{ name: string; email: string }>({
     text: `select users.name, users.email from memberships join users on users.id = memberships.user_id
       where memberships.tenant_id = $1 and memberships.role = 'admin' order by users.email_key limit $2`,
     values: [tenantId, most],
   })
 
-/** Until the transaction ends nobody else changes who the admins are. */
+/** Locks the admins until the transaction ends. */
 export const isLastAdmin = async (query: Query, tenantId: string, userId: string): Promise<boolean> => {
   const admins = await query<{ id: string }>({
     text: `select user_id as id from memberships where tenant_id = $1 and role = 'admin' order by user_id for update`,
@@ -123,19 +98,14 @@ export const isLastAdmin = async (query: Query, tenantId: string, userId: string
 }
 
 export const isMember = async (query: Query, tenantId: string, email: string): Promise<boolean> =>
-  (
-    await query({
-      text: `select 1 from memberships join users on users.id = memberships.user_id
+  (await firstRow(query, {
+    text: `select 1 from memberships join users on users.id = memberships.user_id
         where memberships.tenant_id = $1 and users.email_key = $2`,
-      values: [tenantId, emailKey(email)],
-    })
-  ).length > 0
+    values: [tenantId, emailKey(email)],
+  })) !== null
 
-export type Membership = { id: string; slug: string; name: string; role: Role }
-
-/** The tenants of a user, by name. */
-export const findMemberships = (query: Query, userId: string): Promise<Membership[]> =>
-  query<Membership>({
+export const findMemberships = (query: Query, userId: string) =>
+  query<{ id: string; slug: string; name: string; role: Role }>({
     text: `select tenants.id, tenants.slug, tenants.name, memberships.role
       from memberships join tenants on tenants.id = memberships.tenant_id
       where memberships.user_id = $1 order by tenants.name, tenants.id`,
@@ -155,29 +125,21 @@ export const setLegacyUserId = async (
     values: [tenantId, before.id, legacyUserId],
   })
   const after = { ...before, legacyUserId }
-  const values = { before: JSON.stringify(before), after: JSON.stringify(after) }
-  await noteChange(query, tenantId, author, { ...about(after), action: 'legacy_user_changed', ...values })
+  await publishChange(query, tenantId, author, { ...about(after), action: 'legacy_user_changed', before, after })
   return after
 }
 
-/** Waits for invitations that the member is just making, so that they are seen. */
+/** Waits for invitations that the member is creating, so that they are found. */
 const lockMembership = (query: Query, tenantId: string, userId: string) =>
   query({
     text: 'select from memberships where tenant_id = $1 and user_id = $2 for update',
     values: [tenantId, userId],
   })
 
-/** What an admin has begun ends with the role. */
 const withdrawInvitationsBy = (query: Query, tenantId: string, userId: string) =>
   query({ text: 'delete from invitations where tenant_id = $1 and invited_by = $2', values: [tenantId, userId] })
 
-export const setRole = async (
-  query: Query,
-  author: Author,
-  tenantId: string,
-  email: string,
-  role: Role,
-): Promise<Member> => {
+export const setRole = async (query: Query, author: Author, tenantId: string, email: string, role: Role) => {
   const before = await findMember(query, tenantId, email)
   await lockMembership(query, tenantId, before.id)
   await query({
@@ -186,22 +148,18 @@ export const setRole = async (
   })
   if (role !== 'admin') await withdrawInvitationsBy(query, tenantId, before.id)
   const after = await findMember(query, tenantId, email)
-  const values = { before: JSON.stringify(before), after: JSON.stringify(after) }
-  await noteChange(query, tenantId, author, { ...about(after), action: 'role_changed', ...values })
+  await publishChange(query, tenantId, author, { ...about(after), action: 'role_changed', before, after })
   return after
 }
 
-/** Ends the membership with every personal access token of it, and the account when this was its last one. */
+/** Also deletes the personal access tokens of the membership, and the account when this was its last membership. */
 export const removeMember = async (query: Query, author: Author, tenantId: string, email: string): Promise<Member> => {
-  await holdAddress(query, email)
-  const member = await findMember(query, tenantId, email)
-  await lockMembership(query, tenantId, member.id)
-  await withdrawInvitationsBy(query, tenantId, member.id)
-  await query({
-    text: 'delete from memberships where tenant_id = $1 and user_id = $2',
-    values: [tenantId, member.id],
-  })
-  await noteChange(query, tenantId, author, { ...about(member), action: 'removed', before: JSON.stringify(member) })
-  if ((await findMemberships(query, member.id)).length === 0) await endUser(query, member)
-  return member
+  await lockAddress(query, email)
+  const before = await findMember(query, tenantId, email)
+  await lockMembership(query, tenantId, before.id)
+  await withdrawInvitationsBy(query, tenantId, before.id)
+  await query({ text: 'delete from memberships where tenant_id = $1 and user_id = $2', values: [tenantId, before.id] })
+  await publishChange(query, tenantId, author, { ...about(before), action: 'removed', before })
+  if ((await findMemberships(query, before.id)).length === 0) await deleteUser(query, before.id)
+  return before
 }

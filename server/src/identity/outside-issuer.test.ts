@@ -534,7 +534,7 @@ describe('tokens as other issuers shape them', async () => {
       assert.equal((await findAccounts(query, mail)).length, 2)
       assert.equal(await see(await shaped(key, { mail })), 'GAZETTE')
       assert.equal(await see(await shaped(key, { mail, [names.tenant]: herald.slug })), 'HERALD')
-      const [token] = await findTokens(query, herald.id, { userId: given.userId, id: tokenId })
+      const [token] = await findTokens(query, herald.id, given.userId, tokenId)
       assert.notEqual(token?.revokedAt, null)
       const accounts = await findAccounts(query, mail)
       assert.deepEqual(

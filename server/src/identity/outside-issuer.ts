@@ -1,112 +1,100 @@
 import { type Api, managementApi, type Role } from '@masthead/contract'
+import type { JWTVerifyGetKey } from 'jose'
 import type { Database } from '../database/database.ts'
-import { Problem } from '../problem.ts'
 import { consoleId } from './applications.ts'
 import { scopesOf } from './delegated-tokens.ts'
-import type { IssuerKeys } from './issuer-keys.ts'
-import type { Authenticator, Holder, Principal } from './principal.ts'
-import { closePassword, emailKey, findAccounts, holdAddress, proveAddress } from './users.ts'
-import { VerifiedJwts } from './verified-jwts.ts'
+import { type Authenticator, invalidToken } from './principal.ts'
+import { emailKey, findAccounts, lockAddress, proveAddress, removePassword } from './users.ts'
+import { jwtVerifier } from './verified-jwts.ts'
 
-/** An identity provider of the operator's choice, whose access tokens are accepted instead of our own. */
+/** An identity provider of the operator, whose access tokens are accepted instead of our own. */
 export type OutsideIssuer = {
   issuer: string
-  /** What `aud` must hold; null when the issuer puts none into access tokens, as Cognito does. */
+  /** The required `aud`; null when the issuer puts none into access tokens, as Cognito does. */
   audience: string | null
-  /** By which claim a user is found: the subject, or an e-mail address that the issuer has verified. */
+  /** The claim that identifies a user: the subject, or an e-mail address that the issuer has verified. */
   matchUsersBy: 'subject' | 'email'
   claims: { client: string; scope: string; tenant: string; email: string; emailVerified: string }
-  /** Under which name it knows the console; null when there is none. */
+  /** The console's client id at the issuer; null when it has none. */
   consoleClientId: string | null
 }
 
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA']
 
-/** Finds out for whom an application acts, by an access token of the outside issuer. The same checks as for our own. */
-export class OutsideTokens implements Authenticator {
-  readonly #database: Database
-  readonly #issuer: OutsideIssuer
-  readonly #api: Api
-  readonly #jwts: VerifiedJwts
+/** Authenticates applications by access tokens of the outside issuer, with the same checks as for our own. */
+export const outsideTokens = (
+  database: Database,
+  outside: OutsideIssuer,
+  api: Api,
+  key: JWTVerifyGetKey,
+): Authenticator => {
+  const { issuer, audience, matchUsersBy, claims: names, consoleClientId } = outside
+  const verify = jwtVerifier(key, { issuer, ...(audience !== null && { audience }), algorithms })
+  const isByEmail = matchUsersBy === 'email'
 
-  constructor(database: Database, issuer: OutsideIssuer, api: Api, { key }: IssuerKeys) {
-    this.#database = database
-    this.#issuer = issuer
-    this.#api = api
-    const audience = issuer.audience === null ? {} : { audience: issuer.audience }
-    this.#jwts = new VerifiedJwts(key, { issuer: issuer.issuer, ...audience, algorithms })
+  const findMember = async (claims: Record<string, unknown>, applicationId: string): Promise<MemberRow> => {
+    if (isByEmail && claims[names.emailVerified] !== true && claims[names.emailVerified] !== 'true')
+      throw invalidToken('The issuer has not verified the e-mail address of this user.')
+    const user = isByEmail ? emailKey(text(claims[names.email])) : text(claims.sub)
+    const values = [user, applicationId, tenantOf(claims[names.tenant])]
+    const find = () => database.read<MemberRow>({ text: isByEmail ? findByEmail : findBySubject, values })
+    let rows = await find()
+    if (isByEmail && rows.some(({ is_proven }) => !is_proven)) {
+      await proveOwner(database, user)
+      rows = await find()
+    }
+    const [member, ...others] = rows
+    if (!member)
+      throw invalidToken('The application, the user or the membership behind this access token is not known here.')
+    if (others.length > 0) throw invalidToken('This user belongs to several tenants, and the access token names none.')
+    return member
   }
 
-  async authenticate(token: string): Promise<Holder> {
-    const { header, claims } = await this.#jwts.verify(token)
-    if (!isAccessToken(header.typ, claims)) throw refused('This is not an access token; an ID token is not accepted.')
-    if (claims.cnf !== undefined) throw refused('This access token is bound to a key, which is not supported.')
-    const { claims: names } = this.#issuer
+  return async (token) => {
+    const { header, claims } = await verify(token)
+    if (!isAccessToken(header.typ, claims))
+      throw invalidToken('This is not an access token; an ID token is not accepted.')
+    if (claims.cnf !== undefined) throw invalidToken('This access token is bound to a key, which is not supported.')
     const clientId = text(claims[names.client])
-    const isConsole = clientId !== '' && clientId === this.#issuer.consoleClientId
-    if (this.#api === managementApi && !isConsole) throw refused('Only the console may call this.')
+    const isConsole = clientId !== '' && clientId === consoleClientId
+    if (api === managementApi && !isConsole) throw invalidToken('Only the console may call this.')
     const applicationId = isConsole ? consoleId : clientId
-    const carried = scopesOf(claims[names.scope], this.#api.scopePrefix)
-    const member = await this.#findMember(claims, applicationId)
-    const registered = isConsole ? this.#api.scopes : member.scopes
-    const principal: Principal = {
+    const carried = scopesOf(claims[names.scope], api.scopePrefix)
+    const member = await findMember(claims, applicationId)
+    const registered = isConsole ? api.scopes : member.scopes
+    const principal = {
       kind: 'delegated',
       tokenId: text(claims.jti),
       tenantId: member.tenant_id,
       userId: member.user_id,
       role: member.role,
-      // The issuer does not know what the application was registered for here.
+      // The issuer does not know which scopes the application was registered for here.
       tokenScopes: new Set(registered.filter((scope) => carried.has(scope))),
       assignee: member.assignee,
       legacyUserId: member.legacy_user_id,
       applicationId,
       grantId: null,
       lineage: `application ${applicationId} of ${member.user_id}`,
-    }
+    } as const
     return { principal, expiresAt: claims.exp * 1_000 }
-  }
-
-  async #findMember(claims: Record<string, unknown>, applicationId: string): Promise<MemberRow> {
-    const { matchUsersBy, claims: names } = this.#issuer
-    const isVerified = [true, 'true'].some((value) => claims[names.emailVerified] === value)
-    if (matchUsersBy === 'email' && !isVerified)
-      throw refused('The issuer has not verified the e-mail address of this user.')
-    const user = matchUsersBy === 'email' ? emailKey(text(claims[names.email])) : text(claims.sub)
-    const find = () =>
-      this.#database.read<MemberRow>({
-        text: matchUsersBy === 'email' ? findByEmail : findBySubject,
-        values: [user, applicationId, tenantOf(claims[names.tenant])],
-      })
-    let rows = await find()
-    if (matchUsersBy === 'email' && rows.some(({ is_proven }) => !is_proven)) {
-      await this.#vouchFor(user)
-      rows = await find()
-    }
-    // Without a tenant in the token it must be plain which one is meant.
-    const [member, ...others] = rows
-    if (!member)
-      throw refused('The application, the user or the membership behind this access token is not known here.')
-    if (others.length > 0) throw refused('This user belongs to several tenants, and the access token names none.')
-    return member
-  }
-
-  /** The issuer vouches for the address: the proven account, or else the oldest, is that of its owner. */
-  async #vouchFor(email: string): Promise<void> {
-    await this.#database.transaction(async (query) => {
-      await holdAddress(query, email)
-      const [owner] = await findAccounts(query, email)
-      if (!owner) return
-      if (owner.tenantId !== null) await closePassword(query, { kind: 'masthead' }, owner)
-      await proveAddress(query, owner)
-    })
   }
 }
 
-/** Null only when the token names none: one that cannot be read must not become another. */
+/** The issuer vouches for the address: its owner gets the proven account or else the oldest. */
+const proveOwner = (database: Database, email: string): Promise<void> =>
+  database.transaction(async (query) => {
+    await lockAddress(query, email)
+    const [owner] = await findAccounts(query, email)
+    if (!owner) return
+    if (owner.tenantId !== null) await removePassword(query, { kind: 'masthead' }, owner)
+    await proveAddress(query, owner)
+  })
+
+/** Null only when the token names no tenant; a claim of another type must not count as none. */
 const tenantOf = (claim: unknown): string | null => {
   if (claim === undefined) return null
   if (text(claim)) return text(claim)
-  throw refused('The tenant in this access token is not a text.')
+  throw invalidToken('The tenant in this access token is not a text.')
 }
 
 type MemberRow = {
@@ -138,5 +126,3 @@ const isAccessToken = (typ: string | undefined, claims: Record<string, unknown>)
   /^(application\/)?at\+jwt$/i.test(typ ?? '') || claims.token_use === 'access' || claims.typ === 'Bearer'
 
 const text = (value: unknown): string => (typeof value === 'string' && !value.includes('\0') ? value : '')
-
-const refused = (detail: string): Problem => new Problem('invalid_token', detail)

@@ -115,7 +115,7 @@ describe('a stranger who was invited by a friend to the address of somebody else
 })
 
 describe('several accounts of one address', () => {
-  test('with the same password: whoever signs in is asked for the tenant, and lands in it', async () => {
+  test('with the same password: the user is asked for the tenant at sign-in, and lands in it', async () => {
     const [a, b, c] = [await shown.newTenant('A'), await shown.newTenant('B'), await shown.newTenant('C')]
     const email = newAddress()
     for (const tenant of [a, b]) await join(await adminOf(tenant), email, 'one and the same')

@@ -6,32 +6,28 @@ import { identity } from '../database/revisions.ts'
 import { Problem } from '../problem.ts'
 import { hashToken, isWellFormedToken, type TokenKind } from './token-format.ts'
 
-/** Who is calling, the same for every kind of token. */
+/** The caller, in the same form for every kind of token. */
 export type Principal = {
   kind: TokenKind | 'delegated'
   tokenId: string
   tenantId: string
   userId: string | null
   role: Role | null
-  /** What the token carries; what it may do is also bounded by the role. */
+  /** The scopes of the token; the role limits them further. */
   tokenScopes: ReadonlySet<string>
-  /** Who gets a task that names nobody. */
+  /** The assignee of a task that names none. */
   assignee: string
-  /** The acting user in the tenant's legacy system. */
   legacyUserId: string | null
-  /** The application that acts for the user. */
   applicationId: string | null
-  /** The consent by which it acts. */
   grantId: string | null
-  /** The same for all tokens that stand for one another: rotations of a service token, those of a user, those of a grant. */
+  /** Shared by all rotations of a service token, all tokens of a user, or all tokens of a grant. */
   lineage: string
 }
 
-/** Who holds a token, and until when at most, in milliseconds. */
+/** The owner of a token; `expiresAt` is in milliseconds. */
 export type Holder = { principal: Principal; expiresAt: number }
 
-/** Whatever can tell who holds a token. */
-export type Authenticator = { authenticate(token: string): Promise<Holder> }
+export type Authenticator = (token: string) => Promise<Holder>
 
 type TokenRow = {
   id: string
@@ -49,11 +45,11 @@ type TokenRow = {
 }
 
 const minute = 60_000
-const remembered = { max: 10_000 }
+const cacheOptions = { max: 10_000 }
 
-/** A token that somebody held, and that will never be good again. */
+/** A token that was valid once and never will be again. */
 export class EndedToken extends Problem {
-  /** When it expired; null when it was revoked. A clock that is set back makes it good again. */
+  /** Null when the token was revoked. A token that expired is valid again when the clock is set back. */
   readonly expiredAt: Date | null
 
   constructor(detail: string, expiredAt: Date | null) {
@@ -62,96 +58,81 @@ export class EndedToken extends Problem {
   }
 }
 
-/** A token that somebody sent. Under its name, which does not give it away, its holder is remembered. */
-export type PresentedToken = { readonly text: string; readonly name: string }
+/** A token of a request. `cacheKey` is its hash, under which its holder is cached. */
+export type PresentedToken = { readonly text: string; readonly cacheKey: string }
 
-export const presented = (text: string): PresentedToken => ({ text, name: hash('sha256', text, 'base64url') })
+export const presented = (text: string): PresentedToken => ({ text, cacheKey: hash('sha256', text, 'base64url') })
+
+export type Principals = ReturnType<typeof principalsOf>
 
 /**
- * Finds out who holds a token. Unknown, expired and revoked ones are refused; the last use is kept to the minute. Known
- * ones are remembered as long as nobody changed who may do what, and for a minute at most: who changes it by hand in the
- * database need not stamp it.
+ * Authenticates tokens; unknown, expired and revoked ones are refused. The date of the last use has a resolution of a
+ * minute. A holder stays cached until the identity stamp moves, and for a minute at most, because somebody who changes
+ * permissions by hand in the database need not stamp.
  */
-export class Principals {
-  readonly #database: Database
-  readonly #delegated: Authenticator | null
-  readonly #remembered = new LRUCache<string, Holder & { revision: number; foundAt: number }>(remembered)
-  /** Tokens that have ended, and until when that is remembered, by a clock that nobody sets. */
-  readonly #ended = new LRUCache<string, { problem: EndedToken; until: number }>(remembered)
-  readonly #notedUses = new LRUCache<string, number>(remembered)
+export const principalsOf = ({ revisions, query, read }: Database, authenticateJwt: Authenticator | null) => {
+  const holders = new LRUCache<string, Holder & { revision: number; foundAt: number }>(cacheOptions)
+  /** `until` is by the monotonic clock. */
+  const endedTokens = new LRUCache<string, { problem: EndedToken; until: number }>(cacheOptions)
+  const storedUses = new LRUCache<string, number>(cacheOptions)
 
-  constructor(database: Database, delegated: Authenticator | null) {
-    this.#database = database
-    this.#delegated = delegated
+  /** A JWT has three parts (RFC 7515 §7.1); our own tokens have no dots. */
+  const isJwt = (token: string): boolean => authenticateJwt !== null && token.split('.', 4).length === 3
+
+  const storeUse = ({ kind, tokenId }: Principal, lastUsedAt: Date | null): void => {
+    if (kind === 'delegated') return
+    const now = Math.floor(Date.now() / minute) * minute
+    if ((lastUsedAt?.getTime() ?? 0) >= now || storedUses.get(tokenId) === now) return
+    storedUses.set(tokenId, now)
+    // The response does not wait for this, and an unavailable database is reported elsewhere.
+    query({ text: updateLastUse, values: [tokenId, new Date(now)] }).catch(() => storedUses.delete(tokenId))
   }
 
-  /** Who holds the token, when that is known without asking. */
-  recall({ name }: PresentedToken): Principal | null {
-    const { revisions } = this.#database
-    const known = this.#remembered.get(name)
-    if (!known || !revisions.areKnown || known.revision !== revisions.of(identity)) return null
-    const now = Date.now()
-    if (known.expiresAt <= now || known.foundAt + minute <= now) return null
-    this.#noteUse(known.principal, null)
-    return known.principal
-  }
-
-  /** Whether it has the form of a token. */
-  mayKnow({ text }: PresentedToken): boolean {
-    return this.#isJwt(text) || isWellFormedToken(text)
-  }
-
-  /** Whether nobody is remembered who holds it or held it. */
-  isNew({ name }: PresentedToken): boolean {
-    return !this.#remembered.has(name) && !this.#ended.has(name)
-  }
-
-  async authenticate({ text, name }: PresentedToken): Promise<Principal> {
-    const { revisions } = this.#database
-    const [revision, foundAt] = [revisions.of(identity), Date.now()]
-    const ended = this.#ended.get(name)
-    if (ended && ended.until > performance.now() && (ended.problem.expiredAt?.getTime() ?? 0) <= foundAt)
-      throw ended.problem
-    this.#ended.delete(name)
-    try {
-      const holder = await this.#find(text)
-      this.#remembered.set(name, { ...holder, revision, foundAt })
-      return holder.principal
-    } catch (error) {
-      if (error instanceof Problem && error.code === 'invalid_token') this.#remembered.delete(name)
-      if (error instanceof EndedToken) this.#ended.set(name, { problem: error, until: performance.now() + minute })
-      throw error
-    }
-  }
-
-  /** Three parts are a JWT (RFC 7515 §7.1), which no token of ours is. */
-  #isJwt(token: string): boolean {
-    return this.#delegated !== null && token.split('.', 4).length === 3
-  }
-
-  async #find(token: string): Promise<Holder> {
-    if (this.#delegated && this.#isJwt(token)) return this.#delegated.authenticate(token)
+  const find = async (token: string): Promise<Holder> => {
+    if (authenticateJwt && isJwt(token)) return authenticateJwt(token)
     if (!isWellFormedToken(token)) throw invalidToken('The access token is not complete, or not one of this service.')
-    const [row] = await this.#database.read<TokenRow>({ text: findToken, values: [hashToken(token)] })
+    const [row] = await read<TokenRow>({ text: findToken, values: [hashToken(token)] })
     if (!row) throw invalidToken('This access token is not known here.')
     if (row.revoked_at) throw new EndedToken('This access token has been revoked.', null)
-    if (row.expires_at.getTime() <= Date.now()) {
+    if (row.expires_at.getTime() <= Date.now())
       throw new EndedToken(`This access token expired at ${row.expires_at.toISOString()}.`, row.expires_at)
-    }
     const principal = principalOf(row)
-    this.#noteUse(principal, row.last_used_at)
+    storeUse(principal, row.last_used_at)
     return { principal, expiresAt: row.expires_at.getTime() }
   }
 
-  #noteUse({ kind, tokenId }: Principal, lastUsedAt: Date | null): void {
-    if (kind === 'delegated') return
-    const now = Math.floor(Date.now() / minute) * minute
-    if ((lastUsedAt?.getTime() ?? 0) >= now || this.#notedUses.get(tokenId) === now) return
-    this.#notedUses.set(tokenId, now)
-    // The answer does not wait for it, and a database that is gone shows elsewhere.
-    this.#database
-      .query({ text: noteUse, values: [tokenId, new Date(now)] })
-      .catch(() => this.#notedUses.delete(tokenId))
+  return {
+    cached: ({ cacheKey }: PresentedToken): Principal | null => {
+      const holder = holders.get(cacheKey)
+      if (!holder || !revisions.areKnown || holder.revision !== revisions.of(identity)) return null
+      const now = Date.now()
+      if (holder.expiresAt <= now || holder.foundAt + minute <= now) return null
+      storeUse(holder.principal, null)
+      return holder.principal
+    },
+
+    isWellFormed: ({ text }: PresentedToken): boolean => isJwt(text) || isWellFormedToken(text),
+
+    /** True when the cache knows neither a holder nor an end of the token. */
+    isNew: ({ cacheKey }: PresentedToken): boolean => !holders.has(cacheKey) && !endedTokens.has(cacheKey),
+
+    authenticate: async ({ text, cacheKey }: PresentedToken): Promise<Principal> => {
+      const [revision, foundAt] = [revisions.of(identity), Date.now()]
+      const ended = endedTokens.get(cacheKey)
+      if (ended && ended.until > performance.now() && (ended.problem.expiredAt?.getTime() ?? 0) <= foundAt)
+        throw ended.problem
+      endedTokens.delete(cacheKey)
+      try {
+        const holder = await find(text)
+        holders.set(cacheKey, { ...holder, revision, foundAt })
+        return holder.principal
+      } catch (error) {
+        if (error instanceof Problem && error.code === 'invalid_token') holders.delete(cacheKey)
+        if (error instanceof EndedToken)
+          endedTokens.set(cacheKey, { problem: error, until: performance.now() + minute })
+        throw error
+      }
+    },
   }
 }
 
@@ -178,19 +159,14 @@ const findToken = `
   left join memberships membership on membership.tenant_id = token.tenant_id and membership.user_id = token.user_id
   where token.secret_hash = $1`
 
-const noteUse = `
+const updateLastUse = `
   update access_tokens set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2)`
 
-/** Fails closed: a scope is there only when the token carries it and, for a user's token, the role allows it. */
-export const hasScope = ({ kind, role, tokenScopes }: Principal, scope: Scope | ManagementScope): boolean =>
-  tokenScopes.has(scope) && (kind === 'service' || (role !== null && allows(role, scope)))
-
-export const requireScope = (principal: Principal, scope: Scope | ManagementScope): void => {
-  if (hasScope(principal, scope)) return
-  if (!principal.tokenScopes.has(scope)) {
+export const requireScope = ({ kind, role, tokenScopes }: Principal, scope: Scope | ManagementScope): void => {
+  if (!tokenScopes.has(scope))
     throw new Problem('insufficient_scope', `This call needs a token with the scope \`${scope}\`.`)
-  }
-  throw new Problem('insufficient_role', `The role ${principal.role} does not include the scope \`${scope}\`.`)
+  if (kind !== 'service' && (role === null || !allows(role, scope)))
+    throw new Problem('insufficient_role', `The role ${role} does not include the scope \`${scope}\`.`)
 }
 
-const invalidToken = (detail: string): Problem => new Problem('invalid_token', detail)
+export const invalidToken = (detail: string): Problem => new Problem('invalid_token', detail)

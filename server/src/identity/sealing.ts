@@ -1,13 +1,13 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
-/** What this installation keeps from whoever reads only its database. All keys are derived from one secret. */
+/** All keys of an installation are derived from its secret, which is not in the database. */
 export const deriveKey = (secret: string, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, 'masthead', purpose, 32))
 
 const nonceBytes = 12
 const tagBytes = 16
 
-/** AES-256-GCM; `context` binds the sealed text to its place, so that it cannot be moved. */
+/** Encrypts with AES-256-GCM; `context` binds the result to its place in the database. */
 export const seal = (key: Buffer, context: string, text: string): Buffer => {
   const nonce = randomBytes(nonceBytes)
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context))
@@ -15,9 +15,9 @@ export const seal = (key: Buffer, context: string, text: string): Buffer => {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed])
 }
 
-/** Throws when the key is another one or the bytes were changed. */
+/** Throws when the key or the context differs, or the bytes were changed. */
 export const unseal = (key: Buffer, context: string, sealed: Buffer): string => {
-  // A shorter tag would be easier to guess.
+  // Without a fixed length a shorter tag would be accepted, which is easier to guess.
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes })
     .setAAD(Buffer.from(context))
     .setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes))

@@ -1,61 +1,62 @@
 import { operator } from '../audit/author.ts'
-import { auditIn, holdChains } from '../audit/queries.ts'
+import { holdChains } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
+import { firstRow } from '../database/first-row.ts'
+import type { TenantQuery } from '../database/tenant-query.ts'
 import { findTenantTables } from '../database/tenant-tables.ts'
 import { newId } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
+import { auditChange } from './audit-change.ts'
 
 export type Tenant = { id: string; slug: string; name: string; defaultAssignee: string | null; createdAt: Date }
 
-export type NewTenant = { id?: string; slug: string; name: string; defaultAssignee?: string | null }
+type NewTenant = Partial<Pick<Tenant, 'id' | 'defaultAssignee'>> & Pick<Tenant, 'slug' | 'name'>
 
 const columns = `id, slug, name, default_assignee as "defaultAssignee", created_at as "createdAt"`
 
-export const createTenant = async (
-  query: Query,
-  { id = newId(), slug, name, defaultAssignee = null }: NewTenant,
-): Promise<Tenant> => {
-  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(slug)) {
+export const createTenant = async (query: Query, given: NewTenant): Promise<Tenant> => {
+  const { id = newId(), slug, name, defaultAssignee = null } = given
+  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(slug))
     throw new Refusal(`"${slug}" cannot be a slug: use 1 to 63 of a-z, 0-9 and -, not beginning with -`)
-  }
   if (name.trim() === '') throw new Refusal('a tenant needs a name')
-  const [tenant] = await query<Tenant>({
+  const tenant = await firstRow<Tenant>(query, {
     text: `insert into tenants (id, slug, name, default_assignee) values ($1, $2, $3, $4)
       on conflict (slug) do nothing returning ${columns}`,
     values: [id, slug, name, defaultAssignee],
   })
   if (!tenant) throw new Refusal(`there is already a tenant "${slug}"`)
-  const after = JSON.stringify(tenant)
-  await auditIn(query, tenant.id, operator, [{ action: 'created', resource: 'tenants', recordId: tenant.id, after }])
+  await auditChange(query, id, operator, { action: 'created', resource: 'tenants', recordId: id, after: tenant })
   return tenant
 }
 
-export const listTenants = (query: Query): Promise<Tenant[]> =>
-  query<Tenant>({ text: `select ${columns} from tenants order by slug` })
+export const listTenants = (query: Query) => query<Tenant>({ text: `select ${columns} from tenants order by slug` })
 
 export const findTenant = async (query: Query, slug: string): Promise<Tenant> => {
-  const [tenant] = await query<Tenant>({ text: `select ${columns} from tenants where slug = $1`, values: [slug] })
+  const tenant = await firstRow<Tenant>(query, {
+    text: `select ${columns} from tenants where slug = $1`,
+    values: [slug],
+  })
   if (!tenant) throw new Refusal(`there is no tenant "${slug}"; \`masthead tenant list\` shows them`)
   return tenant
 }
 
 export const findTenantById = async (query: Query, id: string): Promise<Tenant> => {
-  const [tenant] = await query<Tenant>({ text: `select ${columns} from tenants where id = $1`, values: [id] })
+  const tenant = await firstRow<Tenant>(query, { text: `select ${columns} from tenants where id = $1`, values: [id] })
   if (!tenant) throw new Error('the tenant vanished')
   return tenant
 }
 
 /**
- * Deletes a tenant and all that is its own, within a transaction of that very tenant. Every statement names it, beside
- * the policies that hold the transaction to it; they keep the audit log of a real tenant. In one go, so for small tenants.
+ * Deletes a tenant and its rows within a transaction of that tenant, whose policies keep the audit log of a real tenant.
+ * It is one transaction, so it suits small tenants.
  */
-export const eraseTenant = async (query: Query): Promise<void> => {
-  // Waits for writes that refer to the tenant, and keeps others from beginning.
-  await query({ text: 'select id from tenants where id = current_tenant() for update' })
-  await holdChains(query)
-  for (const { name } of (await findTenantTables(query)).reverse()) {
-    await query({ text: `delete from ${name} where tenant_id = current_tenant()` })
+export const eraseTenant = async (query: TenantQuery): Promise<void> => {
+  // The lock waits for writes that refer to the tenant, and blocks new ones.
+  await query({ text: 'select id from tenants where id = $1 for update' })
+  await holdChains(query.withoutTenant)
+  for (const { name } of (await findTenantTables(query.withoutTenant)).reverse()) {
+    await query({ text: `delete from ${name} where tenant_id = $1` })
   }
-  await query({ text: 'delete from tenants where id = current_tenant()' })
-  await query({ text: 'select stamp_identity()' })
+  await query({ text: 'delete from tenants where id = $1' })
+  await query.withoutTenant({ text: 'select stamp_identity()' })
 }

@@ -7,17 +7,15 @@ const prefixes: Record<TokenKind, string> = { personal: 'mh_pat_', service: 'mh_
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const shape = /^mh_(?:pat|svc)_[0-9A-Za-z]{38}$/
 
-/** Prefix, 32 random characters, and 6 that tell a mistyped or cut-off token without asking the database. */
+/** A prefix, 32 random characters and a checksum, which finds a mistyped token without asking the database. */
 export const newToken = (kind: TokenKind): string => {
-  const random = Array.from({ length: 32 }, () => alphabet[randomInt(62)]).join('')
-  const start = prefixes[kind] + random
+  const start = prefixes[kind] + Array.from({ length: 32 }, () => alphabet[randomInt(62)]).join('')
   return start + checksum(start)
 }
 
 export const isWellFormedToken = (token: string): boolean =>
   shape.test(token) && checksum(token.slice(0, -6)) === token.slice(-6)
 
-/** Only this is stored. */
 export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest()
 
 const checksum = (text: string): string => {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { chainWaiting } from '../audit/queries.ts'
 import { type Database, openDatabase } from '../database/database.ts'
-import { forgetOldAnswers } from '../database/kept-answers.ts'
+import { forgetOldAnswers } from '../database/idempotency-records.ts'
 import { messageOf } from '../error-message.ts'
 import { listTenants } from '../identity/tenants.ts'
 import { forgetOldImages } from '../transfer/import/journal.ts'

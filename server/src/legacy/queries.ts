@@ -1,21 +1,23 @@
 import { operator } from '../audit/author.ts'
 import { audit } from '../audit/queries.ts'
-import type { Query } from '../database/connection.ts'
 import type { Database, TenantDatabase } from '../database/database.ts'
+import type { TenantQuery } from '../database/tenant-query.ts'
 import { shownUrl } from './addresses.ts'
 
 /** Whoever reads this keeps a legacy system from being detached until the transaction ends. */
-export const isAttached = async (query: Query): Promise<boolean> =>
-  (await query({ text: 'select 1 from legacy_systems for key share' })).length > 0
+export const isAttached = async (query: TenantQuery): Promise<boolean> =>
+  (await query({ text: 'select 1 from legacy_systems where tenant_id = $1 for key share' })).length > 0
 
 export type LegacySystem = { url: string; attachedAt: Date }
+
+const wakeLater = `select wake_legacy_worker($1, 'later', now())`
 
 /** Attaching again replaces address and secret, keeps what waits, and tries the new address at once. */
 export const attachSystem = (tenant: TenantDatabase, url: string, sealedSecret: Buffer): Promise<LegacySystem> =>
   tenant.transaction(async (query) => {
     const [attached] = await query<LegacySystem>({
       text: `
-        insert into legacy_systems (url, sealed_secret) values ($1, $2)
+        insert into legacy_systems (tenant_id, url, sealed_secret) values ($1, $2, $3)
         on conflict (tenant_id) do update
         set url = excluded.url, sealed_secret = excluded.sealed_secret, silences = 0, resumes_at = null
         returning url, attached_at as "attachedAt"`,
@@ -23,30 +25,37 @@ export const attachSystem = (tenant: TenantDatabase, url: string, sealedSecret: 
     })
     if (!attached) throw new Error('the legacy system was not stored')
     await noteOf(query, tenant, 'attached', { url: shownUrl(url) })
-    await query({ text: `select wake_legacy_worker('later', now())` })
+    await query({ text: wakeLater })
     return attached
   })
 
 /** For the audit log: what an operator did about the legacy system. */
-export const noteOf = (query: Query, { tenantId }: TenantDatabase, action: string, after: object): Promise<void> =>
+export const noteOf = (
+  query: TenantQuery,
+  { tenantId }: TenantDatabase,
+  action: string,
+  after: object,
+): Promise<void> =>
   audit(query, operator, [{ action, resource: 'legacy_systems', recordId: tenantId, after: JSON.stringify(after) }])
 
 /** Once no write is under way that could still add to what waits. */
-export const lockSystem = (query: Query): Promise<LegacySystem[]> =>
-  query<LegacySystem>({ text: `select url, attached_at as "attachedAt" from legacy_systems for update` })
+export const lockSystem = (query: TenantQuery): Promise<LegacySystem[]> =>
+  query<LegacySystem>({
+    text: `select url, attached_at as "attachedAt" from legacy_systems where tenant_id = $1 for update`,
+  })
 
 /** Deletes the system and all that waits or failed; answers how much that was. */
-export const deleteSystem = async (query: Query): Promise<number> => {
-  const deleted = await query({ text: 'delete from legacy_deliveries returning 1' })
-  await query({ text: 'delete from legacy_systems' })
+export const deleteSystem = async (query: TenantQuery): Promise<number> => {
+  const deleted = await query({ text: 'delete from legacy_deliveries where tenant_id = $1 returning 1' })
+  await query({ text: 'delete from legacy_systems where tenant_id = $1' })
   return deleted.length
 }
 
 /** Of a record that is erased. */
-export const forgetDeliveries = async (query: Query, resource: string, id: string): Promise<number> =>
+export const forgetDeliveries = async (query: TenantQuery, resource: string, id: string): Promise<number> =>
   (
     await query({
-      text: 'delete from legacy_deliveries where resource = $1 and record_id = $2 returning 1',
+      text: 'delete from legacy_deliveries where tenant_id = $1 and resource = $2 and record_id = $3 returning 1',
       values: [resource, id],
     })
   ).length
@@ -59,16 +68,16 @@ export type DeliveryCounts = {
   lastErrorAt: Date | null
 }
 
-export const countDeliveries = async (query: Query): Promise<DeliveryCounts> => {
+export const countDeliveries = async (query: TenantQuery): Promise<DeliveryCounts> => {
   const [counts] = await query<DeliveryCounts>({
     text: `
       select count(*) filter (where failed_at is null) as waiting, count(failed_at) as failed,
         min(created_at) filter (where failed_at is null) as "oldestWaiting",
         last.error as "lastError", last.at as "lastErrorAt"
-      from legacy_deliveries
+      from (select failed_at, created_at from legacy_deliveries where tenant_id = $1) as delivery
       full join (
         select last_error as error, tried_at as at from legacy_deliveries
-        where last_error is not null order by tried_at desc limit 1
+        where tenant_id = $1 and last_error is not null order by tried_at desc limit 1
       ) as last on true
       group by last.error, last.at`,
   })
@@ -90,8 +99,10 @@ export const countAllDeliveries = (
     return counts ?? { waiting: 0, failed: 0, oldestWaiting: null }
   })
 
-export const findSystem = async (query: Query): Promise<LegacySystem | null> => {
-  const [system] = await query<LegacySystem>({ text: 'select url, attached_at as "attachedAt" from legacy_systems' })
+export const findSystem = async (query: TenantQuery): Promise<LegacySystem | null> => {
+  const [system] = await query<LegacySystem>({
+    text: 'select url, attached_at as "attachedAt" from legacy_systems where tenant_id = $1',
+  })
   return system ?? null
 }
 
@@ -113,8 +124,8 @@ export const retryDeliveries = async (tenant: TenantDatabase): Promise<{ retried
     after = part?.last ?? null
   }
   await tenant.transaction(async (query) => {
-    await query({ text: 'update legacy_systems set silences = 0, resumes_at = null' })
-    await query({ text: `select wake_legacy_worker('later', now())` })
+    await query({ text: 'update legacy_systems set silences = 0, resumes_at = null where tenant_id = $1' })
+    await query({ text: wakeLater })
     await noteOf(query, tenant, 'retried', sum)
   })
   return sum
@@ -122,11 +133,12 @@ export const retryDeliveries = async (tenant: TenantDatabase): Promise<{ retried
 
 const retryStatement = `
   with former as (
-    select sequence, failed_at from legacy_deliveries where sequence > $1 order by sequence limit $2 for update
+    select sequence, failed_at from legacy_deliveries
+    where tenant_id = $1 and sequence > $2 order by sequence limit $3 for update
   ), changed as (
     update legacy_deliveries set failed_at = null, waiting_since = now(),
       next_attempt_at = case when claimed_until > now() then next_attempt_at else now() end
-    from former where legacy_deliveries.sequence = former.sequence
+    from former where legacy_deliveries.tenant_id = $1 and legacy_deliveries.sequence = former.sequence
     returning legacy_deliveries.sequence, former.failed_at is not null as had_failed
   )
   select count(*) filter (where had_failed) as retried, count(*) filter (where not had_failed) as hastened,
@@ -160,14 +172,17 @@ export const claimDelivery = (tenant: TenantDatabase): Promise<Claimed | null> =
   tenant.transaction(async (query) => {
     const [system] = await query<{ url: string; sealedSecret: Buffer; silences: number }>({
       text: `select url, sealed_secret as "sealedSecret", silences from legacy_systems
-        where resumes_at is null or resumes_at <= now() or resumes_at > now() + ${longestRest} for no key update`,
+        where tenant_id = $1
+          and (resumes_at is null or resumes_at <= now() or resumes_at > now() + ${longestRest}) for no key update`,
     })
     if (!system) return null
     const { silences, ...target } = system
     const [delivery] = await query<Omit<Claimed, 'url' | 'sealedSecret'>>({ text: claimStatement })
     if (!delivery) return null
     if (silences >= silencesUntilAway) {
-      await query({ text: `update legacy_systems set resumes_at = now() + interval '${claimSeconds} seconds'` })
+      await query({
+        text: `update legacy_systems set resumes_at = now() + interval '${claimSeconds} seconds' where tenant_id = $1`,
+      })
     }
     return { ...delivery, ...target }
   })
@@ -175,14 +190,14 @@ export const claimDelivery = (tenant: TenantDatabase): Promise<Claimed | null> =
 /** Fronts: those before which nothing of the same record waits or failed. */
 const isFront = (name: string): string => `not exists (
     select from legacy_deliveries as earlier
-    where earlier.resource = ${name}.resource and earlier.record_id = ${name}.record_id and earlier.sequence < ${name}.sequence)`
+    where earlier.tenant_id = $1 and earlier.resource = ${name}.resource and earlier.record_id = ${name}.record_id and earlier.sequence < ${name}.sequence)`
 
 const claimStatement = `
   update legacy_deliveries set attempts = attempts + 1, tried_at = now(),
     next_attempt_at = now() + interval '${claimSeconds} seconds', claimed_until = now() + interval '${claimSeconds} seconds'
-  where sequence = (
+  where tenant_id = $1 and sequence = (
     select due.sequence from legacy_deliveries as due
-    where due.failed_at is null and due.next_attempt_at <= now() and ${isFront('due')}
+    where due.tenant_id = $1 and due.failed_at is null and due.next_attempt_at <= now() and ${isFront('due')}
     order by due.next_attempt_at, due.sequence limit 1
     for update)
   returning sequence, attempts as attempt, id, body`
@@ -191,22 +206,22 @@ const claimStatement = `
 export const settleDelivered = (tenant: TenantDatabase, { sequence, attempt }: Claimed): Promise<void> =>
   tenant.transaction(async (query) => {
     const [system] = await query<{ silences: number }>({
-      text: 'select silences from legacy_systems where silences > 0 for no key update',
+      text: 'select silences from legacy_systems where tenant_id = $1 and silences > 0 for no key update',
     })
     if (system) {
-      await query({ text: 'update legacy_systems set silences = 0, resumes_at = null' })
+      await query({ text: 'update legacy_systems set silences = 0, resumes_at = null where tenant_id = $1' })
       // What found it away need not wait out its own pause.
       if (system.silences >= silencesUntilAway) await query({ text: hastenStatement })
     }
     await query({
-      text: 'delete from legacy_deliveries where sequence = $1 and attempts = $2',
+      text: 'delete from legacy_deliveries where tenant_id = $1 and sequence = $2 and attempts = $3',
       values: [sequence, attempt],
     })
   })
 
 const hastenStatement = `
   update legacy_deliveries set next_attempt_at = now()
-  where failed_at is null and next_attempt_at > now() and (claimed_until is null or claimed_until <= now())`
+  where tenant_id = $1 and failed_at is null and next_attempt_at > now() and (claimed_until is null or claimed_until <= now())`
 
 /** Why an attempt failed, in one line that can be shown, and whether the legacy system was not there at all. */
 export type Failure = { error: string; silent: boolean }
@@ -221,10 +236,10 @@ export const settleFailed = (
   tenant.transaction(async (query) => {
     const [system] = silent ? await query<{ isAway: boolean }>({ text: silenceStatement }) : []
     await query({
-      text: `update legacy_deliveries set last_error = $3, claimed_until = null,
-          next_attempt_at = now() + $4 * interval '1 millisecond',
+      text: `update legacy_deliveries set last_error = $4, claimed_until = null,
+          next_attempt_at = now() + $5 * interval '1 millisecond',
           failed_at = case when waiting_since <= now() - ${patience} then now() end
-        where sequence = $1 and attempts = $2`,
+        where tenant_id = $1 and sequence = $2 and attempts = $3`,
       values: [sequence, attempt, error, pauseMilliseconds],
     })
     // Most of what waits for a system that is away is never tried, and its time runs out all the same.
@@ -234,13 +249,14 @@ export const settleFailed = (
 const silenceStatement = `
   update legacy_systems set silences = silences + 1, resumes_at = case when silences + 1 >= ${silencesUntilAway} then
     now() + least(2 * 2 ^ least(silences + 1 - ${silencesUntilAway}, 10), 60) * (0.75 + random() / 2) * interval '1 second' end
+  where tenant_id = $1
   returning silences >= ${silencesUntilAway} as "isAway"`
 
 const giveUpStatement = `
-  update legacy_deliveries set failed_at = now(), last_error = $1, tried_at = now()
-  where sequence in (
+  update legacy_deliveries set failed_at = now(), last_error = $2, tried_at = now()
+  where tenant_id = $1 and sequence in (
     select sequence from legacy_deliveries
-    where failed_at is null and waiting_since <= now() - ${patience} and (claimed_until is null or claimed_until <= now())
+    where tenant_id = $1 and failed_at is null and waiting_since <= now() - ${patience} and (claimed_until is null or claimed_until <= now())
     limit 1000)`
 
 /** The attempt was broken off by us: it does not count against anybody, and somebody else can begin at once. */
@@ -248,10 +264,10 @@ export const putBack = (tenant: TenantDatabase, { sequence, attempt }: Claimed):
   tenant.transaction(async (query) => {
     await query({
       text: `update legacy_deliveries set claimed_until = null, next_attempt_at = now()
-        where sequence = $1 and attempts = $2`,
+        where tenant_id = $1 and sequence = $2 and attempts = $3`,
       values: [sequence, attempt],
     })
-    await query({ text: `select wake_legacy_worker('later', now())` })
+    await query({ text: wakeLater })
   })
 
 /** Wakes a worker when the next delivery is due, if any waits that nothing holds back. */
@@ -259,11 +275,12 @@ export const wakeWhenDue = (tenant: TenantDatabase): Promise<unknown> =>
   tenant.transaction((query) =>
     query({
       text: `
-        select wake_legacy_worker('later', greatest(next.at, resumes_at)) from legacy_systems, (
+        select wake_legacy_worker($1, 'later', greatest(next.at, resumes_at)) from legacy_systems, (
           select due.next_attempt_at as at from legacy_deliveries as due
-          where due.failed_at is null and ${isFront('due')}
+          where due.tenant_id = $1 and due.failed_at is null and ${isFront('due')}
           order by due.next_attempt_at, due.sequence limit 1
-        ) as next`,
+        ) as next
+        where legacy_systems.tenant_id = $1`,
     }),
   )
 

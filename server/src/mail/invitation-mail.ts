@@ -1,8 +1,8 @@
 import type { Mail } from './mailer.ts'
 
-export type MailedInvitation = { to: string; tenant: string; invitedBy: string; url: string }
+type MailedInvitation = { to: string; tenant: string; invitedBy: string; url: string }
 
-/** Whoever invites chooses the names in it, so it says plainly that it comes from Masthead and what the link does. */
+/** The inviter chooses the names in it, so the text says plainly that it comes from Masthead and what the link does. */
 export const invitationMail = ({ to, tenant, invitedBy, url }: MailedInvitation): Mail => ({
   to,
   subject: `Invitation to ${oneLine(tenant)} on Masthead`,

@@ -8,33 +8,25 @@ export type MailOptions = { smtpUrl: string; from: string }
 
 export type Mail = { to: string; subject: string; text: string }
 
+/** Resolves when the mail server has accepted the mail. */
+export type SendMail = (mail: Mail) => Promise<void>
+
 const timeoutMilliseconds = 10_000
-/** Whoever waits for a mail may hold a connection to the database meanwhile, so a mail server that hangs may not have many. */
+/** A caller may hold a database connection meanwhile, so a mail server that hangs must not block many. */
 const atOnce = 2
 
-/** Hands mails to the operator's mail server. */
-export class Mailer {
-  readonly #from: string
-  readonly #onError: (reason: string) => void
-  readonly #transport: () => Promise<Transporter>
-  readonly #lanes = new FairLanes(atOnce, atOnce, timeoutMilliseconds)
-
-  constructor({ smtpUrl, from }: MailOptions, onError: (reason: string) => void) {
-    this.#from = from
-    this.#onError = onError
-    this.#transport = lazily(() => openTransport(smtpUrl))
-  }
-
-  /** Returns when the mail server has taken it. */
-  async send({ to, subject, text }: Mail): Promise<void> {
+export const mailSender = ({ smtpUrl, from }: MailOptions, onError: (reason: string) => void): SendMail => {
+  const openedTransport = lazily(() => openTransport(smtpUrl))
+  const lanes = new FairLanes(atOnce, atOnce, timeoutMilliseconds)
+  return async ({ to, ...mail }) => {
     try {
-      const transport = await this.#transport()
-      // An address as an object is one address, whatever commas it holds.
-      await this.#lanes.run('', () =>
-        transport.sendMail({ from: this.#from, to: { name: '', address: to }, subject, text }),
-      )
+      const transport = await openedTransport()
+      // An object is one address, whatever commas it holds.
+      await lanes.run('', () => transport.sendMail({ ...mail, from, to: { name: '', address: to } }))
     } catch (error) {
-      this.#onError(reasonOf(error))
+      // The message may name the recipient, so only the codes are reported.
+      const { code, responseCode } = error as { code?: string; responseCode?: number } // as nodemailer's errors have them
+      onError([code, responseCode].filter((part) => part !== undefined).join(' ') || 'unknown')
       throw new Problem('unavailable', 'The mail server rejected the message. No invitation was created.', {
         headers: { 'retry-after': '10' },
       })
@@ -42,13 +34,7 @@ export class Mailer {
   }
 }
 
-/** Its code and status alone: the message may name who is written to. */
-const reasonOf = (error: unknown): string => {
-  const { code, responseCode } = error as { code?: string; responseCode?: number } // as nodemailer's errors have them
-  return [code, responseCode].filter((part) => part !== undefined).join(' ') || 'unknown'
-}
-
-/** Loaded with the first mail, so that nobody else waits for it. */
+/** The library is loaded with the first mail. */
 export const openTransport = async (smtpUrl: string): Promise<Transporter> => {
   const { createTransport } = await import('nodemailer')
   return createTransport({

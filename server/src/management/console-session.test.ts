@@ -116,7 +116,7 @@ describe('the console', () => {
     }
   })
 
-  test('stays signed out everywhere, also where a request that was under way stores the session again', async () => {
+  test('stays signed out everywhere, also where a request in flight stores the session again', async () => {
     const person = await newPerson(service, [tenant, 'admin'], [other, 'admin'])
     const [owner, thief] = [new ConsoleBrowser(origin), new ConsoleBrowser(origin)]
     const { management: token } = await owner.signIn(person)

@@ -25,7 +25,7 @@ const consoleOf = async (...memberships: Parameters<typeof newPerson> extends [u
 const admin = await consoleOf([tenant, 'admin'])
 const [editor, viewer] = [await consoleOf([tenant, 'editor']), await consoleOf([tenant, 'viewer'])]
 
-/** Calls an operation by its name, and holds the answer to the contract. */
+/** Calls an operation by its name, and checks the response against the contract. */
 const at = (name: string) => {
   const named = managementApi.operations.find((operation) => operation.name === name)
   if (!named) throw new Error(`there is no operation ${name}`)
@@ -55,13 +55,13 @@ describe('every operation of the management interface', () => {
   for (const named of managementApi.operations.filter(
     ({ operation: { method, path } }) => method === 'GET' && !path.includes('{'),
   )) {
-    test(`${named.name} answers what the contract says`, async () => {
+    test(`${named.name} responds as the contract says`, async () => {
       assertAnswers(named, await admin.call('GET', named.operation.path))
     })
   }
 })
 
-describe('whoever is signed in', () => {
+describe('a signed-in user', () => {
   test('is told whom to ask for what takes an admin', async () => {
     const hall = await service.newTenant('Town Hall')
     const clerk = await consoleOf([hall, 'viewer'])
@@ -117,7 +117,7 @@ describe('a personal access token', () => {
     const again = await admin.call('POST', '/tokens', options)
     assert.equal(first.status, 201)
     assert.deepEqual([again.status, again.body.code], [409, 'secret_shown_once'])
-    const { rows } = await service.owner.query('select body from kept_answers')
+    const { rows } = await service.owner.query('select body from idempotency_records')
     assert.ok(rows.every(({ body }) => !String(body).includes(first.body.token)))
     const { body } = await admin.call('GET', '/tokens')
     assert.equal(body.items.filter(({ name }: { name: string }) => name === 'Once').length, 1)
@@ -178,7 +178,7 @@ describe('a member', () => {
       assert.equal((await service.call('GET', '/contacts', { token })).status, 401)
   })
 
-  test('who is the last admin stays it', async () => {
+  test('who is the last admin stays admin', async () => {
     const lonely = await service.newTenant()
     const { call, person } = await consoleOf([lonely, 'admin'])
     for (const [method, body] of [
@@ -526,7 +526,7 @@ ${Array.from({ length: 40 }, (_, index) => `IMP${index},Company ${index}`).join(
     context.after(() => holder.end())
     await holder.query('begin')
     // The answer cannot be kept under its key, without which nothing is committed.
-    await holder.query('lock table kept_answers in share mode')
+    await holder.query('lock table idempotency_records in share mode')
     const undo = (key: string) =>
       admin.call('POST', `/imports/${importId}/undo`, { headers: { 'idempotency-key': key } })
     assert.equal((await undo('too late')).status, 503)

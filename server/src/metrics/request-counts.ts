@@ -1,4 +1,4 @@
-import type { Answered } from '../http/connections/watched-requests.ts'
+import type { FinishedRequest } from '../http/connections/watched-requests.ts'
 import { counter, histogram, type Metric, type Value, valuesBy } from './metric.ts'
 
 /** The counts of one operation: requests by method and status, their total duration, and how many fell into each bucket. */
@@ -15,7 +15,7 @@ export class RequestCounts {
   readonly #refusals = new Map<string, number>()
   #all = 0
 
-  add({ operation, method, status, milliseconds, refusedBy }: Answered): void {
+  add({ operation, method, status, milliseconds, refusedBy }: FinishedRequest): void {
     this.#all++
     if (refusedBy) this.#refusals.set(refusedBy, (this.#refusals.get(refusedBy) ?? 0) + 1)
     let counts = this.#operations.get(operation)

@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { Load } from '../database/database.ts'
 import type { Observe } from '../database/observed-database.ts'
 import { isUnavailable } from '../database/unavailable.ts'
-import type { Answered, RequestWatcher } from '../http/connections/watched-requests.ts'
+import type { FinishedRequest, RequestWatcher } from '../http/connections/watched-requests.ts'
 import type { CacheLoad } from '../http/responses/response-cache.ts'
 import { droppedLines } from '../log/log.ts'
 import { counter, gauge, type Metric, valuesBy } from './metric.ts'
@@ -38,10 +38,10 @@ export class ThreadMetrics implements RequestWatcher {
     this.#inFlight++
   }
 
-  answered(answered: Answered): void {
+  finished(finished: FinishedRequest): void {
     this.#inFlight--
-    this.#requests.add(answered)
-    if (answered.principal) this.#countTenant(answered.principal.tenantId)
+    this.#requests.add(finished)
+    if (finished.principal) this.#countTenant(finished.principal.tenantId)
   }
 
   /** Counts errors of the database. */

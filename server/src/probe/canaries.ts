@@ -64,7 +64,7 @@ export const makeCanary = async (database: Database, twins: Twins, count: number
     return recordOf(resource, names, leftOut, text, (other) => namesOf(other, records[other]?.[0]))
   }
   await database.forTenant(id).transaction(async (query) => {
-    await createTenant(query, { id, slug: slugOf(id), name: canaryName, defaultAssignee: `${mark}-0` })
+    await createTenant(query.withoutTenant, { id, slug: slugOf(id), name: canaryName, defaultAssignee: `${mark}-0` })
     for (const resource of resourceNames) {
       const kinds = [...Array.from({ length: count }, () => null), ...leftOutFields(resource)]
       records[resource] = kinds.map((leftOut) => add(resource, leftOut))
@@ -119,9 +119,9 @@ export const removeCanaries = async (database: Database): Promise<number> => {
   const canaries = (await listTenants(database.query)).filter(isCanary)
   for (const { id } of canaries) {
     await database.forTenant(id).transaction(async (query) => {
-      const users = await canaryUsers(query, id)
+      const users = await canaryUsers(query.withoutTenant, id)
       await eraseTenant(query)
-      await deleteUsers(query, users)
+      await deleteUsers(query.withoutTenant, users)
     })
   }
   return canaries.length

@@ -5,7 +5,7 @@ import { operator } from '../audit/author.ts'
 import type { Query } from '../database/connection.ts'
 import { createToken, revokeToken } from '../identity/access-tokens.ts'
 import { registerApplication, setApplicationDisabled } from '../identity/applications.ts'
-import { storeConsent, withdrawConsent } from '../identity/consents.ts'
+import { storeConsent, withdrawConsents } from '../identity/consents.ts'
 import { addMember, createMember, type Member, type NewMember } from '../identity/members.ts'
 import { noPassword } from '../identity/passwords.ts'
 import { allScopes } from '../identity/roles.ts'
@@ -167,7 +167,7 @@ const delegatedTokens = async (
     await consent(application),
     await consent(disabled),
   ]
-  await withdrawConsent(query, operator, withdrawn.grantId)
+  await withdrawConsents(query, operator, [withdrawn.grantId])
   await setApplicationDisabled(query, operator, disabled, true)
   const secret = await sign(granted)
   const dead: Record<string, string> = {

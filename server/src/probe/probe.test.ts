@@ -9,6 +9,8 @@ import { runMasthead, spawnMasthead, until } from '../../test/masthead-process.t
 import { authorize, newApplication, newPerson } from '../../test/oauth-browser.ts'
 import { populatedTenant } from '../../test/populated-tenant.ts'
 import { cloneTemplate, freeAddress, generous, secret, startService } from '../../test/service.ts'
+import type { Database } from '../database/database.ts'
+import { type TenantQuery, tenantQuery } from '../database/tenant-query.ts'
 import { allScopes } from '../identity/roles.ts'
 import { createTenant } from '../identity/tenants.ts'
 import { probe } from './probe.ts'
@@ -130,7 +132,7 @@ describe('a policy that is missing', () => {
     await service.owner.query(statement)
     return { [Symbol.asyncDispose]: () => service.owner.query(remedy).then(() => {}) }
   }
-  const policy = (table: string) => `create policy tenant on ${table} using (tenant_id = (select current_tenant()))`
+  const policy = (table: string) => `create policy tenant on ${table} using (tenant_id = current_tenant())`
   const open = (table: string) =>
     plant(
       `drop policy tenant on ${table}; create policy tenant on ${table} using (true)`,
@@ -159,12 +161,19 @@ describe('a policy that is missing', () => {
     assert.match(notProbed[0]?.seen ?? '', /^a row for it could not be made: .*row-level security/)
   })
 
-  test('shows in what callers are answered, counted, given again, and in what they change', async () => {
+  test('shows in no response as long as statements name their tenant, and in many when they do not', async () => {
     await using _contacts = await open('contacts')
     await using _tallies = await open('tallies')
-    await using _answers = await open('kept_answers')
+    await using _answers = await open('idempotency_records')
     await using _heads = await open('heads')
-    const { leaks, isClean } = await probeOnce()
+    assert.deepEqual(
+      (await probeOnce()).leaks.filter(({ operation }) => operation),
+      [],
+    )
+    const { connectionString } = service
+    const careless = await startService({ connectionString, through: namingNoTenant })
+    garblers.add(careless.origin)
+    const { leaks, isClean } = await probeOnce(careless.origin)
     assert.equal(isClean, false)
     const seenBy = (operation: string) => leaks.filter((leak) => leak.operation === operation).map(({ seen }) => seen)
     for (const operation of ['GetContacts', 'GetContactById', 'UpdateContactRecord', 'DeleteContactRecord']) {
@@ -189,6 +198,31 @@ describe('a policy that is missing', () => {
     assert.ok(columns.includes(leak?.token ?? ''))
   })
 })
+
+/** The same database through a door whose statements leave out the condition on the tenant. */
+const namingNoTenant = (database: Database): Database => {
+  const careless = (text: string) => text.replaceAll(/(\w+\.)?tenant_id = \$1\b/g, '$$1::uuid is not null')
+  const query = (id: string, { withoutTenant }: TenantQuery): TenantQuery =>
+    tenantQuery(id, ({ text, ...more }) => withoutTenant({ text: careless(text), ...more }))
+  return {
+    ...database,
+    forTenant: (id) => {
+      const tenant = database.forTenant(id)
+      return {
+        ...tenant,
+        read: query(id, tenant.read),
+        readSlowly: query(id, tenant.readSlowly),
+        bodyOf: ({ text, key }) => tenant.bodyOf({ text: careless(text), key }),
+        transaction: (work) => tenant.transaction((given) => work(query(id, given))),
+        write: (decide) =>
+          tenant.write(async (given) => {
+            const last = await decide(query(id, given))
+            return (given) => last(query(id, given))
+          }),
+      }
+    },
+  }
+}
 
 /** Stands before the service and makes mistakes that the database does not. */
 describe('behind a faulty gateway', () => {

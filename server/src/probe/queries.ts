@@ -4,6 +4,7 @@ import { operator } from '../audit/author.ts'
 import { audit, holdChains } from '../audit/queries.ts'
 import type { Query, Statement } from '../database/connection.ts'
 import type { Database, TenantDatabase } from '../database/database.ts'
+import type { TenantQuery } from '../database/tenant-query.ts'
 import {
   findTenantTables,
   readByItsOwner,
@@ -38,12 +39,11 @@ const chainedLater = 'audit_links'
 export const digestRows = async (tenant: TenantDatabase): Promise<Map<string, string>> => {
   const digests = new Map<string, string>()
   await tenant.transaction(async (query) => {
-    for (const { name, columns } of await findHeldTables(query)) {
+    for (const { name, columns } of await findHeldTables(query.withoutTenant)) {
       if (name === chainedLater) continue
       const readable = columns.filter(({ isReadable }) => isReadable).map((column) => column.name)
       const rows = await query<{ row: string }>({
         text: `select row (${readable.join(', ')})::text as row from ${name} where tenant_id = $1 order by 1`,
-        values: [tenant.tenantId],
       })
       digests.set(name, createHash('sha256').update(JSON.stringify(rows)).digest('hex'))
     }
@@ -66,8 +66,9 @@ export const probeTables = async (database: Database, own: string, other: string
   const done = new Error('taken back')
   await database
     .forTenant(other)
-    .transaction(async (query) => {
-      await chainAudit(query, other)
+    .transaction(async (asOther) => {
+      const query = asOther.withoutTenant
+      await chainAudit(asOther, other)
       const tables = (await findHeldTables(query)).filter(({ name, isOwned }) => name !== readByItsOwner || !isOwned)
       for (const table of tables) {
         const refused = await fill(query, table, other)
@@ -93,12 +94,13 @@ const setTenant = (query: Query, tenantId: string) =>
   query({ text: `select set_config('masthead.tenant', $1, true)`, values: [tenantId] })
 
 /** Links of the audit log are made by nobody but its function: it gets one entry, and no other to take before it. */
-const chainAudit = async (query: Query, tenantId: string): Promise<void> => {
-  await holdChains(query)
-  await query({ text: 'delete from audit_waiting' })
+const chainAudit = async (query: TenantQuery, tenantId: string): Promise<void> => {
+  const { withoutTenant } = query
+  await holdChains(withoutTenant)
+  await withoutTenant({ text: 'delete from audit_waiting' })
   await audit(query, operator, [{ action: 'probed', resource: 'tenants', recordId: tenantId }])
-  await query({ text: 'select chain_audit(1)' })
-  await setTenant(query, tenantId)
+  await withoutTenant({ text: 'select chain_audit(1)' })
+  await setTenant(withoutTenant, tenantId)
 }
 
 type Outcome = { rows: number } | { refused: string; message: string }

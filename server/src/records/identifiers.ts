@@ -1,8 +1,8 @@
 import { fieldOf, identifiersOf, type Resource, type ResourceName, resources } from '@masthead/contract'
 import { V7Generator } from 'uuidv7'
-import type { Query } from '../database/connection.ts'
 import type { TenantDatabase } from '../database/database.ts'
 import type { KeyedStatement } from '../database/keyed-reads.ts'
+import type { TenantQuery } from '../database/tenant-query.ts'
 import { invalidProperty, Problem } from '../problem.ts'
 import { type Fields, hiddenOf, type StoredRecord } from './stored-record.ts'
 
@@ -37,7 +37,7 @@ export const readRecord = async (
 
 /** The same within a transaction, with all that is stored of it. */
 export const getRecord = async (
-  query: Query,
+  query: TenantQuery,
   resource: ResourceName,
   given: string,
 ): Promise<{ body: string; record: StoredRecord }> => {
@@ -45,7 +45,7 @@ export const getRecord = async (
   const [row] = by
     ? await query<{ body: string; hidden: Fields }>({
         text: `select body, ${hiddenOf(resource)} as hidden from ${resource} as record
-          where tenant_id = current_tenant() and ${equals(by)}`,
+          where ${isNamed(by)}`,
         values: [given],
       })
     : []
@@ -58,22 +58,26 @@ export const bodyStatement = (resource: ResourceName, given: string): KeyedState
   const by = namedBy(resource, given)
   if (!by) return null
   const { column, type } = by
-  const text = `select ${column} as key, body from ${resource} where ${column} = any ($1::${type}[])`
+  const text = `select ${column} as key, body from ${resource} where tenant_id = $1 and ${column} = any ($2::${type}[])`
   return { text, key: type === 'uuid' ? given.toLowerCase() : given }
 }
 
-const equals = ({ column, type }: Name): string => `${column} = $1::${type}`
+const isNamed = ({ column, type }: Name): string => `tenant_id = $1 and ${column} = $2::${type}`
 
 const notFound = (resource: ResourceName, given: string): Problem =>
   new Problem('not_found', `There is no ${describe(resource, given)} in this tenant.`)
 
 /** The form in which other records refer to a record, by whichever identifier the caller named it. */
-export const findReference = async (query: Query, resource: ResourceName, given: string): Promise<string | null> => {
+export const findReference = async (
+  query: TenantQuery,
+  resource: ResourceName,
+  given: string,
+): Promise<string | null> => {
   const by = namedBy(resource, given)
   if (!by) return null
   const { column } = identifiersOf(resource).canonical
   const [row] = await query<{ canonical: string }>({
-    text: `select ${column} as canonical from ${resource} where ${equals(by)}`,
+    text: `select ${column} as canonical from ${resource} where ${isNamed(by)}`,
     values: [given],
   })
   return row?.canonical ?? null
@@ -84,7 +88,7 @@ export const findReference = async (query: Query, resource: ResourceName, given:
  * key of the record that refers to it does that.
  */
 export const requireReference = async (
-  query: Query,
+  query: TenantQuery,
   resource: ResourceName,
   given: string,
   property: string,

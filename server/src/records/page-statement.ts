@@ -18,7 +18,8 @@ export type Place =
  */
 export const pageStatement = (table: Table, filters: Filters, place: Place): Statement => {
   const values: unknown[] = []
-  const given = (value: unknown): string => `$${values.push(value)}`
+  // The door puts the tenant before these values.
+  const given = (value: unknown): string => `$${values.push(value) + 1}`
   const size = given(place.size)
   if (place.skip !== undefined && !filters.words && filters.account === null)
     return { text: byNumber(table, filters, place.skip, size, given), values }
@@ -61,7 +62,7 @@ const tallied = (table: Table, filters: Filters, after: number, size: string, gi
 const tallyOf = (table: Table, filters: Filters, source: Source, given: Given): string => {
   const facet = given(facetOf(table, filters.values))
   const ofClass = source.single ? `class = (${source.classes})[1]` : `class = any (${source.classes})`
-  return `from tallies where resource = '${table.name}' and facet = ${facet} and ${ofClass}`
+  return `from tallies where tenant_id = $1 and resource = '${table.name}' and facet = ${facet} and ${ofClass}`
 }
 
 const totalOf = (tally: string): string =>
@@ -112,7 +113,7 @@ const counted = (table: Table, filters: Filters, place: Place, size: string, giv
   const start =
     place.after !== undefined ? `${given(place.after)}::bigint + 1` : `(${startByCounting(source, given(place.skip))})`
   return `with total as (
-      select count(*) as total from ${table.name} where class = any (${source.classes}) ${source.conditions}
+      select count(*) as total from ${table.name} where tenant_id = $1 and class = any (${source.classes}) ${source.conditions}
     ),
     page_rows as (${rowsFrom(start, source, `${size}::bigint + 1`)})`
 }
@@ -147,7 +148,8 @@ const searched = (
     total as (select count(*) as total from hits),
     page_rows as (
       select r.position, r.body from (${positions}) as p, lateral (
-        select position, body from ${table.name} where class = any (${classes}) and position = p.position limit 1
+        select position, body from ${table.name}
+        where tenant_id = $1 and class = any (${classes}) and position = p.position limit 1
       ) as r
     )`
 }
@@ -172,7 +174,8 @@ const rowsFrom = (start: string, source: Source, most: string): string =>
 /** The first rows from a position on. An index ends in (class, position), so several classes are read side by side and merged. */
 const inOrder = (source: Source, columns: string, from: string, most: string): string => {
   const rows = (visibility: string) =>
-    `select ${columns} from ${source.table.name} where class = ${visibility} ${source.conditions} and position >= ${from} order by position`
+    `select ${columns} from ${source.table.name}
+      where tenant_id = $1 and class = ${visibility} ${source.conditions} and position >= ${from} order by position`
   return source.single
     ? rows(`(${source.classes})[1]`)
     : `select ${columns} from unnest(${source.classes}) as visible (visibility), lateral (${rows('visible.visibility')} limit ${most}) as merged order by position`

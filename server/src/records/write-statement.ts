@@ -28,8 +28,8 @@ export type Operation = 'create' | 'update' | 'remove'
 
 /**
  * The SQL of a write, the only one that changes the rows of a resource: list head, position, columns, response body, search text,
- * tallies, audit entries, stamp and deliveries, of any number of records of one tenant. `$1` is a JSON array of rows, `$2` their
- * number. An update and a removal expect that the head was locked by an earlier statement of the transaction: this one reads
+ * tallies, audit entries, stamp and deliveries, of any number of records of one tenant. `$1` is the tenant, `$2` a JSON array of rows,
+ * `$3` their number. An update and a removal expect that the head was locked by an earlier statement of the transaction: this one reads
  * what it replaces from the snapshot that it began with.
  *
  * The ids are given as an array beside every join, so that the index finds the records whichever side the planner begins with:
@@ -47,12 +47,12 @@ const oncePerResource = (build: (table: Table) => string): ((resource: ResourceN
   }
 }
 
-const tenant = 'current_tenant()'
+const tenant = '$1'
 
 const create = (table: Table): string => {
   const columns = columnsOf(table).map(({ name }) => name)
   return `
-with ${given(table)}, ${head(table, '$2::bigint')}, written as (
+with ${given(table)}, ${head(table, '$3::bigint')}, written as (
   select given.*, head.before + given.place as position from head, given
 ), created as (
   insert into ${table.name} (tenant_id, position, class, body, ${columns.join(', ')})
@@ -98,7 +98,7 @@ select id, body, position${woken(table)} from written order by place`
 
 const remove = (table: Table): string => `
 with given as materialized (
-  select * from json_to_recordset($1::json) as given (id uuid, ${auditColumns})
+  select * from json_to_recordset($2::json) as given (id uuid, ${auditColumns})
 ), ${head(table, '0')}, ${former(table)}, written as (
   select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
 ), removed as (
@@ -139,7 +139,7 @@ const given = (table: Table): string => {
   const columns = columnsOf(table).map(({ name, type }) => `${name} ${type}`)
   return `given as materialized (
   select given.*, ${classOf(table)} as class, ${table.facets('given')} as facets, ${bodyOf(table.name, 'given')} as body
-  from json_to_recordset($1::json) as given (
+  from json_to_recordset($2::json) as given (
     ${columns.join(', ')},
     search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, ${auditColumns}
   )
@@ -149,7 +149,7 @@ const given = (table: Table): string => {
 const head = (table: Table, added: string): string => `head as (
   insert into heads (tenant_id, resource, last) values (${tenant}, '${table.name}', ${added})
   on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
-  returning last - $2::bigint as before
+  returning last - $3::bigint as before
 ), stamped as (
   insert into stamps (tenant_id, resource, changed_in) select ${tenant}, '${table.name}', pg_current_xact_id() from head
   on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in
@@ -206,7 +206,7 @@ const delivered = (table: Table): string => {
 
 /** The job of a resource whose head this transaction has locked: no other transaction waits for it. */
 const woken = (table: Table): string =>
-  `, (select wake_legacy_worker('${table.name}', now()) from delivered limit 1) as woken`
+  `, (select wake_legacy_worker($1, '${table.name}', now()) from delivered limit 1) as woken`
 
 /** The lists that leave the record out: bit n stands for the n-th `leftOutUnless` of the contract. */
 const classOf = ({ name, listing }: Table): string => {

@@ -1,8 +1,10 @@
 import { type ResourceName, storedFieldsOf } from '@masthead/contract'
 import pg from 'pg'
 import type { Author } from '../audit/author.ts'
-import type { Query, Statement } from '../database/connection.ts'
+import type { Statement } from '../database/connection.ts'
 import type { TenantDatabase } from '../database/database.ts'
+import type { TenantQuery as Query } from '../database/tenant-query.ts'
+import { doTogether } from '../database/write-queue.ts'
 import { Problem } from '../problem.ts'
 import { fold, foldedStatus } from './folding.ts'
 import { missingReference } from './identifiers.ts'
@@ -13,7 +15,7 @@ import { type Operation, writeStatement } from './write-statement.ts'
 /** Who writes, and by which name the tenant's legacy system knows the user. */
 export type Writer = { author: Author; actingUser: string | null }
 
-/** A record before and after a write: a new one has no `before`, a removed one no `after`. All stored fields are in them. */
+/** A record before and after a write: a new one has no `before`, a removed one no `after`. A field that is absent in them is null. */
 export type Change = {
   before: StoredRecord | null
   after: StoredRecord | null
@@ -28,7 +30,7 @@ export type Written = { id: string; body: string; position: number }
 /** Every write of a resource holds this lock until it commits; who takes several takes them in the order of the alphabet. */
 export const lockHead = (query: Query, resource: ResourceName): Promise<unknown> =>
   query({
-    text: `insert into heads (tenant_id, resource) values (current_tenant(), $1)
+    text: `insert into heads (tenant_id, resource) values ($1, $2)
       on conflict (tenant_id, resource) do update set last = heads.last`,
     values: [resource],
   })
@@ -133,25 +135,26 @@ const writeBatch = async <T>(tenant: TenantDatabase, batch: Write<T>[]): Promise
     .write(async (query) => {
       const locks = new Set(batch.flatMap(({ locks }) => locks))
       const locked = [...locks].toSorted().map((resource) => lockHead(query, resource))
-      decisions = await Promise.all([...batch.map(({ decide }) => refusedByItself(decide(query)))])
-      await Promise.all(locked)
+      const decided = batch.map(({ decide }) => refusedByItself(decide(query)))
+      // What fails first tells why: after a lock that was not to be had, every other statement fails, too.
+      ;[decisions] = await Promise.all([Promise.all(decided), ...locked])
       const made = decisions.flatMap((decision) => (decision.status === 'fulfilled' ? [decision.value] : []))
       late = overlapping(made)
-      return statementsOf(made.filter((decision) => !late.has(decision)))
+      const statements = statementsOf(made.filter((decision) => !late.has(decision)))
+      return (query) => Promise.all(statements.map((statement) => query<Written>(statement)))
     })
     .catch((error) => {
       throw batch.length === 1 && decisions[0]?.status === 'fulfilled' ? asProblem(error, decisions[0].value) : error
     })
-  const bodies = new Map(rows.flat().map((row) => [String(row.id), String(row.body)]))
-  return Promise.all(
-    decisions.map(async (decision, index): Promise<PromiseSettledResult<T>> => {
-      const wanted = batch[index]
-      if (decision.status === 'rejected' || !wanted) return decision as PromiseRejectedResult // every decision has its write
-      if (!late.has(decision.value)) return { status: 'fulfilled', value: decision.value.result(bodies) }
-      const [alone] = await writeBatch(tenant, [wanted])
-      return alone ?? { status: 'rejected', reason: new Error('a write was left out') }
-    }),
-  )
+  const bodies = new Map(rows.flat().map(({ id, body }) => [id, body]))
+  const outcomes: PromiseSettledResult<T>[] = []
+  for (const [index, decision] of decisions.entries()) {
+    if (decision.status === 'rejected') outcomes.push(decision)
+    else if (!late.has(decision.value)) outcomes.push({ status: 'fulfilled', value: decision.value.result(bodies) })
+    // What the others did is stored, so whatever becomes of this one is its own outcome.
+    else outcomes.push(...(await doTogether(batch.slice(index, index + 1), (alone) => writeBatch(tenant, alone))))
+  }
+  return outcomes
 }
 
 const refusedByItself = async <T>(decision: Promise<T>): Promise<PromiseSettledResult<T>> => {

@@ -211,6 +211,6 @@ begin
   foreach resource in array array['publications', 'accounts', 'contacts', 'subscriptions', 'invoices', 'tasks'] loop
     execute format('alter table %I enable row level security', resource);
     execute format('alter table %I force row level security', resource);
-    execute format('create policy tenant on %I using (tenant_id = (select current_tenant()))', resource);
+    execute format('create policy tenant on %I using (tenant_id = current_tenant())', resource);
   end loop;
 end $$;

@@ -17,7 +17,7 @@ create table search_texts (
 );
 create index on search_texts using gin (tenant_id, resource, text gin_trgm_ops);
 alter table search_texts enable row level security;
-create policy tenant on search_texts using (tenant_id = (select current_tenant()));
+create policy tenant on search_texts using (tenant_id = current_tenant());
 
 -- Returns the positions, in order, of the current tenant's records in which every word occurs. No other function reads
 -- search_texts for a caller. `fields` and `field_values` are further equality filters on the record.

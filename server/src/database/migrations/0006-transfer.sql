@@ -76,6 +76,6 @@ begin
   foreach name in array array['imports', 'import_creations', 'import_changes', 'import_runs', 'import_parts'] loop
     execute format('alter table %I enable row level security', name);
     execute format('alter table %I force row level security', name);
-    execute format('create policy tenant on %I using (tenant_id = (select current_tenant()))', name);
+    execute format('create policy tenant on %I using (tenant_id = current_tenant())', name);
   end loop;
 end $$;

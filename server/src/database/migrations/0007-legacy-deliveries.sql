@@ -38,10 +38,10 @@ create index on legacy_deliveries (tenant_id, next_attempt_at, sequence) where f
 
 alter table legacy_systems enable row level security;
 alter table legacy_systems force row level security;
-create policy tenant on legacy_systems using (tenant_id = (select current_tenant()));
+create policy tenant on legacy_systems using (tenant_id = current_tenant());
 alter table legacy_deliveries enable row level security;
 alter table legacy_deliveries force row level security;
-create policy tenant on legacy_deliveries using (tenant_id = (select current_tenant()));
+create policy tenant on legacy_deliveries using (tenant_id = current_tenant());
 
 -- graphile-worker announces every job by NOTIFY, which holds a lock of the whole cluster through the commit of the write.
 -- Where this schema comes first in the search path there is no NOTIFY, and the workers poll for jobs instead.
@@ -49,12 +49,10 @@ create schema masthead_silence;
 create function masthead_silence.pg_notify(channel text, payload text) returns void immutable language sql
   begin atomic end;
 
--- Adds a job that looks at the current tenant's deliveries once this transaction has committed, and not before `at`.
+-- Adds a job that looks at the tenant's deliveries once this transaction has committed, and not before `at`.
 -- Each `name` is one job. The job of a resource stays in its place in the queue, the job `later` takes the new time.
-create function wake_legacy_worker(name text, at timestamptz) returns void language plpgsql
+create function wake_legacy_worker(tenant uuid, name text, at timestamptz) returns void language plpgsql
 set search_path = masthead_silence, pg_catalog, pg_temp as $$
-declare
-  tenant constant uuid := public.current_tenant();
 begin
   loop
     -- Nothing is added when a worker takes this very job at this moment. It may have looked before this transaction
@@ -73,13 +71,14 @@ declare
 begin
   for tenant in select id from tenants order by id loop
     perform set_config('masthead.tenant', tenant::text, true);
-    perform wake_legacy_worker('later', now())
+    perform wake_legacy_worker(tenant, 'later', now())
     from legacy_systems
-    where (resumes_at is null or resumes_at <= now()) and exists (
+    where tenant_id = tenant and (resumes_at is null or resumes_at <= now()) and exists (
       select from legacy_deliveries as due
-      where due.failed_at is null and due.next_attempt_at <= now() and not exists (
+      where due.tenant_id = tenant and due.failed_at is null and due.next_attempt_at <= now() and not exists (
         select from legacy_deliveries as earlier
-        where earlier.resource = due.resource and earlier.record_id = due.record_id and earlier.sequence < due.sequence
+        where earlier.tenant_id = tenant and earlier.resource = due.resource and earlier.record_id = due.record_id
+          and earlier.sequence < due.sequence
       )
     );
   end loop;
@@ -97,11 +96,13 @@ begin
   failed := 0;
   for tenant in select id from tenants loop
     perform set_config('masthead.tenant', tenant::text, true);
-    continue when not exists (select from legacy_systems);
+    continue when not exists (select from legacy_systems where tenant_id = tenant);
     select count(*) filter (where failed_at is null) as waiting, count(failed_at) as failed,
       min(created_at) filter (where failed_at is null) as oldest
     into counted
-    from (select failed_at, created_at from legacy_deliveries order by sequence limit most) as first;
+    from (
+      select failed_at, created_at from legacy_deliveries where tenant_id = tenant order by sequence limit most
+    ) as first;
     waiting := waiting + counted.waiting;
     failed := failed + counted.failed;
     oldest := least(oldest, counted.oldest);

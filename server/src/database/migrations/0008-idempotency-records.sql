@@ -1,6 +1,6 @@
 -- Responses to POSTs that had an `Idempotency-Key`, for a retry of the same request within a day.
 
-create table kept_answers (
+create table idempotency_records (
   tenant_id uuid not null default current_tenant() references tenants,
   -- The sender: a service token with its rotations, a membership, or a grant.
   principal text not null,
@@ -13,7 +13,7 @@ create table kept_answers (
   kept_at timestamptz(3) not null default now(),
   primary key (tenant_id, principal, key)
 );
-create index on kept_answers (tenant_id, kept_at);
-alter table kept_answers enable row level security;
-alter table kept_answers force row level security;
-create policy tenant on kept_answers using (tenant_id = (select current_tenant()));
+create index on idempotency_records (tenant_id, kept_at);
+alter table idempotency_records enable row level security;
+alter table idempotency_records force row level security;
+create policy tenant on idempotency_records using (tenant_id = current_tenant());

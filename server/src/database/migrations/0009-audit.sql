@@ -46,10 +46,17 @@ create table audit_waiting (
 
 alter table audit_keys enable row level security;
 alter table audit_keys force row level security;
-create policy tenant on audit_keys using (tenant_id = (select current_tenant()));
+create policy tenant on audit_keys using (tenant_id = current_tenant());
 
--- No policy allows anybody to change an entry or a link. They can be deleted only for the tenants that a probe makes, whose slug
--- follows from the id, so nobody can choose it.
+-- Tells whether a probe made this tenant. The slug of such a tenant follows from its id, so nobody can choose it.
+create function is_canary(tenant uuid) returns boolean stable set search_path = public, pg_temp language plpgsql as $$
+begin
+  return exists (
+    select from tenants
+    where id = tenant and slug = 'canary-' || left(encode(sha256(convert_to(id::text, 'UTF8')), 'hex'), 32));
+end $$;
+
+-- No policy allows anybody to change an entry or a link. They can be deleted only for the tenants that a probe makes.
 do $$
 declare
   name text;
@@ -57,12 +64,10 @@ begin
   foreach name in array array['audit_entries', 'audit_links'] loop
     execute format('alter table %I enable row level security', name);
     execute format('alter table %I force row level security', name);
-    execute format('create policy tenant on %I for select using (tenant_id = (select current_tenant()))', name);
-    execute format('create policy append on %I for insert with check (tenant_id = (select current_tenant()))', name);
+    execute format('create policy tenant on %I for select using (tenant_id = current_tenant())', name);
+    execute format('create policy append on %I for insert with check (tenant_id = current_tenant())', name);
     execute format(
-      'create policy canary on %I for delete using (tenant_id = (select current_tenant())
-        and exists (select from tenants where id = (select current_tenant())
-          and slug = ''canary-'' || left(encode(sha256(convert_to(id::text, ''UTF8'')), ''hex''), 32)))', name);
+      'create policy canary on %I for delete using (tenant_id = current_tenant() and is_canary(current_tenant()))', name);
     execute format('revoke update, truncate on %I from current_user', name);
   end loop;
 end $$;
@@ -157,15 +162,16 @@ begin
     numbers := '{}';
     hashes := '{}';
     for entry in
-      select audit_entries.* from audit_waiting join audit_entries using (tenant_id, number)
-      where audit_waiting.tenant_id = tenant order by number limit most - total
+      select audit_entries.* from audit_waiting
+      join audit_entries on audit_entries.tenant_id = tenant and audit_entries.number = audit_waiting.number
+      where audit_waiting.tenant_id = tenant order by audit_waiting.number limit most - total
     loop
       current := sha256(current || audit_digest(entry));
       numbers := numbers || entry.number;
       hashes := hashes || current;
     end loop;
-    insert into audit_links (sequence, number, hash)
-    select place + link.ordinality, link.number, link.hash
+    insert into audit_links (tenant_id, sequence, number, hash)
+    select tenant, place + link.ordinality, link.number, link.hash
     from unnest(numbers, hashes) with ordinality as link (number, hash, ordinality);
     delete from audit_waiting where tenant_id = tenant and number = any (numbers);
     total := total + cardinality(numbers);

@@ -2,19 +2,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Api } from '@masthead/contract'
 import type { Handler } from '../../operation-call.ts'
 import type { RequestWatcher, Trace } from '../connections/watched-requests.ts'
+import { RefusedCallers } from './callers/refused-callers.ts'
 import { Exchange, type ServedApi } from './exchange.ts'
-import { RefusedCallers } from './refused-callers.ts'
 import { type Route, routeOf } from './route.ts'
 import { Router } from './router.ts'
 import { takeSteps } from './steps.ts'
 
 /** All requests below the base paths of the APIs. */
 export class ApiRequests {
-  readonly #router = new Router<ServedApi, Route>()
+  readonly #router: Router<ServedApi, Route>
   readonly #watchers: readonly RequestWatcher[]
   readonly #trace: Trace | null
 
-  constructor(watchers: readonly RequestWatcher[], trace: Trace | null) {
+  constructor(pages: readonly string[], watchers: readonly RequestWatcher[], trace: Trace | null) {
+    this.#router = new Router(pages)
     this.#watchers = watchers
     this.#trace = trace
   }
@@ -31,11 +32,6 @@ export class ApiRequests {
       const route = routeOf(named, contract, { handlers, baseUrl: given.baseUrl })
       this.#router.addRoute(basePath + path, method, route)
     }
-  }
-
-  /** A path below a base path that is no part of an API. */
-  leaveToPages(path: string): void {
-    this.#router.leaveToPages(path)
   }
 
   /** False where the URL is below no base path. */

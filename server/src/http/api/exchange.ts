@@ -2,17 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Api } from '@masthead/contract'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Database } from '../../database/database.ts'
-import type { RetriableRequest } from '../../database/kept-answers.ts'
+import type { RetriableRequest } from '../../database/idempotency-records.ts'
 import type { Principal, Principals } from '../../identity/principal.ts'
-import type { Mailer } from '../../mail/mailer.ts'
+import type { SendMail } from '../../mail/mailer.ts'
 import type { InFlight } from '../connections/in-flight.ts'
 import { requestId } from '../connections/request-id.ts'
 import { callerLeft, type EndSpan, type RequestWatcher } from '../connections/watched-requests.ts'
 import type { Tags } from '../responses/conditional.ts'
 import { chooseEncoding, type EncodedResponse, type Encoding } from '../responses/encoding.ts'
 import type { CachedResponse, ResponseCache } from '../responses/response-cache.ts'
-import type { Charge, RateLimiter } from './rate-limit.ts'
-import type { RefusedCallers } from './refused-callers.ts'
+import type { Charge, RateLimiter } from './callers/rate-limit.ts'
+import type { RefusedCallers } from './callers/refused-callers.ts'
 import type { Route } from './route.ts'
 import type { Destination } from './router.ts'
 
@@ -23,7 +23,7 @@ export type ServedApi = {
   principals: Principals
   baseUrl: string
   issuer: string | null
-  mailer: Mailer | null
+  sendMail: SendMail | null
   /** Null where nothing is limited. */
   limiter: RateLimiter | null
   refusedCallers: RefusedCallers
@@ -101,10 +101,13 @@ export class Exchange {
       principal,
       refusedBy,
     }
-    for (const watcher of this.#watchers) watcher.answered(finished)
+    for (const watcher of this.#watchers) watcher.finished(finished)
     this.endSpan?.(finished)
   }
 }
+
+/** Passes, or throws what the request is refused with. It gives a promise only where something has to be waited for. */
+export type Step = (exchange: Exchange) => Promise<void> | undefined
 
 /** What an earlier step has found. */
 export const found = <T>(it: T | null | undefined): T => {

@@ -1,17 +1,25 @@
 import { callerOf } from '../../audit/author.ts'
 import type { TenantDatabase } from '../../database/database.ts'
-import type { SentAnswer } from '../../database/kept-answers.ts'
+import type { SentAnswer } from '../../database/idempotency-records.ts'
 import type { Answer } from '../../operation-call.ts'
 import type { Problem } from '../../problem.ts'
 import { requireMatch } from '../responses/conditional.ts'
 import { openToAllOrigins } from '../responses/cross-origin.ts'
 import type { EncodedResponse } from '../responses/encoding.ts'
 import { problemResponse } from '../responses/problems.ts'
-import { type Exchange, found, type ServedApi } from './exchange.ts'
-import { answerOnce } from './idempotency.ts'
+import { type Exchange, found, type ServedApi, type Step } from './exchange.ts'
+import { respondOnce } from './requests/idempotency.ts'
+
+export const handler: Step = (exchange) => {
+  const { api, cached, route } = exchange
+  if (!cached) return found(route).isRead ? read(exchange) : write(exchange).finally(api.afterWrite)
+  exchange.plain = cached.plain
+  exchange.isFromCache = true
+  return undefined
+}
 
 /** Calls the handler of a GET, and leaves its response to the cache. */
-export const read = async (exchange: Exchange): Promise<void> => {
+const read = async (exchange: Exchange): Promise<void> => {
   const { api, url, query } = exchange
   const { cache } = api
   const { handler, headersOf, operation } = found(exchange.route)
@@ -29,7 +37,7 @@ export const read = async (exchange: Exchange): Promise<void> => {
 }
 
 /** Calls the handler of any other method, once for all requests with the same `Idempotency-Key`. */
-export const write = async (exchange: Exchange): Promise<void> => {
+const write = async (exchange: Exchange): Promise<void> => {
   const { api, requestId, retriable } = exchange
   const { handler, headersOf, operation } = found(exchange.route)
   const call = writeCallOf(exchange)
@@ -38,9 +46,9 @@ export const write = async (exchange: Exchange): Promise<void> => {
     const body = String(answer.body)
     return { status: operation.status, headers: headersOf(answer, call.query, body), body }
   }
-  const asAnswer = (problem: Problem) => problemResponse(problem, api.baseUrl, requestId)
+  const asResponse = (problem: Problem) => problemResponse(problem, api.baseUrl, requestId)
   const sent = retriable
-    ? await answerOnce(call.tenant, retriable, work, asAnswer, operation.showsSecret)
+    ? await respondOnce(call.tenant, retriable, work, asResponse, operation.showsSecret)
     : await work(call.tenant)
   exchange.plain = plainResponse(sent, Buffer.from(sent.body), api)
 }
@@ -61,7 +69,7 @@ const writeCallOf = (exchange: Exchange) => {
   return {
     ...callOf(exchange),
     body,
-    mailer: api.mailer,
+    sendMail: api.sendMail,
     writer: { author, actingUser: legacyUserId },
     requireCurrent: (current: string) => requireMatch(tags, current),
   }

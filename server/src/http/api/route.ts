@@ -1,7 +1,7 @@
 import type { Api, ManagementScope, NamedOperation, Operation, Scope } from '@masthead/contract'
 import { type Handler, handlerOf } from '../../operation-call.ts'
 import { type HeadersOf, responseHeaders } from '../responses/response-headers.ts'
-import { type BodyReader, bodyReader } from './request-body.ts'
+import { type BodyReader, bodyReader } from './requests/request-body.ts'
 
 /** An operation of the contract with all that serves it. */
 export type Route = {

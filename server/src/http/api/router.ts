@@ -6,7 +6,7 @@ type Place<Api, Route> = {
   /** The API whose base path ends here. */
   api: Api | null
   routes: Map<string, Route>
-  isLeftToPages: boolean
+  isPage: boolean
 }
 
 /** Where a URL leads to below the base path of an API. */
@@ -24,12 +24,17 @@ const newPlace = <Api, Route>(): Place<Api, Route> => ({
   parameter: null,
   api: null,
   routes: new Map(),
-  isLeftToPages: false,
+  isPage: false,
 })
 
 /** The paths of the contract as a tree. A segment that is named goes before a parameter. */
 export class Router<Api, Route> {
   readonly #root = newPlace<Api, Route>()
+
+  /** `pages` are paths below a base path that are no part of an API. */
+  constructor(pages: readonly string[]) {
+    for (const path of pages) this.#placeAt(path).isPage = true
+  }
 
   addApi(basePath: string, api: Api): void {
     this.#placeAt(basePath).api = api
@@ -37,11 +42,6 @@ export class Router<Api, Route> {
 
   addRoute(path: string, method: string, route: Route): void {
     this.#placeAt(path).routes.set(method, route)
-  }
-
-  /** A path below a base path that is no part of the API. */
-  leaveToPages(path: string): void {
-    this.#placeAt(path).isLeftToPages = true
   }
 
   /** Null where the URL is not below the base path of an API. */
@@ -55,14 +55,14 @@ export class Router<Api, Route> {
       const to = slash < 0 || slash > end ? end : slash
       const segment = decoded(url.slice(from, to))
       const named = segment === null ? undefined : place.segments.get(segment)
-      if (!named && (segment === null || !place.parameter))
-        return api && { api, routes: new Map(), params, isBroken: segment === null }
-      if (!named && place.parameter && segment !== null) params[place.parameter.name] = segment
-      place = named ?? place.parameter?.place ?? place
+      const next = named ?? place.parameter?.place
+      if (segment === null || !next) return api && { api, routes: new Map(), params, isBroken: segment === null }
+      if (!named && place.parameter) params[place.parameter.name] = segment
+      place = next
       api = place.api ?? api
       from = to + 1
     }
-    return api && !place.isLeftToPages ? { api, routes: place.routes, params, isBroken: false } : null
+    return api && !place.isPage ? { api, routes: place.routes, params, isBroken: false } : null
   }
 
   #placeAt(path: string): Place<Api, Route> {

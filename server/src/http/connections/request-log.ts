@@ -7,7 +7,7 @@ const routine = new Set(['/healthz', '/readyz'])
 /** One line for each request that is over. Ids of tenants and tokens are no secrets, and nobody's names. */
 export const requestLog = (log: Log): RequestWatcher => ({
   arrived: () => {},
-  answered: ({ requestId, operation, path, method, status, milliseconds, principal, refusedBy }) => {
+  finished: ({ requestId, operation, path, method, status, milliseconds, principal, refusedBy }) => {
     const level = path !== null && routine.has(path) ? 'debug' : 'info'
     log[level](
       {

@@ -35,7 +35,7 @@ export class UnreadableRequests {
     const { status } = problem
     for (const watcher of this.#watchers) {
       watcher.arrived()
-      watcher.answered({ requestId, status, ...unknown })
+      watcher.finished({ requestId, status, ...unknown })
     }
   }
 }

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Principal } from '../../identity/principal.ts'
 
 /** A request that is over. But for the id, which a caller may choose, nothing here is what the caller wrote. */
-export type Answered = {
+export type FinishedRequest = {
   requestId: string
   /** Its name in the contract; of what is no operation, the pattern of its route. */
   operation: string
@@ -24,9 +24,9 @@ declare module 'fastify' {
 }
 
 /** Told of every request when it comes and when it is over. */
-export type RequestWatcher = { arrived: () => void; answered: (answered: Answered) => void }
+export type RequestWatcher = { arrived: () => void; finished: (finished: FinishedRequest) => void }
 
-export type EndSpan = (answered: Answered) => void
+export type EndSpan = (finished: FinishedRequest) => void
 
 /** Has a request served within a span of its own, which ends when it is told what became of the request. */
 export type Trace = (request: IncomingMessage, operation: string, serve: () => void) => EndSpan
@@ -45,7 +45,7 @@ export const watchPage = (
   for (const watcher of watchers) watcher.arrived()
   let endSpan: EndSpan | null = null
   reply.raw.once('close', () => {
-    const answered = {
+    const finished = {
       requestId: request.id,
       ...route,
       method: request.method,
@@ -54,13 +54,13 @@ export const watchPage = (
       principal: null,
       refusedBy: request.refusedBy ?? null,
     }
-    for (const watcher of watchers) watcher.answered(answered)
-    endSpan?.(answered)
+    for (const watcher of watchers) watcher.finished(finished)
+    endSpan?.(finished)
   })
   if (trace) endSpan = trace(request.raw, route.operation, serve)
   else serve()
 }
 
 /** Never the URL, which callers choose. */
-const routeOf = ({ is404, routeOptions: { url } }: FastifyRequest): Pick<Answered, 'operation' | 'path'> =>
+const routeOf = ({ is404, routeOptions: { url } }: FastifyRequest): Pick<FinishedRequest, 'operation' | 'path'> =>
   is404 || url === undefined ? { operation: 'other', path: null } : { operation: url, path: url }

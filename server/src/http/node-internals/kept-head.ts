@@ -33,7 +33,7 @@ export const writeHead = (
   return usual ? headOf(response, requestId) : kept
 }
 
-/** Whether Node would write the head of this answer like that of any other: for who keeps the connection. */
+/** Whether Node would write the head of this response like that of any other: for who keeps the connection. */
 const isUsual = (response: ServerResponse): boolean =>
   !response.headersSent &&
   response.shouldKeepAlive &&
@@ -64,7 +64,7 @@ const idLine = '\r\nx-request-id: '
 let second = 0
 let text = ''
 
-/** It is read for every answer, and written once a second. */
+/** It is read for every response, and written once a second. */
 const date = (): string => {
   const now = Math.floor(Date.now() / 1_000)
   if (now !== second) {

@@ -1,7 +1,7 @@
 import { type Api, basePath, customerApi, managementApi, openapi, type ProblemCode, problems } from '@masthead/contract'
 import type { FastifyInstance } from 'fastify'
 import { Problem } from '../../problem.ts'
-import { resourceMetadataPath } from '../api/authenticate.ts'
+import { resourceMetadataPath } from '../api/callers/authenticate.ts'
 import { entityTag, isCurrent, readTags } from '../responses/conditional.ts'
 import { allowAllOrigins } from '../responses/cross-origin.ts'
 import { getOnly } from './get-only.ts'

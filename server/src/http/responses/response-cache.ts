@@ -78,7 +78,7 @@ export class ResponseCache {
   readonly #revisions: Revisions
   readonly #mostBytes: number
   readonly #shelves = new Map<string, Shelf>()
-  readonly #given = { memory: 0, database: 0 }
+  readonly #sent = { memory: 0, database: 0 }
   #bytes = 0
 
   constructor(revisions: Revisions, mostBytes = 16 * 1_024 * 1_024) {
@@ -90,12 +90,7 @@ export class ResponseCache {
   load(): CacheLoad {
     const responses = this.#shelves.values().reduce((sum, shelf) => sum + shelf.responses.size, 0)
     const { areKnown: isUsed } = this.#revisions
-    return { ...this.#given, isUsed, responses, bytes: this.#bytes, mostBytes: this.#mostBytes }
-  }
-
-  /** A cached response is sent. */
-  noteHit(): void {
-    this.#given.memory++
+    return { ...this.#sent, isUsed, responses, bytes: this.#bytes, mostBytes: this.#mostBytes }
   }
 
   /** What stands for the tenant before its records are read. */
@@ -113,21 +108,22 @@ export class ResponseCache {
     }
     shelf.isUsed = true
     known.isUsed = true
+    this.#sent.memory++
     return known
   }
 
-  /** What is kept of an address, where the records read at `revision` say the same: to compare costs less than a tag. */
+  /** What is kept of a URL, where the records read at `revision` say the same: to compare costs less than a tag. */
   confirm(tenantId: string, url: string, revision: number, body: Buffer): CachedResponse | null {
     const known = this.#shelfOf(tenantId)?.responses.get(url)
     if (!known || revision !== this.#revisions.of(tenantId) || !known.plain.body.equals(body)) return null
-    this.#given.database++
+    this.#sent.database++
     known.foundAt = Date.now()
     return known
   }
 
   /** Of `revision` when the records were read: if it moved since, what was read may be of either side. */
   keep(tenantId: string, url: string, revision: number, plain: EncodedResponse): CachedResponse {
-    this.#given.database++
+    this.#sent.database++
     const bytes = overheadBytes + url.length + weightOf(plain)
     const known = { tenantId, url, foundAt: Date.now(), plain, encoded: new Map(), bytes, isUsed: true }
     if (revision !== this.#revisions.of(tenantId) || bytes > this.#mostBytes / 8) return known

@@ -12,24 +12,19 @@ import {
   readRejectedRows,
   takeRun,
 } from '../../transfer/import/runs.ts'
-import { json, notFound } from '../json-answer.ts'
+import { json, notFound } from '../responses.ts'
 
 type Operations = ManagementResources['importRuns']['operations']
 
+const wrongName = 'The name must end in .csv, .tsv, .txt, .ndjson or .jsonl, or one of these and .gz.'
+const tooManyFiles = 'Too many files wait to be imported: import some, or wait a day until they are gone.'
+const isRunning = 'An import or undo of this organisation is running: wait until it has ended.'
+
 export const handlers: Handlers<ManagementResources['importRuns']> = {
   CreateImportRun: async ({ tenant, body: { fileName, resource } }) => {
-    if (!formatOfName(fileName))
-      throw invalidProperty(
-        'fileName',
-        'format',
-        'The name must end in .csv, .tsv, .txt, .ndjson or .jsonl, or one of these and .gz.',
-      )
+    if (!formatOfName(fileName)) throw invalidProperty('fileName', 'format', wrongName)
     const run = await tenant.transaction(async (query) => {
-      if (!(await mayAnnounce(query)))
-        throw new Problem(
-          'conflict',
-          'Too many files wait to be imported: import some, or wait a day until they are gone.',
-        )
+      if (!(await mayAnnounce(query))) throw new Problem('conflict', tooManyFiles)
       return createRun(query, { kind: 'import', fileName, resource })
     })
     return json(run, `/import-runs/${run.id}`)
@@ -67,8 +62,7 @@ const begin = async (
   if (kind === 'undo') throw notFound('import run')
   if (bytes === 0) throw new Problem('conflict', 'Nothing of the file has arrived yet.')
   const leave = takePlace(tenant.tenantId)
-  if (!leave)
-    throw new Problem('conflict', 'An import or undo of this organisation is running: wait until it has ended.')
+  if (!leave) throw new Problem('conflict', isRunning)
   try {
     const run = await tenant.transaction((query) => takeRun(query, runId))
     if (!run) throw new Problem('conflict', 'This file is being imported already, or has been.')

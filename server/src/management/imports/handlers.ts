@@ -4,7 +4,7 @@ import { Problem } from '../../problem.ts'
 import { listPastImports } from '../../transfer/import/past-imports.ts'
 import { takePlace, undoInBackground } from '../../transfer/import/runner.ts'
 import { createRun, takeRun } from '../../transfer/import/runs.ts'
-import { json, notFound } from '../json-answer.ts'
+import { json, notFound } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['imports']> = {
   GetImports: async ({ tenant }) => json({ items: await listPastImports(tenant) }),
@@ -14,7 +14,7 @@ export const handlers: Handlers<ManagementResources['imports']> = {
     if (!past) throw notFound('import')
     if (past.state === 'undone') throw new Problem('conflict', 'This import was undone already.')
     const leave = takePlace(tenant.tenantId)
-    if (!leave) throw busy()
+    if (!leave) throw new Problem('conflict', isRunning)
     try {
       const run = await tenant.transaction(async (query) => {
         const { id } = await createRun(query, { kind: 'undo', fileName: '', resource: '', importId })
@@ -30,5 +30,4 @@ export const handlers: Handlers<ManagementResources['imports']> = {
   },
 }
 
-const busy = (): Problem =>
-  new Problem('conflict', 'An import or undo of this organisation is running: wait until it has ended.')
+const isRunning = 'An import or undo of this organisation is running: wait until it has ended.'

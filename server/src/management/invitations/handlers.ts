@@ -13,13 +13,15 @@ import { emailKey, findUser, isEmail } from '../../identity/users.ts'
 import { invitationMail } from '../../mail/invitation-mail.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
-import { json, notFound, requireMember, signedInElsewhere, userOf } from '../json-answer.ts'
+import { json, notFound, requireMember, signedInElsewhere, userOf } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['invitations']> = {
-  GetInvitations: async ({ tenant }) => json({ items: await listInvitations(tenant.read, tenant.tenantId) }),
+  GetInvitations: async ({ tenant }) =>
+    json({ items: await listInvitations(tenant.read.withoutTenant, tenant.tenantId) }),
 
-  CreateInvitation: ({ tenant: { tenantId, transaction }, principal, writer, issuer, mailer, body: { email, role } }) =>
-    transaction(async (query) => {
+  CreateInvitation: ({ tenant: { tenantId, transaction }, principal, writer, body: { email, role }, ...call }) =>
+    transaction(async ({ withoutTenant: query }) => {
+      const { issuer, sendMail } = call
       if (issuer === null) throw signedInElsewhere()
       if (!isEmail(email)) throw invalidProperty('email', 'format', 'This is not an e-mail address.')
       if (await isMember(query, tenantId, email))
@@ -27,23 +29,23 @@ export const handlers: Handlers<ManagementResources['invitations']> = {
       const invitedBy = userOf(principal)
       const secret = newInvitationSecret()
       const url = `${issuer}/oauth2/invitations/${secret}`
-      if (mailer) {
+      if (sendMail) {
         await allowMail(query, tenantId, email)
         const [tenant, inviter] = [await findTenantById(query, tenantId), await findUser(query, invitedBy)]
-        // To the key, so that the address that the mail reaches is the one that it proves.
-        const given = { to: emailKey(email), url, tenant: tenant.name, invitedBy: inviter?.email ?? '' }
-        await mailer.send(invitationMail(given))
+        // The mail goes to the key, so that the address that it reaches is the one that it proves.
+        const mail = { to: emailKey(email), url, tenant: tenant.name, invitedBy: inviter?.email ?? '' }
+        await sendMail(invitationMail(mail))
         await countMail(query, tenantId, email)
       }
-      // The rest is short: nobody waits for a mail server because of what it locks.
+      // Locks are taken after the mail, so that nobody waits for the mail server because of them.
       await requireMember(query, principal, 'admin')
-      const given = { tenantId, email, role, invitedBy, secret, isMailed: mailer !== null }
+      const given = { tenantId, email, role, invitedBy, secret, isMailed: sendMail !== null }
       const invitation = await createInvitation(query, writer.author, given)
-      return json({ ...invitation, url: mailer ? null : url })
+      return json({ ...invitation, url: sendMail ? null : url })
     }),
 
   WithdrawInvitation: ({ tenant: { tenantId, transaction }, writer, params: { invitationId } }) =>
-    transaction(async (query) => {
+    transaction(async ({ withoutTenant: query }) => {
       const withdrawn = await withdrawInvitation(query, writer.author, tenantId, invitationId)
       if (!withdrawn) throw notFound('invitation')
       return json(withdrawn)

@@ -3,7 +3,7 @@ import { audit } from '../../audit/queries.ts'
 import { retry, status } from '../../legacy/administration.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
-import { json } from '../json-answer.ts'
+import { json } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['legacySystem']> = {
   GetLegacySystem: async ({ tenant }) => {
@@ -16,11 +16,8 @@ export const handlers: Handlers<ManagementResources['legacySystem']> = {
     if (!attached) throw new Problem('conflict', 'This tenant has no legacy system; the operator attaches one.')
     const retried = await retry(tenant)
     const after = JSON.stringify(retried)
-    await tenant.transaction((query) =>
-      audit(query, writer.author, [
-        { action: 'retried', resource: 'legacy_systems', recordId: tenant.tenantId, after },
-      ]),
-    )
+    const event = { action: 'retried', resource: 'legacy_systems', recordId: tenant.tenantId, after }
+    await tenant.transaction((query) => audit(query, writer.author, [event]))
     return json(retried)
   },
 }

@@ -4,13 +4,18 @@ import { signOutOfConsole } from '../../identity/consents.ts'
 import { findCredentials } from '../../identity/credentials.ts'
 import { findAdmins, findMemberships } from '../../identity/members.ts'
 import { signIn } from '../../identity/sign-in.ts'
-import { findUser, hashPasswordOf, holdAddress, setPassword } from '../../identity/users.ts'
+import { findUser, hashPasswordOf, lockAddress, setPassword } from '../../identity/users.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
-import { json, notFound, signedInElsewhere, userOf } from '../json-answer.ts'
+import { json, notFound, signedInElsewhere, userOf } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['me']> = {
-  GetMe: async ({ tenant: { read }, principal }) => {
+  GetMe: async ({
+    tenant: {
+      read: { withoutTenant: read },
+    },
+    principal,
+  }) => {
     const [user, tenants, admins] = await Promise.all([
       findUser(read, userOf(principal)),
       findMemberships(read, userOf(principal)),
@@ -23,29 +28,34 @@ export const handlers: Handlers<ManagementResources['me']> = {
   },
 
   SignOut: ({ tenant, principal, writer, body: { everywhere } }) =>
-    tenant.transaction(async (query) => {
+    tenant.transaction(async ({ withoutTenant: query }) => {
       const grantId = everywhere ? null : principal.grantId
       return json({ sessions: await signOutOfConsole(query, writer.author, userOf(principal), grantId) })
     }),
 
-  GetCredentials: async ({ tenant: { read }, principal }) => json(await findCredentials(read, userOf(principal))),
+  GetCredentials: async ({
+    tenant: {
+      read: { withoutTenant: read },
+    },
+    principal,
+  }) => json(await findCredentials(read, userOf(principal))),
 
   ChangePassword: async ({ tenant, principal, writer, issuer, body: { currentPassword, newPassword, keepTokens } }) => {
     if (issuer === null) throw signedInElsewhere()
-    const user = await findUser(tenant.read, userOf(principal))
+    const user = await findUser(tenant.read.withoutTenant, userOf(principal))
     if (!user) throw notFound('user')
     if (newPassword === currentPassword)
       throw invalidProperty('newPassword', 'unchanged', 'This is the password that you have.')
     const { address, requestId } = writer.author
-    // Each statement commits, so that a wrong password stays counted.
-    const committed: Query = (statement) => tenant.transaction((query) => query(statement))
+    // Each statement commits by itself, so that a wrong password stays counted.
+    const committed: Query = (statement) => tenant.transaction((query) => query.withoutTenant(statement))
     const outcome = await signIn(committed, { address, requestId }, user.email, currentPassword)
     if ('refused' in outcome && outcome.refused === 'throttled') throw tooManyPasswords(outcome.retryAfterSeconds)
     if (!('users' in outcome) || outcome.users.every(({ id }) => id !== user.id))
       throw invalidProperty('currentPassword', 'wrong', 'This is not your current password.')
-    const passwordHash = await hashPasswordOf(tenant.read, user.email, newPassword)
-    return tenant.transaction(async (query) => {
-      await holdAddress(query, user.email)
+    const passwordHash = await hashPasswordOf(tenant.read.withoutTenant, user.email, newPassword)
+    return tenant.transaction(async ({ withoutTenant: query }) => {
+      await lockAddress(query, user.email)
       if ((await findUser(query, user.id))?.passwordHash !== user.passwordHash)
         throw new Problem('conflict', 'The password was changed meanwhile. Sign in again.')
       await setPassword(query, writer.author, user, passwordHash, keepTokens)

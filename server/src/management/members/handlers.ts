@@ -9,19 +9,19 @@ import {
   setLegacyUserId,
   setRole,
 } from '../../identity/members.ts'
-import { holdAddress } from '../../identity/users.ts'
+import { lockAddress } from '../../identity/users.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
-import { json, notFound } from '../json-answer.ts'
+import { json, notFound } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['members']> = {
   GetMembers: async ({ tenant }) => {
-    const members = await listMembers(tenant.read, tenant.tenantId)
-    return json({ items: members.map(({ isProven: _, ...member }) => shown(member)) })
+    const members = await listMembers(tenant.read.withoutTenant, tenant.tenantId)
+    return json({ items: members.map(({ isProven: _, ...member }) => bodyOf(member)) })
   },
 
   UpdateMember: ({ tenant: { tenantId, transaction }, writer, params: { userId }, body: { role, legacyUserId } }) =>
-    transaction(async (query) => {
+    transaction(async ({ withoutTenant: query }) => {
       let member = await find(query, tenantId, userId)
       if (role !== undefined && role !== member.role) {
         if (role !== 'admin') await refuseLastAdmin(query, tenantId, member)
@@ -29,25 +29,25 @@ export const handlers: Handlers<ManagementResources['members']> = {
       }
       if (legacyUserId !== undefined && legacyUserId !== member.legacyUserId)
         member = await setLegacyUserId(query, writer.author, tenantId, member.email, legacyUserId)
-      return json(shown(member))
+      return json(bodyOf(member))
     }),
 
   RemoveMember: ({ tenant: { tenantId, transaction }, writer, params: { userId } }) =>
-    transaction(async (query) => {
+    transaction(async ({ withoutTenant: query }) => {
       const member = await find(query, tenantId, userId)
       await refuseLastAdmin(query, tenantId, member)
-      return json(shown(await removeMember(query, writer.author, tenantId, member.email)))
+      return json(bodyOf(await removeMember(query, writer.author, tenantId, member.email)))
     }),
 }
 
 const find = async (query: Query, tenantId: string, userId: string): Promise<Member> => {
   const member = await findMemberById(query, tenantId, userId)
   if (!member) throw notFound('member')
-  // Whoever proves the address holds it too, before memberships are locked, and may have taken this one over.
-  await holdAddress(query, member.email)
-  const held = await findMemberById(query, tenantId, userId)
-  if (!held) throw notFound('member')
-  return held
+  // A proof of the address takes this lock too, before it locks memberships, and may have taken this one over.
+  await lockAddress(query, member.email)
+  const locked = await findMemberById(query, tenantId, userId)
+  if (!locked) throw notFound('member')
+  return locked
 }
 
 const refuseLastAdmin = async (query: Query, tenantId: string, { id }: Member): Promise<void> => {
@@ -55,4 +55,4 @@ const refuseLastAdmin = async (query: Query, tenantId: string, { id }: Member): 
     throw new Problem('conflict', 'This is the last admin of the tenant: make somebody else an admin first.')
 }
 
-const shown = ({ id: userId, ...member }: Member) => ({ userId, ...member })
+const bodyOf = ({ id: userId, ...member }: Member) => ({ userId, ...member })

@@ -1,6 +1,6 @@
 import type { ManagementResources } from '@masthead/contract'
 import type { Handlers } from '../../operation-call.ts'
-import { json } from '../json-answer.ts'
+import { json } from '../responses.ts'
 import { receivablesByAge, renewalsByMonth, subscriptionsByPublication, subscriptionsByStatus } from './queries.ts'
 
 export const handlers: Handlers<ManagementResources['overview']> = {

@@ -3,48 +3,48 @@ import type { Query } from '../../database/connection.ts'
 import { type AccessToken, createToken, findTokens, revokeToken, rotateToken } from '../../identity/access-tokens.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
-import { json, notFound, requireWords } from '../json-answer.ts'
+import { json, notFound, requireText } from '../responses.ts'
 
 const hour = 3_600_000
 
 export const handlers: Handlers<ManagementResources['serviceTokens']> = {
   GetServiceTokens: async ({ tenant }) => {
-    const found = await findTokens(tenant.read, tenant.tenantId, { userId: null })
-    return json({ items: found.map(shown) })
+    const tokens = await findTokens(tenant.read.withoutTenant, tenant.tenantId, null)
+    return json({ items: tokens.map(bodyOf) })
   },
 
   CreateServiceToken: ({ tenant, writer, body: { service, scopes, expiresInDays, defaultAssignee = null } }) =>
-    tenant.transaction(async (query) => {
-      requireWords('service', service)
+    tenant.transaction(async ({ withoutTenant: query }) => {
+      requireText('service', service)
       const lifetime = expiresInDays === undefined ? undefined : expiresInDays * 24 * hour
       const given = { tenantId: tenant.tenantId, service, name: service, scopes, lifetime, defaultAssignee }
       const { token, ...made } = await createToken(query, writer.author, given)
-      return json({ ...shown(made), token })
+      return json({ ...bodyOf(made), token })
     }),
 
   RotateServiceToken: ({ tenant, writer, params: { tokenId }, body: { overlapHours = 24 } }) =>
-    tenant.transaction(async (query) => {
+    tenant.transaction(async ({ withoutTenant: query }) => {
       const found = await find(query, tenant.tenantId, tokenId)
       if (found.revokedAt || found.expiresAt.getTime() <= Date.now())
         throw new Problem('conflict', 'This token has ended: make a new one.')
       const { token, replaces: _old, ...made } = await rotateToken(query, writer.author, found.id, overlapHours * hour)
-      return json({ ...shown(made), token })
+      return json({ ...bodyOf(made), token })
     }),
 
   RevokeServiceToken: ({ tenant, writer, params: { tokenId } }) =>
-    tenant.transaction(async (query) => {
+    tenant.transaction(async ({ withoutTenant: query }) => {
       const { id } = await find(query, tenant.tenantId, tokenId)
-      return json(shown(await revokeToken(query, writer.author, id)))
+      return json(bodyOf(await revokeToken(query, writer.author, id)))
     }),
 }
 
 const find = async (query: Query, tenantId: string, id: string): Promise<AccessToken> => {
-  const [found] = await findTokens(query, tenantId, { userId: null, id })
+  const [found] = await findTokens(query, tenantId, null, id)
   if (!found) throw notFound('service token')
   return found
 }
 
-const shown = ({ kind: _kind, userId: _user, ...token }: AccessToken) => {
+const bodyOf = (token: AccessToken) => {
   const { id, name, scopes, createdAt, expiresAt, revokedAt, lastUsedAt, service, defaultAssignee } = token
   return { id, name, scopes, createdAt, expiresAt, revokedAt, lastUsedAt, service, defaultAssignee }
 }

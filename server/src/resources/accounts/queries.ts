@@ -1,5 +1,5 @@
-import type { Query } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
+import type { TenantQuery } from '../../database/tenant-query.ts'
 import { type Route, routeOf } from '../../legacy/hand-over.ts'
 import { requireReference } from '../../records/identifiers.ts'
 import type { StoredRecord } from '../../records/stored-record.ts'
@@ -37,18 +37,19 @@ export const createAccount = (
 const triesAtOnce = 1_000
 
 /** Under the lock of the head: the first number after the last one whose identifier no import has taken. */
-const nextAccountId = async (query: Query): Promise<string> => {
+const nextAccountId = async (query: TenantQuery): Promise<string> => {
   for (;;) {
     const [row] = await query<{ account_id: string | null }>({
       text: `
-        update heads set last_number = coalesce(free.number, heads.last_number + $1)
+        update heads set last_number = coalesce(free.number, heads.last_number + $2)
         from heads as head
         left join lateral (
-          select number from generate_series(head.last_number + 1, head.last_number + $1) as number
-          where not exists (select from accounts where account_id = 'A' || number)
+          select number from generate_series(head.last_number + 1, head.last_number + $2) as number
+          where not exists (select from accounts where tenant_id = $1 and account_id = 'A' || number)
           order by number limit 1
         ) as free on true
-        where heads.resource = 'accounts' and head.resource = 'accounts'
+        where heads.tenant_id = $1 and heads.resource = 'accounts'
+          and head.tenant_id = $1 and head.resource = 'accounts'
         returning 'A' || free.number as account_id`,
       values: [triesAtOnce],
     })

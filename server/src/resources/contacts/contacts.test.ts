@@ -5,8 +5,8 @@ import { injectRequest } from '../../../test/injected-request.ts'
 import { sampleAccount, sampleContact } from '../../../test/sample-records.ts'
 import { baseUrl, linksOf, secret, startService, type TestTenant, walk } from '../../../test/service.ts'
 import { buildApp } from '../../app.ts'
-import type { Query } from '../../database/connection.ts'
 import type { Database } from '../../database/database.ts'
+import { type TenantQuery, tenantQuery } from '../../database/tenant-query.ts'
 
 const service = await startService()
 let tenant: TestTenant
@@ -32,19 +32,17 @@ const recording = (database: Database, tell: (text: string) => void): Database =
   ...database,
   forTenant: (id) => {
     const tenant = database.forTenant(id)
-    const told =
-      (query: Query): Query =>
-      (statement) => {
+    const told = ({ withoutTenant }: TenantQuery): TenantQuery =>
+      tenantQuery(id, (statement) => {
         tell(statement.text)
-        return query(statement)
-      }
+        return withoutTenant(statement)
+      })
     return {
       ...tenant,
       write: (decide) =>
         tenant.write(async (query) => {
-          const statements = await decide(told(query))
-          for (const { text } of statements) tell(text)
-          return statements
+          const last = await decide(told(query))
+          return (query) => last(told(query))
         }),
     }
   },

@@ -1,7 +1,7 @@
 import type { Author } from '../../audit/author.ts'
 import { audit, destroyKey } from '../../audit/queries.ts'
 import type { TenantDatabase } from '../../database/database.ts'
-import { forgetAnswersAbout } from '../../database/kept-answers.ts'
+import { forgetAnswersAbout } from '../../database/idempotency-records.ts'
 import { forgetDeliveries } from '../../legacy/queries.ts'
 import { lockHead, writeRecords } from '../../records/write.ts'
 import { forgetImages } from '../../transfer/import/journal.ts'

@@ -46,7 +46,7 @@ export const updateContact = (
 /** Also a contact that an undo has removed since is known, as long as something of it can be read. */
 export const isKnownContact = (tenant: TenantDatabase, id: string): Promise<boolean> =>
   tenant.transaction(async (query) => {
-    const rows = await query({ text: 'select 1 from contacts where id = $1', values: [id] })
+    const rows = await query({ text: 'select 1 from contacts where tenant_id = $1 and id = $2', values: [id] })
     return rows.length > 0 || isAudited(query, 'contacts', id)
   })
 

@@ -7,7 +7,7 @@ import type { Query } from '../../database/connection.ts'
 import type { Database } from '../../database/database.ts'
 import { createToken } from '../../identity/access-tokens.ts'
 import { createMember, findMember, isMember } from '../../identity/members.ts'
-import { Principals, presented } from '../../identity/principal.ts'
+import { presented, principalsOf } from '../../identity/principal.ts'
 import { allScopes } from '../../identity/roles.ts'
 import { createTenant, listTenants, type Tenant } from '../../identity/tenants.ts'
 import { findUser, hashPasswordOf, setPassword } from '../../identity/users.ts'
@@ -49,10 +49,11 @@ const makeDemo = async (database: Database, say: (line: string) => void): Promis
   say('Making demo data …')
   const id = newId()
   return database.forTenant(id).transaction(async (query) => {
-    await query({ text: `select pg_advisory_xact_lock(hashtext('masthead demo'))` })
-    const made = await findDemo(query, demoSlug)
+    const { withoutTenant } = query
+    await withoutTenant({ text: `select pg_advisory_xact_lock(hashtext('masthead demo'))` })
+    const made = await findDemo(withoutTenant, demoSlug)
     if (made) return made
-    const tenant = await createTenant(query, { id, slug: demoSlug, name: demoName })
+    const tenant = await createTenant(withoutTenant, { id, slug: demoSlug, name: demoName })
     for (const batch of batches(demoData({ accounts: 500, seed: 1, today: today() }))) {
       for (const resource of resourceNames) await insertRecords(query, resource, batch[resource] ?? [])
     }
@@ -114,7 +115,9 @@ function* batches(records: Iterable<DemoRecord>): Generator<Partial<Record<Resou
 const keptToken = async (database: Database, tenant: Tenant, dataDirectory: string): Promise<string> => {
   const file = join(dataDirectory, tenant.slug === demoSlug ? 'demo-token' : `demo-token-${tenant.slug}`)
   const kept = await readFile(file, 'utf8').catch(() => '')
-  const holder = await new Principals(database, null).authenticate(presented(kept)).catch(() => null)
+  const holder = await principalsOf(database, null)
+    .authenticate(presented(kept))
+    .catch(() => null)
   if (holder?.tenantId === tenant.id) return kept
   const given = { tenantId: tenant.id, name: 'demo', service: 'demo', scopes: allScopes }
   const { token } = await database.transaction((query) => createToken(query, operator, given))

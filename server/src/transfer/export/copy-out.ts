@@ -8,7 +8,12 @@ import { riskyBeginning } from '../files/spreadsheet-cells.ts'
  * The statement that writes every record of a resource by position: deleted and hidden ones too. Values look as in the
  * API, whatever the settings of the database.
  */
-export const copyOut = (resource: ResourceName, format: FileFormat, forSpreadsheet = false): string => {
+export const copyOut = (
+  tenantId: string,
+  resource: ResourceName,
+  format: FileFormat,
+  forSpreadsheet = false,
+): string => {
   const fields = storedFieldsOf(resource)
   if (format === 'csv') {
     const cells = fields.map((field) => {
@@ -17,10 +22,15 @@ export const copyOut = (resource: ResourceName, format: FileFormat, forSpreadshe
     })
     // A spreadsheet may take what is not quoted apart at other delimiters, too.
     const quoting = forSpreadsheet ? ', force_quote *' : ''
-    return `copy (${inOrder(resource, cells.join(', '))}) to stdout (format csv, encoding 'UTF8'${quoting})`
+    return `copy (${inOrder(tenantId, resource, cells.join(', '))}) to stdout (format csv, encoding 'UTF8'${quoting})`
   }
   const members = fields.map((field) => `${jsonValue(resource, field)} as "${field.name}"`)
-  const lines = inOrder(resource, 'row_to_json(record)', `cross join lateral (select ${members.join(', ')}) as record`)
+  const lines = inOrder(
+    tenantId,
+    resource,
+    'row_to_json(record)',
+    `cross join lateral (select ${members.join(', ')}) as record`,
+  )
   // JSON holds no control characters, so that with these nothing is ever quoted, and lines come out as they are.
   return `copy (${lines}) to stdout (format csv, quote E'\\x01', delimiter E'\\x02', encoding 'UTF8')`
 }
@@ -29,9 +39,13 @@ export const copyOut = (resource: ResourceName, format: FileFormat, forSpreadshe
  * The index holds positions by class: its parts are merged, and nothing is sorted, which would take as much room again
  * on the disk of the database.
  */
-const inOrder = (resource: ResourceName, values: string, more = ''): string => {
+const inOrder = (tenantId: string, resource: ResourceName, values: string, more = ''): string => {
   const classes = Array.from({ length: tables[resource].classCount }, (_, index) => index)
-  const parts = classes.map((number) => `(select * from ${resource} where class = ${number} order by position)`)
+  // COPY takes no parameters.
+  const tenant = pg.escapeLiteral(tenantId)
+  const parts = classes.map(
+    (number) => `(select * from ${resource} where tenant_id = ${tenant} and class = ${number} order by position)`,
+  )
   return `select ${values} from (${parts.join(' union all ')}) as ${resource} ${more} order by ${resource}.position`
 }
 

@@ -4,8 +4,8 @@ import { createGzip } from 'node:zlib'
 import { type ResourceName, resourceNames, storedFieldsOf } from '@masthead/contract'
 import type { Client } from 'pg'
 import { type CopyToStreamQuery, to as copyTo } from 'pg-copy-streams'
-import { unpreparedOn } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
+import type { TenantQuery } from '../../database/tenant-query.ts'
 import { Refusal } from '../../refusal.ts'
 import { csvLine } from '../files/csv-rows.ts'
 import type { FileFormat } from '../files/file-names.ts'
@@ -33,7 +33,9 @@ export const exportRecords = async (database: TenantDatabase, request: ExportReq
   const names = resourceNames.map((resource) => nameOf(resource, request))
   const folder = await openExportFolder(request.folder, names, request)
   try {
-    const files = await database.inBulk((client) => writeFiles(client, folder, request))
+    const files = await database.inBulk((client, query) =>
+      writeFiles(client, query, database.tenantId, folder, request),
+    )
     request.signal.throwIfAborted()
     await folder.complete()
     return files
@@ -48,13 +50,19 @@ export const exportRecords = async (database: TenantDatabase, request: ExportReq
 const nameOf = (resource: ResourceName, { format, gzip }: ExportRequest): string =>
   `${resource}.${format}${gzip ? '.gz' : ''}`
 
-const writeFiles = async (client: Client, folder: ExportFolder, request: ExportRequest): Promise<ExportedFile[]> => {
+const writeFiles = async (
+  client: Client,
+  query: TenantQuery,
+  tenantId: string,
+  folder: ExportFolder,
+  request: ExportRequest,
+): Promise<ExportedFile[]> => {
   // One snapshot for all files, so that whatever a record refers to is there; and `copyOut` is made to need no sort.
   await client.query('begin isolation level repeatable read, read only; set local enable_sort = off')
-  const totals = await totalsOf(client)
+  const totals = await totalsOf(query)
   const copies: { resource: ResourceName; copied: CopyToStreamQuery }[] = []
   for (const resource of resourceNames) {
-    const copied = await writeFile(client, folder, resource, totals.get(resource) ?? 0, request)
+    const copied = await writeFile(client, tenantId, folder, resource, totals.get(resource) ?? 0, request)
     copies.push({ resource, copied })
   }
   await client.query('commit')
@@ -62,21 +70,23 @@ const writeFiles = async (client: Client, folder: ExportFolder, request: ExportR
   return copies.map(({ resource, copied }) => ({ file: nameOf(resource, request), resource, rows: copied.rowCount }))
 }
 
-const totalsOf = async (client: Client): Promise<Map<string, number>> => {
-  const text = `select resource, sum(count)::bigint as count from tallies where facet = '' and level = 62 group by resource`
-  const rows = await unpreparedOn(client)<{ resource: string; count: number }>({ text })
+const totalsOf = async (query: TenantQuery): Promise<Map<string, number>> => {
+  const text = `select resource, sum(count)::bigint as count from tallies
+    where tenant_id = $1 and facet = '' and level = 62 group by resource`
+  const rows = await query<{ resource: string; count: number }>({ text })
   return new Map(rows.map(({ resource, count }) => [resource, count]))
 }
 
 const writeFile = async (
   client: Client,
+  tenantId: string,
   folder: ExportFolder,
   resource: ResourceName,
   total: number,
   request: ExportRequest,
 ): Promise<CopyToStreamQuery> => {
   const { format, gzip, spreadsheet, signal, onProgress } = request
-  const copied = client.query(copyTo(copyOut(resource, format, spreadsheet)))
+  const copied = client.query(copyTo(copyOut(tenantId, resource, format, spreadsheet)))
   // The connection speaks to it even when the writing has failed and nobody listens any more.
   copied.on('error', () => {})
   const names = format === 'csv' ? csvLine(storedFieldsOf(resource).map(({ name }) => name)) : ''

@@ -1,8 +1,7 @@
 import { type ResourceName, storedFieldsOf } from '@masthead/contract'
-import type pg from 'pg'
 import type { Author } from '../../audit/author.ts'
 import { audit, type Happening } from '../../audit/queries.ts'
-import { type Query, unpreparedOn } from '../../database/connection.ts'
+import type { TenantQuery as Query } from '../../database/tenant-query.ts'
 import type { StoredRecord } from '../../records/stored-record.ts'
 import { imageOf } from '../../records/stored-record.ts'
 import { lockHead, writeRecords } from '../../records/write.ts'
@@ -22,14 +21,14 @@ export type Batch = {
   signal: AbortSignal
 }
 
-export const applyCreations = async (client: pg.Client, resource: ResourceName, batch: Batch): Promise<void> => {
-  const text = `select ${imageOf(resource, 'staged', '$3::uuid')} as record
+export const applyCreations = async (bulk: Query, resource: ResourceName, batch: Batch): Promise<void> => {
+  const text = `select ${imageOf(resource, 'staged', '$4::uuid')} as record
     from ${judgementTable(resource)} as judged join ${stagingTable(resource)} as staged on staged.number = judged.number
-    where judged.action = 'create' and judged.place between $1 and $2
+    where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
       ${mayBeOvertaken(resource) ? `and not ${isThere(resource)}` : ''}
     order by judged.place`
   let overtaken = 0
-  await inBatches(client, countOf(resource, 'create'), batchSize.create, batch, async (query, first, last) => {
+  await inBatches(bulk, countOf(resource, 'create'), batchSize.create, batch, async (query, first, last) => {
     // A statement of its own, so that the next one sees all that was written before the lock was free.
     await lockHead(query, resource)
     const rows = await query<{ record: StoredRecord }>({ text, values: [first, last, batch.importId] })
@@ -42,7 +41,7 @@ export const applyCreations = async (client: pg.Client, resource: ResourceName, 
     }
     overtaken += last - first + 1 - rows.length
   })
-  if (overtaken > 0) await client.query(turnIntoChanges(resource), [batch.importId])
+  if (overtaken > 0) await bulk({ text: turnIntoChanges(resource), values: [batch.importId] })
 }
 
 /** Callers of the API create accounts, under numbers that a file may use too; no other key is theirs to give. */
@@ -55,7 +54,7 @@ const created = (importId: string, resource: ResourceName, count: number): Happe
 })
 
 const isThere = (resource: ResourceName): string =>
-  `exists (select from ${resource} as record where record.${keyColumn(resource)} = staged.${keyColumn(resource)})`
+  `exists (select from ${resource} as record where record.tenant_id = $1 and record.${keyColumn(resource)} = staged.${keyColumn(resource)})`
 
 /** What was to be created and has come into being by itself. */
 const turnIntoChanges = (resource: ResourceName): string => `
@@ -64,18 +63,18 @@ const turnIntoChanges = (resource: ResourceName): string => `
     + (select count(*) from ${judgementTable(resource)} where action = 'change')
   from ${judgementTable(resource)} as judged
   join ${stagingTable(resource)} as staged on staged.number = judged.number
-  join ${resource} as record on record.${keyColumn(resource)} = staged.${keyColumn(resource)}
-  where judged.action = 'create' and record.import_id is distinct from $1::uuid`
+  join ${resource} as record on record.tenant_id = $1 and record.${keyColumn(resource)} = staged.${keyColumn(resource)}
+  where judged.action = 'create' and record.import_id is distinct from $2::uuid`
 
 /** Of the record as it is now, whatever it was when the rows were judged. */
-export const applyChanges = async (client: pg.Client, resource: ResourceName, batch: Batch): Promise<void> => {
+export const applyChanges = async (bulk: Query, resource: ResourceName, batch: Batch): Promise<void> => {
   const fields = storedFieldsOf(resource).map(({ name }) => name)
   const rows = `${judgementTable(resource)} as judged
     join ${stagingTable(resource)} as staged on staged.number = judged.number
-    join ${resource} as record on record.id = judged.record`
+    join ${resource} as record on record.tenant_id = $1 and record.id = judged.record`
   const text = `select ${imageOf(resource, 'record')} as before, ${imageOf(resource, 'staged', 'null')} as staged, staged.given
-    from ${rows} where judged.action = 'change' and judged.place between $1 and $2`
-  await inBatches(client, countOf(resource, 'change'), batchSize.change, batch, async (query, first, last) => {
+    from ${rows} where judged.action = 'change' and judged.place between $2 and $3`
+  await inBatches(bulk, countOf(resource, 'change'), batchSize.change, batch, async (query, first, last) => {
     await lockHead(query, resource)
     const pairs = await query<{ before: StoredRecord; staged: StoredRecord; given: number }>({
       text,
@@ -96,12 +95,13 @@ export const applyChanges = async (client: pg.Client, resource: ResourceName, ba
 }
 
 /** Marks what a full file no longer holds as deleted. */
-export const applyPrune = async (client: pg.Client, resource: ResourceName, batch: Batch): Promise<void> => {
+export const applyPrune = async (bulk: Query, resource: ResourceName, batch: Batch): Promise<void> => {
   const missing = missingTable(resource)
   const text = `select ${imageOf(resource, 'record')} as before
-    from ${missing} as missing join ${resource} as record on record.id = missing.record and record.deleted_at is null
-    where missing.place between $1 and $2`
-  await inBatches(client, `select count(*) from ${missing}`, batchSize.change, batch, async (query, first, last) => {
+    from ${missing} as missing join ${resource} as record
+      on record.tenant_id = $1 and record.id = missing.record and record.deleted_at is null
+    where missing.place between $2 and $3`
+  await inBatches(bulk, `select count(*) from ${missing}`, batchSize.change, batch, async (query, first, last) => {
     await lockHead(query, resource)
     const rows = await query<{ before: StoredRecord }>({ text, values: [first, last] })
     const deleted = { deletedAt: batch.now, updatedAt: batch.now, importId: batch.importId }
@@ -115,11 +115,11 @@ export const applyPrune = async (client: pg.Client, resource: ResourceName, batc
 }
 
 /** No audit entry tells of it: the rows of the file were noted with their predecessors. */
-export const applyLatePredecessors = async (client: pg.Client, batch: Batch): Promise<void> => {
+export const applyLatePredecessors = async (bulk: Query, batch: Batch): Promise<void> => {
   const text = `select ${imageOf('subscriptions', 'record')} as before, late.renewed_from_subs_id as predecessor
-    from ${lateTable} as late join subscriptions as record on record.id = late.id
-    where late.place between $1 and $2 and record.import_id = $3`
-  await inBatches(client, `select count(*) from ${lateTable}`, batchSize.change, batch, async (query, first, last) => {
+    from ${lateTable} as late join subscriptions as record on record.tenant_id = $1 and record.id = late.id
+    where late.place between $2 and $3 and record.import_id = $4`
+  await inBatches(bulk, `select count(*) from ${lateTable}`, batchSize.change, batch, async (query, first, last) => {
     await lockHead(query, 'subscriptions')
     const rows = await query<{ before: StoredRecord; predecessor: string }>({
       text,
@@ -156,23 +156,23 @@ const countOf = (resource: ResourceName, action: Action): string =>
 
 /** Rows are numbered from 1; a signal ends the work between two batches. */
 const inBatches = async (
-  client: pg.Client,
+  bulk: Query,
   count: string,
   size: number,
   { onRows, signal }: Batch,
   work: (query: Query, first: number, last: number) => Promise<void>,
 ): Promise<void> => {
-  const { rows } = await client.query<{ count: number }>(count)
-  const total = rows[0]?.count ?? 0
+  const [counted] = await bulk.withoutTenant<{ count: number }>({ text: count })
+  const total = counted?.count ?? 0
   for (let first = 1; first <= total; first += size) {
     signal.throwIfAborted()
     const last = Math.min(total, first + size - 1)
-    await client.query('begin')
+    await bulk.withoutTenant({ text: 'begin' })
     try {
-      await work(unpreparedOn(client), first, last)
-      await client.query('commit')
+      await work(bulk, first, last)
+      await bulk.withoutTenant({ text: 'commit' })
     } catch (error) {
-      await client.query('rollback').catch(() => {})
+      await bulk.withoutTenant({ text: 'rollback' }).catch(() => {})
       throw error
     }
     onRows(last - first + 1)

@@ -6,8 +6,9 @@ import { type ResourceName, resourceNames } from '@masthead/contract'
 import pg from 'pg'
 import copyStreams from 'pg-copy-streams'
 import { type Caller, importer, operator } from '../../audit/author.ts'
-import { unpreparedOn } from '../../database/connection.ts'
+import type { Query } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
+import type { TenantQuery } from '../../database/tenant-query.ts'
 import { newId } from '../../records/identifiers.ts'
 import { Refusal } from '../../refusal.ts'
 import { formatOfName, importedAs, resourceOfName } from '../files/file-names.ts'
@@ -75,32 +76,35 @@ export const importFiles = async (
   if (options.prune && !sources.some(({ resource }) => prunable.includes(resource))) {
     throw new Refusal(`--prune needs a file of ${prunable.join(' or of ')}`)
   }
-  return tenant.inBulk((client) =>
-    whileAlone(client, () => untilStopped(client, options.signal, () => importOn(client, sources, options))),
+  return tenant.inBulk((client, query) =>
+    whileAlone(query, () => untilStopped(client, options.signal, () => importOn(client, query, sources, options))),
   )
 }
 
 const importOn = async (
   client: pg.Client,
+  query: TenantQuery,
   sources: readonly Source[],
   options: ImportOptions,
 ): Promise<ImportSummary> => {
   const now = new Date().toISOString()
-  const heads = options.prune ? await readHeads(client) : new Map<string, number>()
+  const heads = options.prune ? await readHeads(query) : new Map<string, number>()
   const staged = resourceNames.filter((resource) => sources.some((source) => source.resource === resource))
   for (const resource of staged) await stage(client, resource, sources, now, options)
   options.onProgress?.({ step: 'judging', what: 'rows', done: 0, of: 0, rows: 0 })
-  await judge(client, staged)
-  const pruned = options.prune ? await findAllMissing(client, staged, heads, options) : []
-  const files = await summarise(client, staged, sources, options)
-  const refusals = await firstRefusals(client, sources, files)
-  const rejected = options.dryRun ? [] : await writeAllRejected(client, sources, files, options.most?.rejectedBytes)
+  await judge(query, staged)
+  const pruned = options.prune ? await findAllMissing(query, staged, heads, options) : []
+  const files = await summarise(query.withoutTenant, staged, sources, options)
+  const refusals = await firstRefusals(query.withoutTenant, sources, files)
+  const rejected = options.dryRun
+    ? []
+    : await writeAllRejected(query.withoutTenant, sources, files, options.most?.rejectedBytes)
   const isRefused = options.strict && files.some(({ refused }) => refused > 0)
   if (options.dryRun || isRefused) return { id: null, files, rejected, refusals, pruned }
   const id = newId()
-  await beginImport(unpreparedOn(client), options.author ?? operator, id, files)
-  await apply(client, staged, { id, now, pruned, files }, options)
-  await endImport(unpreparedOn(client), options.author ?? operator, id, files)
+  await beginImport(query, options.author ?? operator, id, files)
+  await apply(query, staged, { id, now, pruned, files }, options)
+  await endImport(query, options.author ?? operator, id, files)
   return { id, files, rejected, refusals, pruned }
 }
 
@@ -179,14 +183,14 @@ const stage = async (
 }
 
 const findAllMissing = async (
-  client: pg.Client,
+  query: TenantQuery,
   staged: readonly ResourceName[],
   heads: ReadonlyMap<string, number>,
   { force, dryRun, onPrune }: ImportOptions,
 ): Promise<Missing[]> => {
   const found: Missing[] = []
   for (const resource of staged.filter((name) => prunable.includes(name))) {
-    const missing = await findMissing(client, resource, heads.get(resource) ?? 0)
+    const missing = await findMissing(query, resource, heads.get(resource) ?? 0)
     if (!force && !dryRun) refuseLargePrune(missing)
     onPrune?.(missing)
     found.push(missing)
@@ -197,19 +201,21 @@ const findAllMissing = async (
 type Counts = Record<Action | 'refused', number> & { file: number }
 
 const summarise = async (
-  client: pg.Client,
+  query: Query,
   staged: readonly ResourceName[],
   sources: readonly Source[],
   { shownName }: ImportOptions,
 ): Promise<FileSummary[]> => {
   const counts = new Map<number, Counts>()
   for (const resource of staged) {
-    const { rows } = await client.query<Counts>(`
+    const rows = await query<Counts>({
+      text: `
       select staged.file, count(*) filter (where action = 'create') as create,
         count(*) filter (where action = 'change') as change, count(*) filter (where action = 'same') as same,
         count(reason) as refused
       from ${stagingTable(resource)} as staged left join ${judgementTable(resource)} as judged using (number)
-      group by staged.file`)
+      group by staged.file`,
+    })
     for (const row of rows) counts.set(row.file, row)
   }
   return sources.map(({ file, resource }, index) => {
@@ -220,7 +226,7 @@ const summarise = async (
 
 /** A file without refused rows has no file of rejected ones, also when an earlier import left one. */
 const writeAllRejected = async (
-  client: pg.Client,
+  query: Query,
   sources: readonly Source[],
   files: readonly FileSummary[],
   mostBytes?: number,
@@ -228,7 +234,7 @@ const writeAllRejected = async (
   const written: string[] = []
   for (const [index, { resource, file }] of sources.entries()) {
     if ((files[index]?.refused ?? 0) > 0) {
-      const path = await writeRejected(file, readRejections(client, resource, index), mostBytes)
+      const path = await writeRejected(file, readRejections(query, resource, index), mostBytes)
       if (path !== null) written.push(path)
     } else {
       await setRejectedAside(file)
@@ -240,14 +246,14 @@ const writeAllRejected = async (
 const mostShown = 20
 
 const firstRefusals = async (
-  client: pg.Client,
+  query: Query,
   sources: readonly Source[],
   files: readonly FileSummary[],
 ): Promise<Refused[]> => {
   const first: Refused[] = []
   for (const [index, { resource, file }] of sources.entries()) {
     if ((files[index]?.refused ?? 0) === 0) continue
-    for await (const { line, field, reason } of readRejections(client, resource, index)) {
+    for await (const { line, field, reason } of readRejections(query, resource, index)) {
       if (first.length >= mostShown) return first
       first.push({ file: file.path, line, column: field, reason })
     }
@@ -255,13 +261,13 @@ const firstRefusals = async (
   return first
 }
 
-async function* readRejections(client: pg.Client, resource: ResourceName, file: number): AsyncGenerator<Rejection> {
+async function* readRejections(query: Query, resource: ResourceName, file: number): AsyncGenerator<Rejection> {
   for (let after = 0; ; ) {
-    const { rows } = await client.query<Rejection & { number: number }>(
-      `select number, line, field, reason from ${stagingTable(resource)}
+    const rows = await query<Rejection & { number: number }>({
+      text: `select number, line, field, reason from ${stagingTable(resource)}
         where file = $1 and reason is not null and number > $2 order by number limit 1000`,
-      [file, after],
-    )
+      values: [file, after],
+    })
     yield* rows
     const last = rows.at(-1)
     if (!last) return
@@ -273,7 +279,7 @@ type Decided = { id: string; now: string; pruned: readonly Missing[]; files: rea
 
 /** New records first: a changed one may refer to them. */
 const apply = async (
-  client: pg.Client,
+  query: TenantQuery,
   staged: readonly ResourceName[],
   { id, now, pruned, files }: Decided,
   { author, signal = new AbortController().signal, onProgress }: ImportOptions,
@@ -290,10 +296,10 @@ const apply = async (
     },
   })
   try {
-    for (const resource of staged) await applyCreations(client, resource, batchOf(resource))
-    for (const resource of staged) await applyChanges(client, resource, batchOf(resource))
-    if (staged.includes('subscriptions')) await applyLatePredecessors(client, { ...batchOf(''), onRows: () => {} })
-    for (const { resource } of pruned) await applyPrune(client, resource, batchOf(resource))
+    for (const resource of staged) await applyCreations(query, resource, batchOf(resource))
+    for (const resource of staged) await applyChanges(query, resource, batchOf(resource))
+    if (staged.includes('subscriptions')) await applyLatePredecessors(query, { ...batchOf(''), onRows: () => {} })
+    for (const { resource } of pruned) await applyPrune(query, resource, batchOf(resource))
   } catch (error) {
     if (signal.aborted) throw error
     const remedy = `what went in stays: the same command completes it, \`masthead import undo ${id}\` takes it back`

@@ -1,8 +1,8 @@
 import type { ResourceName } from '@masthead/contract'
 import type { Author } from '../../audit/author.ts'
 import { auditValues } from '../../audit/queries.ts'
-import { type Query, unpreparedOn } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
+import type { TenantQuery } from '../../database/tenant-query.ts'
 
 /** What an import did to the files it was given. */
 export type FileSummary = {
@@ -27,10 +27,11 @@ const columns = `id, started_at as "startedAt", ended_at as "endedAt", undone_at
 /** How long an import can be undone. */
 export const undoDays = 30
 
-const tooOld = `import_id in (select id from imports where started_at < now() - interval '${undoDays} days')`
+const tooOld = `tenant_id = $1 and import_id in (
+  select id from imports where tenant_id = $1 and started_at < now() - interval '${undoDays} days')`
 
 /** Former values are personal data, and are kept no longer than they can be of use. */
-export const forgetOld = async (query: Query): Promise<void> => {
+export const forgetOld = async (query: TenantQuery): Promise<void> => {
   await query({ text: `delete from import_changes where ${tooOld}` })
   await query({ text: `delete from import_creations where ${tooOld}` })
 }
@@ -40,21 +41,21 @@ export const forgetOldImages = async (tenant: TenantDatabase): Promise<void> => 
   const found = await tenant.read({
     text: `(select 1 from import_changes where ${tooOld} limit 1) union all (select 1 from import_creations where ${tooOld} limit 1)`,
   })
-  if (found.length > 0) await tenant.inBulk((client) => forgetOld(unpreparedOn(client)))
+  if (found.length > 0) await tenant.inBulk((_client, query) => forgetOld(query))
 }
 
 /** Of a record that is erased. */
-export const forgetImages = async (query: Query, resource: ResourceName, id: string): Promise<number> =>
+export const forgetImages = async (query: TenantQuery, resource: ResourceName, id: string): Promise<number> =>
   (
     await query({
-      text: 'delete from import_changes where resource = $1 and record_id = $2 returning 1',
+      text: 'delete from import_changes where tenant_id = $1 and resource = $2 and record_id = $3 returning 1',
       values: [resource, id],
     })
   ).length
 
 /** `files` says what is planned. */
 export const beginImport = async (
-  query: Query,
+  query: TenantQuery,
   author: Author,
   id: string,
   files: readonly FileSummary[],
@@ -62,49 +63,52 @@ export const beginImport = async (
   await forgetOld(query)
   const after = JSON.stringify(files)
   await query({
-    text: `with begun as (insert into imports (id, files) values ($1, $2) returning id)
-      select append_to_audit(current_tenant(), $3, $4) from begun`,
+    text: `with begun as (insert into imports (tenant_id, id, files) values ($1, $2, $3) returning id)
+      select append_to_audit($1, $4, $5) from begun`,
     values: [id, after, ...auditValues(author, [{ action: 'begun', resource: 'imports', recordId: id, after }])],
   })
 }
 
 export const endImport = async (
-  query: Query,
+  query: TenantQuery,
   author: Author,
   id: string,
   files: readonly FileSummary[],
 ): Promise<void> => {
   const after = JSON.stringify(files)
   await query({
-    text: `with ended as (update imports set ended_at = now(), files = $2 where id = $1 returning id)
-      select append_to_audit(current_tenant(), $3, $4) from ended`,
+    text: `with ended as (
+        update imports set ended_at = now(), files = $3 where tenant_id = $1 and id = $2 returning id
+      )
+      select append_to_audit($1, $4, $5) from ended`,
     values: [id, after, ...auditValues(author, [{ action: 'ended', resource: 'imports', recordId: id, after }])],
   })
 }
 
-export const listImports = (query: Query): Promise<(ImportRecord & { runId: string | null })[]> =>
+export const listImports = (query: TenantQuery): Promise<(ImportRecord & { runId: string | null })[]> =>
   query<ImportRecord & { runId: string | null }>({
     text: `select ${columns}, (
-        select id from import_runs where import_id = imports.id and kind = 'import' limit 1
+        select id from import_runs where tenant_id = $1 and import_id = imports.id and kind = 'import' limit 1
       ) as "runId"
-      from imports order by started_at desc, id desc limit 1000`,
+      from imports where tenant_id = $1 order by started_at desc, id desc limit 1000`,
   })
 
-export const findImport = async (query: Query, id: string): Promise<ImportRecord | undefined> => {
-  const [found] = await query<ImportRecord>({ text: `select ${columns} from imports where id = $1`, values: [id] })
+export const findImport = async (query: TenantQuery, id: string): Promise<ImportRecord | undefined> => {
+  const text = `select ${columns} from imports where tenant_id = $1 and id = $2`
+  const [found] = await query<ImportRecord>({ text, values: [id] })
   return found
 }
 
 /** Records at these positions are creations of the import. */
 export const noteCreations = (
-  query: Query,
+  query: TenantQuery,
   importId: string,
   resource: ResourceName,
   first: number,
   last: number,
 ): Promise<unknown> =>
   query({
-    text: 'insert into import_creations (import_id, resource, first, last) values ($1, $2, $3, $4)',
+    text: 'insert into import_creations (tenant_id, import_id, resource, first, last) values ($1, $2, $3, $4, $5)',
     values: [importId, resource, first, last],
   })
 
@@ -112,14 +116,14 @@ export type Image = Record<string, unknown> & { id: string }
 
 /** What the records were before the import changed them; of a record that it changes twice, the first image counts. */
 export const noteChanges = (
-  query: Query,
+  query: TenantQuery,
   importId: string,
   resource: ResourceName,
   images: readonly Image[],
 ): Promise<unknown> =>
   query({
-    text: `insert into import_changes (import_id, resource, record_id, before)
-      select $1, $2, (image ->> 'id')::uuid, image from json_array_elements($3::json) as image
+    text: `insert into import_changes (tenant_id, import_id, resource, record_id, before)
+      select $1::uuid, $2, $3, (image ->> 'id')::uuid, image from json_array_elements($4::json) as image
       on conflict do nothing`,
     values: [importId, resource, JSON.stringify(images)],
   })

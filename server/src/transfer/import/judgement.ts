@@ -7,7 +7,8 @@ import {
   resources,
   storedFieldsOf,
 } from '@masthead/contract'
-import type pg from 'pg'
+import type { Statement } from '../../database/connection.ts'
+import type { TenantQuery } from '../../database/tenant-query.ts'
 import { bitOf, keyColumn, otherColumn, stagingTable } from './staged-rows.ts'
 
 /**
@@ -25,27 +26,29 @@ const foundTable = (resource: ResourceName): string => `found_${resource}`
 export const lateTable = 'late_predecessors'
 
 /** Resources come in the order in which they refer to one another. */
-export const judge = async (client: pg.Client, staged: readonly ResourceName[]): Promise<void> => {
+export const judge = async (query: TenantQuery, staged: readonly ResourceName[]): Promise<void> => {
   for (const resource of staged) {
-    await client.query(`create index on ${stagingTable(resource)} (number)`)
-    await client.query(`analyze ${stagingTable(resource)}`)
-    await refuseDuplicates(client, resource)
-    await refuseTakenIdentifiers(client, resource)
-    await findRecords(client, resource)
-    await refuseRepeated(client, resource)
-    await refuseIncomplete(client, resource)
-    await resolveReferences(client, resource, staged)
+    await query.withoutTenant({ text: `create index on ${stagingTable(resource)} (number)` })
+    await query.withoutTenant({ text: `analyze ${stagingTable(resource)}` })
+    await refuseDuplicates(query, resource)
+    await refuseTakenIdentifiers(query, resource)
+    await findRecords(query, resource)
+    await refuseRepeated(query, resource)
+    await refuseIncomplete(query, resource)
+    await resolveReferences(query, resource, staged)
     // What was resolved and refused is no longer what the planner thinks.
-    await client.query(`analyze ${stagingTable(resource)}`)
-    await decide(client, resource)
+    await query.withoutTenant({ text: `analyze ${stagingTable(resource)}` })
+    await decide(query, resource)
   }
-  if (staged.includes('subscriptions')) await setLatePredecessorsAside(client)
+  if (staged.includes('subscriptions')) await setLatePredecessorsAside(query)
 }
 
-const refuse = (resource: ResourceName, field: string, reason: string, from: string, where: string): string => `
+const refuse = (resource: ResourceName, field: string, reason: string, from: string, where: string): Statement => ({
+  text: `
   update ${stagingTable(resource)} as staged set field = '${field}', reason = ${reason}
   ${from ? `from ${from}` : ''}
-  where staged.reason is null and ${where}`
+  where staged.reason is null and ${where}`,
+})
 
 const givesId = (resource: ResourceName): string => `staged.given & ${bitOf(resource, 'id')} <> 0`
 
@@ -53,15 +56,15 @@ const lineOf = (row: string): string =>
   `'line ' || ${row}.line || case when ${row}.file <> staged.file then ' of another file' else '' end`
 
 /** The first row with a key counts. */
-const refuseDuplicates = async (client: pg.Client, resource: ResourceName): Promise<void> => {
+const refuseDuplicates = async (query: TenantQuery, resource: ResourceName): Promise<void> => {
   const table = `${stagingTable(resource)} as staged`
   for (const { column, name } of importKeysOf(resource).toReversed()) {
     const where = `reason is null and ${column === 'id' ? givesId(resource) : `${column} is not null`}`
-    const { rowCount } = await client.query(
-      `select from ${table} where ${where} group by ${column} having count(*) > 1 limit 1`,
-    )
-    if (rowCount === 0) continue
-    await client.query(
+    const repeated = await query.withoutTenant({
+      text: `select from ${table} where ${where} group by ${column} having count(*) > 1 limit 1`,
+    })
+    if (repeated.length === 0) continue
+    await query.withoutTenant(
       refuse(
         resource,
         name,
@@ -76,49 +79,52 @@ const refuseDuplicates = async (client: pg.Client, resource: ResourceName): Prom
 }
 
 /** The `id` of a record never changes, and neither does a business identifier, once it has one. */
-const refuseTakenIdentifiers = async (client: pg.Client, resource: ResourceName): Promise<void> => {
+const refuseTakenIdentifiers = async (query: TenantQuery, resource: ResourceName): Promise<void> => {
   const field = importKeyOf(resource)
   if (!field) return
   const { name, column: key } = field
-  await client.query(
+  await query(
     refuse(
       resource,
       'id',
       `'the record with this \`${name}\` has the id ' || record.id`,
       `${resource} as record`,
-      `record.${key} = staged.${key} and ${givesId(resource)} and record.id <> staged.id`,
+      `record.tenant_id = $1 and record.${key} = staged.${key} and ${givesId(resource)} and record.id <> staged.id`,
     ),
   )
   if (!field.isIdentifier) return
-  await client.query(
+  await query(
     refuse(
       resource,
       name,
       `'the record with this \`id\` has the \`${name}\` "' || record.${key} || '"'`,
       `${resource} as record`,
-      `record.id = staged.id and ${givesId(resource)} and staged.given & ${bitOf(resource, name)} <> 0
-        and record.${key} is not null and record.${key} is distinct from staged.${key}`,
+      `record.tenant_id = $1 and record.id = staged.id and ${givesId(resource)}
+        and staged.given & ${bitOf(resource, name)} <> 0 and record.${key} is not null and record.${key} is distinct from staged.${key}`,
     ),
   )
 }
 
-const findRecords = async (client: pg.Client, resource: ResourceName): Promise<void> => {
+const findRecords = async (query: TenantQuery, resource: ResourceName): Promise<void> => {
   const key = keyColumn(resource)
-  const record = `${stagingTable(resource)} as staged join ${resource} as record`
+  const record = `${stagingTable(resource)} as staged join ${resource} as record on record.tenant_id = $1`
   const byId = `select staged.number, record.id as record from ${record}
-    on record.id = staged.id and ${givesId(resource)} where staged.reason is null`
+    and record.id = staged.id and ${givesId(resource)} where staged.reason is null`
   const byKey = `select staged.number, record.id from ${record}
-    on record.${key} = staged.${key} where staged.reason is null`
-  await client.query(`create temp table ${foundTable(resource)} as ${key ? `${byId} union ${byKey}` : byId}`)
-  await client.query(`analyze ${foundTable(resource)}`)
+    and record.${key} = staged.${key} where staged.reason is null`
+  await query.withoutTenant({ text: `create temp table ${foundTable(resource)} (number bigint, record uuid)` })
+  await query({ text: `insert into ${foundTable(resource)} ${key ? `${byId} union ${byKey}` : byId}` })
+  await query.withoutTenant({ text: `analyze ${foundTable(resource)}` })
 }
 
 /** Of two rows about one record, named by its `id` in one and by its key in the other, the first counts too. */
-const refuseRepeated = async (client: pg.Client, resource: ResourceName): Promise<void> => {
+const refuseRepeated = async (query: TenantQuery, resource: ResourceName): Promise<void> => {
   const found = foundTable(resource)
-  const { rowCount } = await client.query(`select from ${found} group by record having count(*) > 1 limit 1`)
-  if (rowCount === 0) return
-  await client.query(
+  const repeated = await query.withoutTenant({
+    text: `select from ${found} group by record having count(*) > 1 limit 1`,
+  })
+  if (repeated.length === 0) return
+  await query.withoutTenant(
     refuse(
       resource,
       'id',
@@ -130,27 +136,27 @@ const refuseRepeated = async (client: pg.Client, resource: ResourceName): Promis
       'other.number = staged.number and other.place > 1',
     ),
   )
-  await client.query(
-    `delete from ${found} as found using ${stagingTable(resource)} as staged
+  await query.withoutTenant({
+    text: `delete from ${found} as found using ${stagingTable(resource)} as staged
       where staged.number = found.number and staged.reason is not null`,
-  )
+  })
 }
 
 const isNew = (resource: ResourceName, row: string): string =>
   `${row}.reason is null and not exists (select from ${foundTable(resource)} as found where found.number = ${row}.number)`
 
 /** What a new record needs and the service does not make. */
-const refuseIncomplete = async (client: pg.Client, resource: ResourceName): Promise<void> => {
+const refuseIncomplete = async (query: TenantQuery, resource: ResourceName): Promise<void> => {
   const needed = storedFieldsOf(resource).filter((field) => !field.isNullable && field.default === null)
   for (const { name } of needed) {
     const lacks = `staged.given & ${bitOf(resource, name)} = 0 and ${isNew(resource, 'staged')}`
-    await client.query(refuse(resource, name, `'is missing, and a new record needs it'`, '', lacks))
+    await query.withoutTenant(refuse(resource, name, `'is missing, and a new record needs it'`, '', lacks))
   }
 }
 
 /** Finds what is named by the other identifier, among the records and the rows of this import, and refuses what is nowhere. */
 const resolveReferences = async (
-  client: pg.Client,
+  query: TenantQuery,
   resource: ResourceName,
   staged: readonly ResourceName[],
 ): Promise<void> => {
@@ -158,59 +164,63 @@ const resolveReferences = async (
     const { reference } = field
     if (!reference) continue
     const isStaged = staged.includes(reference)
-    await client.query(resolution(resource, field, reference, isStaged))
-    if (reference === resource) await refuseSelfReference(client)
-    await client.query(refusalOfDangling(resource, field, reference, isStaged))
-    if (reference === resource) await refuseFollowers(client)
+    await query(resolution(resource, field, reference, isStaged))
+    if (reference === resource) await refuseSelfReference(query)
+    await query(refusalOfDangling(resource, field, reference, isStaged))
+    if (reference === resource) await refuseFollowers(query)
   }
 }
 
-const refuseSelfReference = async (client: pg.Client): Promise<void> => {
+const refuseSelfReference = async (query: TenantQuery): Promise<void> => {
   const reason = `'a subscription cannot be renewed from itself'`
   const ofRow = 'staged.renewed_from_subs_id = staged.id'
   const ofRecord = 'found.number = staged.number and staged.renewed_from_subs_id = found.record'
-  await client.query(refuse('subscriptions', 'renewedFromSubsId', reason, '', ofRow))
-  await client.query(
+  await query.withoutTenant(refuse('subscriptions', 'renewedFromSubsId', reason, '', ofRow))
+  await query.withoutTenant(
     refuse('subscriptions', 'renewedFromSubsId', reason, `${foundTable('subscriptions')} as found`, ofRecord),
   )
 }
 
 /** What was renewed from a row that is refused and creates nothing, and what was renewed from that, and so on. */
-const refuseFollowers = async (client: pg.Client): Promise<void> => {
+const refuseFollowers = async (query: TenantQuery): Promise<void> => {
   const table = stagingTable('subscriptions')
-  await client.query(`create index on ${table} (renewed_from_subs_id)`)
-  await client.query(`analyze ${table}`)
+  await query.withoutTenant({ text: `create index on ${table} (renewed_from_subs_id)` })
+  await query.withoutTenant({ text: `analyze ${table}` })
   const isMade = (row: string) =>
     `exists (select from ${foundTable('subscriptions')} as found where found.number = ${row}.number)`
-  await client.query(`
+  const refused = refuse(
+    'subscriptions',
+    'renewedFromSubsId',
+    `'the subscription "' || coalesce(staged.renewed_from_subs_id_other, gone.id::text) || '" is refused too'`,
+    'gone',
+    `staged.renewed_from_subs_id = gone.id
+      and not exists (select from subscriptions as record where record.tenant_id = $1 and record.id = gone.id)`,
+  )
+  await query({
+    text: `
     with recursive gone as (
       select id from ${table} as row where reason is not null and id is not null and not ${isMade('row')}
       union
       select row.id from gone join ${table} as row on row.renewed_from_subs_id = gone.id
       where row.reason is null and not ${isMade('row')}
     )
-    ${refuse(
-      'subscriptions',
-      'renewedFromSubsId',
-      `'the subscription "' || coalesce(staged.renewed_from_subs_id_other, gone.id::text) || '" is refused too'`,
-      'gone',
-      `staged.renewed_from_subs_id = gone.id
-        and not exists (select from subscriptions as record where record.id = gone.id)`,
-    )}`)
+    ${refused.text}`,
+  })
 }
 
 /** Every record that there is, or will be after this import. */
 const existing = (reference: ResourceName, isStaged: boolean, columns: string): string => {
-  const records = `select ${columns} from ${reference}`
+  const records = `select ${columns} from ${reference} where tenant_id = $1`
   if (!isStaged) return records
   return `${records} union all select ${columns} from ${stagingTable(reference)} as row where ${isNew(reference, 'row')}`
 }
 
-const resolution = (resource: ResourceName, field: Field, reference: ResourceName, isStaged: boolean): string => {
+const resolution = (resource: ResourceName, field: Field, reference: ResourceName, isStaged: boolean): Statement => {
   const { canonical, other } = identifiersOf(reference)
-  return `update ${stagingTable(resource)} as staged set ${field.column} = existing.${canonical.column}
+  const text = `update ${stagingTable(resource)} as staged set ${field.column} = existing.${canonical.column}
     from (${existing(reference, isStaged, `${canonical.column}, ${other.column}`)}) as existing
     where staged.reason is null and existing.${other.column} = staged.${otherColumn(field)}`
+  return { text }
 }
 
 const refusalOfDangling = (
@@ -218,7 +228,7 @@ const refusalOfDangling = (
   field: Field,
   reference: ResourceName,
   isStaged: boolean,
-): string => {
+): Statement => {
   const { column } = identifiersOf(reference).canonical
   const where = isStaged ? 'in this tenant or among the rows that go in' : 'in this tenant'
   const named = `coalesce(staged.${otherColumn(field)}::text, staged.${field.column}::text)`
@@ -232,7 +242,7 @@ const refusalOfDangling = (
   )
 }
 
-const decide = async (client: pg.Client, resource: ResourceName): Promise<void> => {
+const decide = async (query: TenantQuery, resource: ResourceName): Promise<void> => {
   const judged = judgementTable(resource)
   const differs = storedFieldsOf(resource)
     .filter(({ name }) => name !== 'id')
@@ -241,31 +251,40 @@ const decide = async (client: pg.Client, resource: ResourceName): Promise<void> 
         `staged.given & ${bitOf(resource, name)} <> 0 and staged.${column} is distinct from record.${column}`,
     )
     .join(' or ')
-  await client.query(`
-    create temp table ${judged} as
+  await query.withoutTenant({
+    text: `create temp table ${judged} (number bigint, file integer, record uuid, action text, place bigint)`,
+  })
+  await query({
+    text: `
+    insert into ${judged}
     select number, file, record, action, row_number() over (partition by action order by number) as place
     from (
       select staged.number, staged.file, found.record,
         case when found.record is null then 'create' when ${differs} then 'change' else 'same' end as action
       from ${stagingTable(resource)} as staged
       left join ${foundTable(resource)} as found on found.number = staged.number
-      left join ${resource} as record on record.id = found.record
+      left join ${resource} as record on record.tenant_id = $1 and record.id = found.record
       where staged.reason is null
-    ) as judged`)
-  await client.query(`create index on ${judged} (action, place)`)
-  await client.query(`analyze ${judged}`)
+    ) as judged`,
+  })
+  await query.withoutTenant({ text: `create index on ${judged} (action, place)` })
+  await query.withoutTenant({ text: `analyze ${judged}` })
 }
 
-const setLatePredecessorsAside = async (client: pg.Client): Promise<void> => {
+const setLatePredecessorsAside = async (query: TenantQuery): Promise<void> => {
   const created = (alias: string) =>
     `${stagingTable('subscriptions')} as ${alias} join ${judgementTable('subscriptions')} as judged_${alias}
       on judged_${alias}.number = ${alias}.number and judged_${alias}.action = 'create'`
-  await client.query(`
+  await query.withoutTenant({
+    text: `
     create temp table ${lateTable} as
     select row_number() over () as place, one.number, one.id, one.renewed_from_subs_id
     from ${created('one')} join (${created('predecessor')}) on predecessor.id = one.renewed_from_subs_id
-    where judged_predecessor.place > judged_one.place`)
-  await client.query(`
+    where judged_predecessor.place > judged_one.place`,
+  })
+  await query.withoutTenant({
+    text: `
     update ${stagingTable('subscriptions')} as staged set renewed_from_subs_id = null
-    from ${lateTable} as late where late.number = staged.number`)
+    from ${lateTable} as late where late.number = staged.number`,
+  })
 }

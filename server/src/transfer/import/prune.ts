@@ -1,5 +1,5 @@
 import { fieldsOf, type ResourceName, resourceNames } from '@masthead/contract'
-import type pg from 'pg'
+import type { TenantQuery } from '../../database/tenant-query.ts'
 import { Refusal } from '../../refusal.ts'
 import { keyColumn, stagingTable } from './staged-rows.ts'
 
@@ -16,37 +16,40 @@ const largestShare = 0.1
 export type Missing = { resource: ResourceName; missing: number; live: number }
 
 /** The last position of each list, taken before the files are read: what arrives later cannot be in them. */
-export const readHeads = async (client: pg.Client): Promise<Map<string, number>> => {
-  const { rows } = await client.query<{ resource: string; last: number }>('select resource, last from heads')
+export const readHeads = async (query: TenantQuery): Promise<Map<string, number>> => {
+  const rows = await query<{ resource: string; last: number }>({
+    text: 'select resource, last from heads where tenant_id = $1',
+  })
   return new Map(rows.map(({ resource, last }) => [resource, last]))
 }
 
 /** A row that was refused still tells that its record is in the file, as long as its key can be read. */
-export const findMissing = async (client: pg.Client, resource: ResourceName, head: number): Promise<Missing> => {
+export const findMissing = async (query: TenantQuery, resource: ResourceName, head: number): Promise<Missing> => {
   const staged = stagingTable(resource)
   const key = keyColumn(resource)
-  const { rows: unnamed } = await client.query<{ line: number }>(
-    `select line from ${staged} where reason is not null and id is null ${key ? `and ${key} is null` : ''} limit 1`,
-  )
-  if (unnamed[0]) {
+  const [unnamed] = await query.withoutTenant<{ line: number }>({
+    text: `select line from ${staged} where reason is not null and id is null ${key ? `and ${key} is null` : ''} limit 1`,
+  })
+  if (unnamed) {
     throw new Refusal(
-      `--prune needs to know every record of the file, but the row on line ${unnamed[0].line} of the ${resource} cannot be recognised: mend it first`,
+      `--prune needs to know every record of the file, but the row on line ${unnamed.line} of the ${resource} cannot be recognised: mend it first`,
     )
   }
   const inFile = (column: string) =>
     `exists (select from ${staged} as staged where staged.${column} = record.${column})`
-  await client.query(
-    `create temp table ${missingTable(resource)} as
+  await query.withoutTenant({ text: `create temp table ${missingTable(resource)} (place bigint, record uuid)` })
+  await query({
+    text: `insert into ${missingTable(resource)}
       select row_number() over (order by position) as place, record.id as record from ${resource} as record
-      where record.deleted_at is null and record.position <= $1::bigint
+      where record.tenant_id = $1 and record.deleted_at is null and record.position <= $2::bigint
         and not ${inFile('id')} ${key ? `and not ${inFile(key)}` : ''}`,
-    [head],
-  )
-  const { rows } = await client.query<{ missing: number; live: number }>(
-    `select (select count(*) from ${missingTable(resource)}) as missing,
-      (select count(*) from ${resource} where deleted_at is null) as live`,
-  )
-  return { resource, missing: rows[0]?.missing ?? 0, live: rows[0]?.live ?? 0 }
+    values: [head],
+  })
+  const [counts] = await query<{ missing: number; live: number }>({
+    text: `select (select count(*) from ${missingTable(resource)}) as missing,
+      (select count(*) from ${resource} where tenant_id = $1 and deleted_at is null) as live`,
+  })
+  return { resource, missing: counts?.missing ?? 0, live: counts?.live ?? 0 }
 }
 
 export const refuseLargePrune = ({ resource, missing, live }: Missing): void => {

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type Query, unpreparedOn } from '../../database/connection.ts'
 import { type Database, openDatabase, type TenantDatabase } from '../../database/database.ts'
+import type { TenantQuery } from '../../database/tenant-query.ts'
 import { Refusal } from '../../refusal.ts'
 import { importFiles } from './import.ts'
 import type { RunTask, Told } from './run-process.ts'
@@ -75,8 +75,8 @@ const bringIn = async (
   // Under the name that says what it holds.
   const ending = (/\.(csv|tsv|txt|ndjson|jsonl)(\.gz)?$/i.exec(fileName)?.[0] ?? '.csv').toLowerCase()
   const path = join(folder, resource + ending)
-  await tenant.inBulk(async (client) => {
-    const parts = Readable.from(whole(unpreparedOn(client), runId))
+  await tenant.inBulk(async (_client, query) => {
+    const parts = Readable.from(whole(query, runId))
     await pipeline(parts, createWriteStream(path, { mode: 0o600, flags: 'wx' }))
   })
   const { id, files, refusals, rejected } = await importFiles(tenant, [path], {
@@ -85,7 +85,7 @@ const bringIn = async (
   })
   // A text of the database holds no NUL.
   const rows = rejected[0] === undefined ? null : (await readFile(rejected[0], 'utf8')).replaceAll('\0', '\uFFFD')
-  await tenant.inBulk((client) => storeRejectedRows(unpreparedOn(client), runId, rows))
+  await tenant.inBulk((_client, query) => storeRejectedRows(query, runId, rows))
   const { created = 0, changed = 0, unchanged = 0, refused = 0 } = files[0] ?? {}
   return {
     ...{ state: isTrial ? 'checked' : 'done', created, changed, unchanged, refused, importId: id },
@@ -93,7 +93,7 @@ const bringIn = async (
   }
 }
 
-async function* whole(query: Query, runId: string): AsyncGenerator<Buffer> {
+async function* whole(query: TenantQuery, runId: string): AsyncGenerator<Buffer> {
   for await (const part of partsOf(query, runId)) {
     if (part === null) throw new Refusal('the file has not arrived as a whole: send it again')
     yield part

@@ -186,7 +186,7 @@ export class RowStager {
   }
 }
 
-/** Of the statuses that are known; decided in section 2 of the decisions. */
+/** Whether money is expected for an invoice with a known status, as docs/behaviour.md has it. */
 const openness = new Map(
   Object.entries({ open: '1', past_due: '1', draft: '0', paid: '0', void: '0', uncollectible: '0' }),
 )

@@ -9,8 +9,8 @@ import {
 import pg from 'pg'
 import { type Author, operator } from '../../audit/author.ts'
 import { auditValues } from '../../audit/queries.ts'
-import { type Query, unpreparedOn } from '../../database/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
+import type { TenantQuery as Query } from '../../database/tenant-query.ts'
 import { isUuid } from '../../records/identifiers.ts'
 import { imageOf } from '../../records/stored-record.ts'
 import { tables } from '../../records/tables.ts'
@@ -38,10 +38,10 @@ export type UndoOptions = { author?: Author; signal?: AbortSignal; onProgress?: 
 
 /** Takes back what an import wrote and nobody changed since: former values first, because what it made may refer to them. */
 export const undoImport = (tenant: TenantDatabase, id: string, options: UndoOptions = {}): Promise<Undone> =>
-  tenant.inBulk((client) =>
-    whileAlone(client, async () => {
-      await requireUndoable(unpreparedOn(client), id)
-      const undo = new Undo(client, id, options)
+  tenant.inBulk((_client, query) =>
+    whileAlone(query, async () => {
+      await requireUndoable(query, id)
+      const undo = new Undo(query, id, options)
       for (const resource of resourceNames) await undo.restoreChanged(resource)
       for (const resource of [...resourceNames].reverse()) await undo.removeCreated(resource)
       return undo.end()
@@ -60,14 +60,14 @@ type Done = { restored?: number; removed?: number; kept?: Kept[] }
 type Chunk = { first: number; last: number }
 
 class Undo {
-  readonly #client: pg.Client
+  readonly #query: Query
   readonly #id: string
   readonly #options: UndoOptions
   readonly #author: Author
   readonly #undone: Undone
 
-  constructor(client: pg.Client, id: string, options: UndoOptions) {
-    this.#client = client
+  constructor(query: Query, id: string, options: UndoOptions) {
+    this.#query = query
     this.#id = id
     this.#options = options
     this.#author = options.author ?? operator
@@ -88,7 +88,8 @@ class Undo {
   async removeCreated(resource: ResourceName): Promise<void> {
     const chunks = await this.#chunks(resource)
     if (resource === 'subscriptions') {
-      await this.#client.query(keptPredecessors(), [this.#id])
+      await this.#query.withoutTenant({ text: 'create temp table kept_predecessors (id uuid)' })
+      await this.#query({ text: keptPredecessors(), values: [this.#id] })
       for (const chunk of chunks) await this.#inTransaction(resource, (query) => partRenewals(query, this.#id, chunk))
     }
     for (const chunk of chunks) {
@@ -100,8 +101,8 @@ class Undo {
 
   /** The positions that the import gave to what it created, in parts that are quickly gone through. */
   async #chunks(resource: ResourceName): Promise<Chunk[]> {
-    const ranges = await unpreparedOn(this.#client)<Chunk>({
-      text: 'select first, last from import_creations where import_id = $1 and resource = $2 order by first',
+    const ranges = await this.#query<Chunk>({
+      text: 'select first, last from import_creations where tenant_id = $1 and import_id = $2 and resource = $3 order by first',
       values: [this.#id, resource],
     })
     return ranges.flatMap(({ first, last }) =>
@@ -113,12 +114,12 @@ class Undo {
   }
 
   async end(): Promise<Undone> {
-    const query = unpreparedOn(this.#client)
-    await query({ text: 'delete from import_changes where import_id = $1', values: [this.#id] })
-    await query({ text: 'delete from import_creations where import_id = $1', values: [this.#id] })
+    const query = this.#query
+    await query({ text: 'delete from import_changes where tenant_id = $1 and import_id = $2', values: [this.#id] })
+    await query({ text: 'delete from import_creations where tenant_id = $1 and import_id = $2', values: [this.#id] })
     await query({
-      text: `with undone as (update imports set undone_at = now() where id = $1 returning id)
-        select append_to_audit(current_tenant(), $2, $3) from undone`,
+      text: `with undone as (update imports set undone_at = now() where tenant_id = $1 and id = $2 returning id)
+        select append_to_audit($1, $3, $4) from undone`,
       values: [this.#id, ...auditValues(this.#author, [{ action: 'undone', resource: 'imports', recordId: this.#id }])],
     })
     return this.#undone
@@ -136,17 +137,17 @@ class Undo {
   async #inTransaction<T>(resource: ResourceName, work: (query: Query) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       this.#options.signal?.throwIfAborted()
-      const query = unpreparedOn(this.#client)
-      await query({ text: 'begin' })
+      const query = this.#query
+      await query.withoutTenant({ text: 'begin' })
       try {
         // Whoever could come to refer to what is removed waits, too: callers of the API may add contacts and tasks at any time.
         const heads = [resource, ...referrersOf(resource).map((referrer) => referrer.resource)]
         for (const head of heads.toSorted()) await lockHead(query, head)
         const result = await work(query)
-        await query({ text: 'commit' })
+        await query.withoutTenant({ text: 'commit' })
         return result
       } catch (error) {
-        await query({ text: 'rollback' }).catch(() => {})
+        await query.withoutTenant({ text: 'rollback' }).catch(() => {})
         const isReference = error instanceof pg.DatabaseError && error.code === '23503'
         if (!isReference || attempt === 5) throw error
       }
@@ -175,7 +176,7 @@ const restoreBatch = async (
     changes.map((change) => ({ ...change, author })),
   )
   await query({
-    text: 'delete from import_changes where import_id = $1 and resource = $2 and record_id = any ($3::uuid[])',
+    text: 'delete from import_changes where tenant_id = $1 and import_id = $2 and resource = $3 and record_id = any ($4::uuid[])',
     values: [importId, resource, changes.map(({ after }) => after.id)],
   })
   const kept = images
@@ -195,7 +196,7 @@ const removeChunk = async (
   { first, last }: Chunk,
 ): Promise<Done> => {
   const rows = await query<{ image: Image; isUntouched: boolean; isFree: boolean }>({
-    text: `select ${imageOf(resource, 'record')} as image, record.import_id is not distinct from $1 as "isUntouched",
+    text: `select ${imageOf(resource, 'record')} as image, record.import_id is not distinct from $2 as "isUntouched",
         not (${isReferredTo(resource)}) as "isFree"
       from ${created(resource)} order by record.position`,
     values: [importId, first, last],
@@ -215,7 +216,7 @@ const removeChunk = async (
 /** A subscription stays when one that stays was renewed from it. The others let go of each other, so that they can go. */
 const partRenewals = async (query: Query, importId: string, { first, last }: Chunk): Promise<unknown> => {
   const rows = await query<{ image: Image }>({
-    text: `select ${imageOf('subscriptions', 'record')} as image from ${created('subscriptions')} and record.import_id = $1
+    text: `select ${imageOf('subscriptions', 'record')} as image from ${created('subscriptions')} and record.import_id = $2
       and record.renewed_from_subs_id is not null and not ${isKept('record')}`,
     values: [importId, first, last],
   })
@@ -233,24 +234,26 @@ const keptRecord = (resource: ResourceName, image: Image, reason: string): Kept 
   return { resource, id: image.id, name: typeof name === 'string' ? name : null, reason }
 }
 
-/** What is still there of the positions from $2 to $3, which are all of one import. The index holds them by class. */
+/** What is still there of the positions from $3 to $4, which are all of one import. The index holds them by class. */
 const created = (resource: ResourceName): string => {
   const classes = Array.from({ length: tables[resource].classCount }, (_, index) => index)
   return `${resource} as record
-    where record.class = any (array[${classes.join(', ')}]::smallint[]) and record.position between $2 and $3`
+    where record.tenant_id = $1 and record.class = any (array[${classes.join(', ')}]::smallint[])
+      and record.position between $3 and $4`
 }
 
-/** Subscriptions of the import ($1) from which one was renewed that it did not create, or that changed since. */
+/** Subscriptions of the import ($2) from which one was renewed that it did not create, or that changed since. */
 const keptPredecessors = () => `
-  create temp table kept_predecessors as
+  insert into kept_predecessors
   with recursive created as (
     select record.id, record.renewed_from_subs_id
     from import_creations as creation join subscriptions as record
-      on record.class = any (array[0, 1]::smallint[]) and record.position between creation.first and creation.last
-    where creation.import_id = $1 and creation.resource = 'subscriptions' and record.import_id = $1
+      on record.tenant_id = $1 and record.class = any (array[0, 1]::smallint[]) and record.position between creation.first and creation.last
+    where creation.tenant_id = $1 and creation.import_id = $2 and creation.resource = 'subscriptions'
+      and record.import_id = $2
   ), kept as (
     select created.id, created.renewed_from_subs_id
-    from created join subscriptions as follower on follower.renewed_from_subs_id = created.id
+    from created join subscriptions as follower on follower.tenant_id = $1 and follower.renewed_from_subs_id = created.id
     where not exists (select from created as other where other.id = follower.id)
     union
     select created.id, created.renewed_from_subs_id from created join kept on created.id = kept.renewed_from_subs_id
@@ -268,7 +271,7 @@ const othersReferTo = (resource: ResourceName): string =>
   referrersOf(resource)
     .map(({ resource: other, field: { column } }) => {
       const { canonical } = identifiersOf(resource)
-      return `exists (select from ${other} as other where other.${column} = record.${canonical.column})`
+      return `exists (select from ${other} as other where other.tenant_id = $1 and other.${column} = record.${canonical.column})`
     })
     .join(' or ') || 'false'
 
@@ -286,20 +289,20 @@ const imagesAfter = (resource: ResourceName): string => {
     if (!reference) return []
     const { column, kind } = identifiersOf(reference).canonical
     const value = `(image.before ->> '${name}')::${kind}`
-    return `when ${value} is not null and not exists (select from ${reference} as other where other.${column} = ${value}) then 'its \`${name}\` is gone'`
+    return `when ${value} is not null and not exists (select from ${reference} as other where other.tenant_id = $1 and other.${column} = ${value}) then 'its \`${name}\` is gone'`
   })
   const key = importKeyOf(resource)
   const taken =
     key === null
       ? []
       : [
-          `when exists (select from ${resource} as other where other.${key.column} = image.before ->> '${key.name}'
+          `when exists (select from ${resource} as other where other.tenant_id = $1 and other.${key.column} = image.before ->> '${key.name}'
             and other.id <> image.record_id) then 'its \`${key.name}\` belongs to another record'`,
         ]
   const obstacles = [...gone, ...taken]
   return `select image.before, case when record.id is not null then ${imageOf(resource, 'record')} end as current,
-      record.import_id is not distinct from $1 as "isUntouched", ${obstacles.length > 0 ? `case ${obstacles.join(' ')} end` : 'null'} as obstacle
-    from import_changes as image left join ${resource} as record on record.id = image.record_id
-    where image.import_id = $1 and image.resource = $2 and image.record_id > $3::uuid
-    order by image.record_id limit $4`
+      record.import_id is not distinct from $2 as "isUntouched", ${obstacles.length > 0 ? `case ${obstacles.join(' ')} end` : 'null'} as obstacle
+    from import_changes as image left join ${resource} as record on record.tenant_id = $1 and record.id = image.record_id
+    where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
+    order by image.record_id limit $5`
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { largest, mediaTypesOf, type Operation } from '@masthead/contract'
-import { Problem } from '../../problem.ts'
-import { bodyTooLarge, unsupportedMediaType } from '../responses/problems.ts'
+import { Problem } from '../../../problem.ts'
+import { bodyTooLarge, unsupportedMediaType } from '../../responses/problems.ts'
 import { bodyJudge } from './body-judge.ts'
 
 /** The bytes of the body; undefined where none was sent. Who sends too many, or not all of them, is heard no further. */

@@ -1,11 +1,10 @@
 import type { Role } from '@masthead/contract'
 import type { Query } from '../database/connection.ts'
-import { holdMembership } from '../identity/consents.ts'
+import { lockCallerMembership } from '../identity/consents.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Answer } from '../operation-call.ts'
 import { invalidProperty, Problem } from '../problem.ts'
 
-/** What a handler answers, where no body is stored as it is sent. */
 export const json = (value: object, location?: string): Answer => ({
   body: JSON.stringify(value),
   ...(location !== undefined && { location }),
@@ -13,21 +12,21 @@ export const json = (value: object, location?: string): Answer => ({
 
 export const notFound = (what: string): Problem => new Problem('not_found', `There is no such ${what} here.`)
 
-/** The caller as a user: the scopes of this interface are given to no other. */
+/** Every caller is a user: the scopes of this interface belong to roles. */
 export const userOf = ({ userId }: { userId: string | null }): string => {
   if (userId !== null) return userId
   throw new Error('a management operation was called by no user')
 }
 
-/** What somebody makes must not outlive what ended their right to it while it was made. */
+/** Locks the membership, so that nothing is created for a caller whose right to it has just ended. */
 export const requireMember = async (query: Query, principal: Principal, role?: Role): Promise<void> => {
-  const held = await holdMembership(query, principal)
-  if (!held) throw new Problem('invalid_token', 'Your session or your membership has ended.')
-  if (role !== undefined && held.role !== role) throw new Problem('insufficient_role', `This takes the role ${role}.`)
+  const membership = await lockCallerMembership(query, principal)
+  if (!membership) throw new Problem('invalid_token', 'Your session or your membership has ended.')
+  if (role && membership.role !== role) throw new Problem('insufficient_role', `This takes the role ${role}.`)
 }
 
-/** A schema lets spaces pass, which name nothing. */
-export const requireWords = (property: string, text: string): void => {
+/** The schema lets a name of spaces pass. */
+export const requireText = (property: string, text: string): void => {
   if (text.trim() === '') throw invalidProperty(property, 'too_short', `\`${property}\` must not be empty.`)
 }
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { sampleAccount } from '../../../test/sample-records.ts'
-import { type CallAnswer, startService, type TestTenant } from '../../../test/service.ts'
-import { operator } from '../../audit/author.ts'
-import { rotateToken } from '../../identity/access-tokens.ts'
+import { sampleAccount } from '../../../../test/sample-records.ts'
+import { type CallAnswer, startService, type TestTenant } from '../../../../test/service.ts'
+import { operator } from '../../../audit/author.ts'
+import { rotateToken } from '../../../identity/access-tokens.ts'
 
 const service = await startService()
 let tenant: TestTenant
@@ -118,13 +118,14 @@ describe('a POST with an Idempotency-Key', () => {
   test('is forgotten after a day, and old ones go', async () => {
     const body = { accountId: 'A', name: 'Daily' }
     await post('/contacts', 'daily', body)
-    await service.owner.query(`update kept_answers set kept_at = now() - interval '25 hours' where tenant_id = $1`, [
-      tenant.id,
-    ])
+    await service.owner.query(
+      `update idempotency_records set kept_at = now() - interval '25 hours' where tenant_id = $1`,
+      [tenant.id],
+    )
     const again = await post('/contacts', 'daily', body)
     assert.deepEqual([again.status, replayed(again)], [201, null])
     assert.equal(await count(`name = 'Daily'`), 2)
-    for (let number = 0; (await count(`kept_at < now() - interval '24 hours'`, 'kept_answers')) > 0; number++) {
+    for (let number = 0; (await count(`kept_at < now() - interval '24 hours'`, 'idempotency_records')) > 0; number++) {
       assert.ok(number < 10, 'they go')
       await post('/contacts', `another ${number}`, body)
     }

@@ -3,8 +3,8 @@ import { describe, test } from 'node:test'
 import { customerApi, managementApi, type NamedOperation } from '@masthead/contract'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
-import { isUuid } from '../../records/identifiers.ts'
-import { isCalendarDate, parseInstant } from '../../values.ts'
+import { isUuid } from '../../../records/identifiers.ts'
+import { isCalendarDate, parseInstant } from '../../../values.ts'
 import { bodyJudge } from './body-judge.ts'
 
 const ajv = new Ajv2020({

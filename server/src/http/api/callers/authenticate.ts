@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Api } from '@masthead/contract'
-import { type PresentedToken, type Principal, type Principals, presented } from '../../identity/principal.ts'
-import { Problem } from '../../problem.ts'
+import { type PresentedToken, type Principal, type Principals, presented } from '../../../identity/principal.ts'
+import { Problem } from '../../../problem.ts'
 import type { UnknownTokens } from './unknown-tokens.ts'
 
 /** RFC 9728 §3.1 */
@@ -25,7 +25,7 @@ const lastOver = new WeakMap<Socket, { header: string; token: PresentedToken | n
 /** Who holds the token of the request, where that is known without asking. */
 export const knownHolder = (principals: Principals, request: IncomingMessage): Principal | null => {
   const token = tokenIn(request)
-  return token && principals.recall(token)
+  return token && principals.cached(token)
 }
 
 /** The caller, by the `Authorization` header alone. Where limits are, whoever guesses tokens is looked up no longer. */
@@ -44,7 +44,7 @@ export const authenticate = async (
   if (!token) throw new Problem('invalid_token', 'The header must be `Authorization: Bearer <ACCESS_TOKEN>`.')
   const find = () => principals.authenticate(token)
   // What is no token needs no look.
-  if (!unknownTokens || !principals.mayKnow(token)) return find()
+  if (!unknownTokens || !principals.isWellFormed(token)) return find()
   return unknownTokens.lookUp(token, principals.isNew(token), addressOf(), find)
 }
 

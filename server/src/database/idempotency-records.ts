@@ -1,6 +1,6 @@
 import { idempotencyKeys } from '@masthead/contract'
-import type { Query } from './connection.ts'
 import type { TenantDatabase } from './database.ts'
+import type { TenantQuery } from './tenant-query.ts'
 
 /** An answer as it was sent. */
 export type SentAnswer = { status: number; headers: Record<string, string>; body: string }
@@ -13,10 +13,10 @@ const lifetime = `interval '${idempotencyKeys.keptHours} hours'`
 const forgottenAtOnce = 10
 
 /** Until the transaction ends, nobody else gets this turn: neither another process nor a retry that came too early. */
-export const takeTurn = async (query: Query, { principal, key }: RetriableRequest): Promise<boolean> => {
+export const takeTurn = async (query: TenantQuery, { principal, key }: RetriableRequest): Promise<boolean> => {
   const [row] = await query<{ taken: boolean }>({
     text: `select pg_try_advisory_xact_lock(
-      hashtextextended(json_build_array('answer', current_tenant(), $1::text, $2::text)::text, 0)) as taken`,
+      hashtextextended(json_build_array('answer', $1::uuid, $2::text, $3::text)::text, 0)) as taken`,
     values: [principal, key],
   })
   return row?.taken ?? false
@@ -27,22 +27,23 @@ export const takeTurn = async (query: Query, { principal, key }: RetriableReques
  * any other server has it.
  */
 export const findAnswer = async (
-  query: Query,
+  query: TenantQuery,
   { principal, key }: RetriableRequest,
 ): Promise<(SentAnswer & { fingerprint: Buffer }) | null> => {
   const [row] = await query<SentAnswer & { fingerprint: Buffer }>({
-    text: `select request as fingerprint, status, headers, body from kept_answers
-      where principal = $1 and key = $2 and kept_at > now() - ${lifetime} for update`,
+    text: `select request as fingerprint, status, headers, body from idempotency_records
+      where tenant_id = $1 and principal = $2 and key = $3 and kept_at > now() - ${lifetime} for update`,
     values: [principal, key],
   })
   return row ?? null
 }
 
 /** All that name a record. It reads the answers of a day, which is quick enough for how rarely it happens. */
-export const forgetAnswersAbout = async (query: Query, id: string): Promise<number> =>
+export const forgetAnswersAbout = async (query: TenantQuery, id: string): Promise<number> =>
   (
     await query({
-      text: `delete from kept_answers where strpos(body, $1) > 0 or strpos(headers::text, $1) > 0 returning 1`,
+      text: `delete from idempotency_records
+        where tenant_id = $1 and (strpos(body, $2) > 0 or strpos(headers::text, $2) > 0) returning 1`,
       values: [id],
     })
   ).length
@@ -54,8 +55,8 @@ export const forgetOldAnswers = async ({ transaction }: TenantDatabase): Promise
   const forgetSome = () =>
     transaction((query) =>
       query({
-        text: `delete from kept_answers where (principal, key) in (
-          select principal, key from kept_answers where kept_at <= now() - ${lifetime}
+        text: `delete from idempotency_records where tenant_id = $1 and (principal, key) in (
+          select principal, key from idempotency_records where tenant_id = $1 and kept_at <= now() - ${lifetime}
           order by kept_at limit ${forgottenByTheHour} for update skip locked) returning 1`,
       }),
     )
@@ -64,18 +65,20 @@ export const forgetOldAnswers = async ({ transaction }: TenantDatabase): Promise
 
 /** Commits with what the request wrote, so that a crash leaves both or neither. */
 export const keepAnswer = async (
-  query: Query,
+  query: TenantQuery,
   { principal, key, fingerprint }: RetriableRequest,
   { status, headers, body }: SentAnswer,
 ): Promise<void> => {
   await query({
     text: `
       with forgotten as (
-        delete from kept_answers where (principal, key) in (
-          select principal, key from kept_answers where kept_at <= now() - ${lifetime} and (principal, key) <> ($1, $2)
+        delete from idempotency_records where tenant_id = $1 and (principal, key) in (
+          select principal, key from idempotency_records
+          where tenant_id = $1 and kept_at <= now() - ${lifetime} and (principal, key) <> ($2, $3)
           order by kept_at limit ${forgottenAtOnce} for update skip locked)
       )
-      insert into kept_answers (principal, key, request, status, headers, body) values ($1, $2, $3, $4, $5, $6)
+      insert into idempotency_records (tenant_id, principal, key, request, status, headers, body)
+      values ($1, $2, $3, $4, $5, $6, $7)
       on conflict (tenant_id, principal, key) do update
       set request = excluded.request, status = excluded.status, headers = excluded.headers, body = excluded.body,
         kept_at = now()`,

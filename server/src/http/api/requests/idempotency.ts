@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto'
 import { idempotencyKeys } from '@masthead/contract'
-import type { Query } from '../../database/connection.ts'
-import type { TenantDatabase } from '../../database/database.ts'
+import type { TenantDatabase } from '../../../database/database.ts'
 import {
   findAnswer,
   keepAnswer,
   type RetriableRequest,
   type SentAnswer,
   takeTurn,
-} from '../../database/kept-answers.ts'
-import { doAlone } from '../../database/write-queue.ts'
-import { Problem } from '../../problem.ts'
+} from '../../../database/idempotency-records.ts'
+import type { TenantQuery } from '../../../database/tenant-query.ts'
+import { doAlone } from '../../../database/write-queue.ts'
+import { Problem } from '../../../problem.ts'
 
 /** The `Idempotency-Key`; null when none was sent. */
 export const readKey = (header: string | string[] | undefined): string | null => {
@@ -25,21 +25,21 @@ export const fingerprint = (method: string, url: string, body: Buffer | undefine
   hash('sha256', Buffer.concat([Buffer.from(`${method} ${url}\n`), body ?? Buffer.alloc(0)]), 'buffer')
 
 /**
- * Does the work once, and answers the same to whoever sends the same again. The work runs inside one transaction, with
- * what is kept of its answer. A refusal is an answer too, and leaves nothing else behind.
+ * Does the work once, and sends the same response to whoever sends the same again. The work runs inside one transaction, with
+ * what is kept of its response. A refusal is a response too, and leaves nothing else behind.
  */
-export const answerOnce = async (
+export const respondOnce = async (
   tenant: TenantDatabase,
   request: RetriableRequest,
   work: (tenant: TenantDatabase) => Promise<SentAnswer>,
-  asAnswer: (problem: Problem) => SentAnswer,
+  asResponse: (problem: Problem) => SentAnswer,
   showsSecret = false,
 ): Promise<SentAnswer> => {
   const waiting: ((after: TenantDatabase | null) => void)[] = []
   const tell = (isStored: boolean) => {
     for (const act of waiting.splice(0)) act(isStored ? tenant : null)
   }
-  const once = async (query: Query): Promise<SentAnswer> => {
+  const once = async (query: TenantQuery): Promise<SentAnswer> => {
     // What a former attempt has begun was not stored.
     tell(false)
     if (!(await takeTurn(query, request))) {
@@ -49,21 +49,21 @@ export const answerOnce = async (
     }
     const kept = await findAnswer(query, request)
     if (kept) return replay(kept, request)
-    const answer = await attempt(
+    const response = await attempt(
       query,
       () => work({ ...inside(tenant, query), whenStored: (act) => waiting.push(act) }),
       (problem) => {
         tell(false)
-        return asAnswer(problem)
+        return asResponse(problem)
       },
     )
-    await keepAnswer(query, request, showsSecret && answer.status < 300 ? asAnswer(shownAlready()) : answer)
-    return answer
+    await keepAnswer(query, request, showsSecret && response.status < 300 ? asResponse(shownAlready()) : response)
+    return response
   }
   try {
-    const answer = await tenant.transaction(once)
+    const response = await tenant.transaction(once)
     tell(true)
-    return answer
+    return response
   } finally {
     tell(false)
   }
@@ -89,27 +89,27 @@ const replay = (
 }
 
 const attempt = async (
-  query: Query,
+  query: TenantQuery,
   work: () => Promise<SentAnswer>,
-  asAnswer: (problem: Problem) => SentAnswer,
+  asResponse: (problem: Problem) => SentAnswer,
 ): Promise<SentAnswer> => {
-  await query({ text: 'savepoint work' })
+  await query.withoutTenant({ text: 'savepoint work' })
   try {
     return await work()
   } catch (error) {
     // What is not the caller's doing may go well the next time.
     if (!(error instanceof Problem) || error.status >= 500 || [401, 403, 429].includes(error.status)) throw error
-    await query({ text: 'rollback to savepoint work' })
-    return asAnswer(error)
+    await query.withoutTenant({ text: 'rollback to savepoint work' })
+    return asResponse(error)
   }
 }
 
 /** The tenant's database as seen from within a transaction: what would open one of its own takes part in this one. */
-const inside = (tenant: TenantDatabase, query: Query): TenantDatabase => ({
+const inside = (tenant: TenantDatabase, query: TenantQuery): TenantDatabase => ({
   ...tenant,
   read: query,
   readSlowly: query,
   transaction: (work) => work(query),
-  write: async (decide) => Promise.all((await decide(query)).map((statement) => query(statement))),
+  write: async (decide) => (await decide(query))(query),
   inBatches: (_list, item, work) => doAlone(item, work),
 })

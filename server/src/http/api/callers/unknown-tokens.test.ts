@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { customerApi, managementApi } from '@masthead/contract'
-import { ConsoleBrowser } from '../../../test/console-session.ts'
-import { injectRequest } from '../../../test/injected-request.ts'
-import { newPerson } from '../../../test/oauth-browser.ts'
-import { generous, startService } from '../../../test/service.ts'
-import { operator } from '../../audit/author.ts'
-import { createToken, revokeToken } from '../../identity/access-tokens.ts'
-import { newToken } from '../../identity/token-format.ts'
+import { ConsoleBrowser } from '../../../../test/console-session.ts'
+import { injectRequest } from '../../../../test/injected-request.ts'
+import { newPerson } from '../../../../test/oauth-browser.ts'
+import { generous, startService } from '../../../../test/service.ts'
+import { operator } from '../../../audit/author.ts'
+import { createToken, revokeToken } from '../../../identity/access-tokens.ts'
+import { newToken } from '../../../identity/token-format.ts'
 
 const most = 6
 const service = await startService({ rateLimits: { ...generous, unknownTokens: most } })

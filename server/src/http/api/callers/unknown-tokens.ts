@@ -1,7 +1,7 @@
-import { networkOf } from '../../caller-address.ts'
-import { type Budget, type Counters, type Window, windowMilliseconds } from '../../counters/counters.ts'
-import { EndedToken, type PresentedToken } from '../../identity/principal.ts'
-import { Problem } from '../../problem.ts'
+import { networkOf } from '../../../caller-address.ts'
+import { type Budget, type Counters, type Window, windowMilliseconds } from '../../../counters/counters.ts'
+import { EndedToken, type PresentedToken } from '../../../identity/principal.ts'
+import { Problem } from '../../../problem.ts'
 
 /** Lookups in flight for one network, and who waits to learn what became of them. */
 type Lane = { running: number; waiting: (() => void)[] }
@@ -34,8 +34,8 @@ export class UnknownTokens {
    * What `find` finds, which fails with `invalid_token` where nobody holds the token; one that has ended is no guess.
    * `isNew` tells that this thread does not know the token.
    */
-  async lookUp<T>({ name }: PresentedToken, isNew: boolean, address: string, find: () => Promise<T>): Promise<T> {
-    const known: Budget = { key: `known-token ${name}`, quota: 1 }
+  async lookUp<T>({ cacheKey }: PresentedToken, isNew: boolean, address: string, find: () => Promise<T>): Promise<T> {
+    const known: Budget = { key: `known-token ${cacheKey}`, quota: 1 }
     const unknown: Budget = { key: `unknown-token ${networkOf(address)}`, quota: this.#quota }
     const isGuess = isNew && (await this.#counters.look('callers', known)).used === 0
     const lane = isGuess ? await this.#enter(unknown) : null

@@ -1,6 +1,6 @@
-import { networkOf } from '../../caller-address.ts'
-import { type Budget, type Counters, type Demand, type Taken, windowMilliseconds } from '../../counters/counters.ts'
-import type { Principal } from '../../identity/principal.ts'
+import { networkOf } from '../../../caller-address.ts'
+import { type Budget, type Counters, type Demand, type Taken, windowMilliseconds } from '../../../counters/counters.ts'
+import type { Principal } from '../../../identity/principal.ts'
 import { UnknownTokens } from './unknown-tokens.ts'
 
 /** How much may be asked for; all but `atOnce` are requests a minute. */
@@ -9,7 +9,7 @@ export type RateLimits = {
   token: number
   /** Calls of all tokens of a tenant. */
   tenant: number
-  /** Calls of a token under way at once. */
+  /** Calls of a token in flight at once. */
   atOnce: number
   /** Requests of one address to the authorization server. */
   address: number

@@ -1,7 +1,7 @@
 import type { ProblemPlace } from '@masthead/contract'
-import { suggestion } from '../../nearest-name.ts'
-import { isUuid } from '../../records/identifiers.ts'
-import { isCalendarDate, parseInstant } from '../../values.ts'
+import { suggestion } from '../../../nearest-name.ts'
+import { isUuid } from '../../../records/identifiers.ts'
+import { isCalendarDate, parseInstant } from '../../../values.ts'
 
 /** What is wrong with a body; empty when nothing is. */
 export type BodyJudge = (body: unknown) => ProblemPlace[]

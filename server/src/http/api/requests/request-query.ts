@@ -1,7 +1,7 @@
 import type { ProblemPlace } from '@masthead/contract'
 import type { TObject, TSchema } from 'typebox'
-import { suggestion } from '../../nearest-name.ts'
-import { Problem } from '../../problem.ts'
+import { suggestion } from '../../../nearest-name.ts'
+import { Problem } from '../../../problem.ts'
 
 type Value = string | number | boolean
 

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
-import type { Principal } from '../../identity/principal.ts'
+import type { Principal } from '../../../identity/principal.ts'
 
 /** As long as a revoked token may still be taken for a good one. */
-const rememberedMilliseconds = 1_000
-const mostRemembered = 10_000
+const cachedMilliseconds = 1_000
+const mostCached = 10_000
 
 /**
  * Who was refused a moment ago for asking too much, by the `Authorization` header. Whoever floods is refused by this alone,
@@ -23,8 +23,8 @@ export class RefusedCallers {
 
   /** From the moment that the token was looked up. */
   note(header = '', principal: Principal): void {
-    if (this.#callers.size >= mostRemembered) this.#callers.clear()
-    this.#callers.set(nameOf(header), { principal, until: Date.now() + rememberedMilliseconds })
+    if (this.#callers.size >= mostCached) this.#callers.clear()
+    this.#callers.set(nameOf(header), { principal, until: Date.now() + cachedMilliseconds })
   }
 }
 

@@ -1,0 +1,56 @@
+import { type Principal, requireScope } from '../../identity/principal.ts'
+import { Problem } from '../../problem.ts'
+import { authenticate, knownHolder } from './callers/authenticate.ts'
+import type { Charge } from './callers/rate-limit.ts'
+import { TooManyUnknownTokens } from './callers/unknown-tokens.ts'
+import { type Exchange, found, type Step } from './exchange.ts'
+
+export const token: Step = (exchange) => {
+  exchange.principal = knownHolder(exchange.api.principals, exchange.request)
+  return exchange.principal ? undefined : findHolder(exchange)
+}
+
+/** Whoever was refused for their rate a moment ago is charged before the database is asked. */
+const findHolder = async (exchange: Exchange): Promise<void> => {
+  const { principals, limiter, refusedCallers, addressOf } = exchange.api
+  const { request } = exchange
+  const refused = limiter && refusedCallers.find(request.headers.authorization)
+  if (refused) await charge(exchange, refused)
+  try {
+    exchange.principal = await authenticate(
+      principals,
+      request,
+      () => addressOf(request),
+      limiter?.unknownTokens ?? null,
+    )
+  } catch (error) {
+    if (error instanceof TooManyUnknownTokens) exchange.refusedBy = 'unknown-tokens'
+    throw error
+  }
+}
+
+export const rate: Step = (exchange) => (exchange.charge ? undefined : charge(exchange, found(exchange.principal)))
+
+const charge = (exchange: Exchange, principal: Principal): Promise<void> | undefined => {
+  const charged = exchange.api.limiter?.call(principal)
+  if (charged instanceof Promise) return charged.then((late) => accept(exchange, principal, late))
+  return charged && accept(exchange, principal, charged)
+}
+
+const accept = (exchange: Exchange, principal: Principal, charged: Charge): undefined => {
+  // The caller may have hung up while Redis was asked or the token was looked up.
+  if (exchange.response.closed) charged.leave()
+  else exchange.charge = charged
+  if (!charged.refused) return
+  const { limit, detail, seconds } = charged.refused
+  // Counted from when the token was known to be good.
+  if (exchange.principal) exchange.api.refusedCallers.note(exchange.request.headers.authorization, principal)
+  // Log and metrics tell who it was, also when the token was not looked up for it.
+  exchange.principal = principal
+  exchange.refusedBy = limit
+  throw new Problem('too_many_requests', detail, { headers: { 'retry-after': String(seconds) } })
+}
+
+export const scope: Step = ({ principal, route }) => {
+  requireScope(found(principal), found(route).scope)
+}

@@ -1,0 +1,16 @@
+import type { Author } from '../audit/author.ts'
+import { auditIn } from '../audit/queries.ts'
+import type { Query } from '../database/connection.ts'
+
+type Change = { action: string; resource: string; recordId: string; before?: object | null; after?: object | null }
+
+const jsonOf = (values: object | null | undefined): string | null => (values ? JSON.stringify(values) : null)
+
+export const auditChange = (query: Query, tenantId: string, author: Author, change: Change): Promise<void> =>
+  auditIn(query, tenantId, author, [{ ...change, before: jsonOf(change.before), after: jsonOf(change.after) }])
+
+/** For a change of permissions: every process drops its cached principals within a second. */
+export const publishChange = async (query: Query, tenantId: string, author: Author, change: Change): Promise<void> => {
+  await auditChange(query, tenantId, author, change)
+  await query({ text: 'select stamp_identity()' })
+}
