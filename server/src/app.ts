@@ -4,7 +4,7 @@ import { startAuthorizationServer } from './authorization-server/authorization-s
 import { mountAuthorizationServer } from './authorization-server/mount.ts'
 import { addressReader } from './caller-address.ts'
 import { mountConsole } from './console/console.ts'
-import { atOutsideIssuer, atOwnServer, type FindSignInPlace } from './console/sign-in-place.ts'
+import { atOutsideIssuer, atOwnServer } from './console/sign-in-place.ts'
 import type { Counters } from './counters/counters.ts'
 import { type CounterMemory, MemoryCounters } from './counters/memory-counters.ts'
 import type { Database } from './database/database.ts'
@@ -25,11 +25,11 @@ import { ResponseCache } from './http/responses/response-cache.ts'
 import { delegatedTokens } from './identity/delegated-tokens.ts'
 import type { OutsideIssuer } from './identity/outside-issuer.ts'
 import { type Authenticator, principalsOf } from './identity/principal.ts'
-import { type Log, openLog } from './log.ts'
+import { type Log, openLog } from './log/log.ts'
 import { type MailOptions, mailSender } from './mail/mailer.ts'
 import type { Handler } from './operation-call.ts'
 
-/** Whose delegated tokens are accepted: those of our own authorization server, or of one outside. */
+/** The issuer of delegated tokens: our own authorization server, or an outside one. */
 export type Delegation = { issuer: string; secret: string } | OutsideIssuer
 
 export type AppOptions = {
@@ -37,25 +37,24 @@ export type AppOptions = {
   baseUrl: string
   delegation: Delegation
   trustedProxies?: string[]
-  /** Null where nothing is limited. */
+  /** Null disables rate limits. */
   rateLimits: RateLimits | null
-  /** Where requests are counted: in memory that the threads of a process share, or by all nodes in one Redis. */
+  /** Requests are counted in memory that the threads of a process share, or by all nodes in one Redis. */
   counting?: { memory?: CounterMemory; thread?: number; redisUrl?: string | null }
-  /** Where responses to reads are cached. */
   cache?: ResponseCache
-  /** Null where nothing is mailed. */
+  /** Null disables mail. */
   mail?: MailOptions | null
   log?: Log
   trace?: Trace
-  /** Told of every request, beside the log. */
+  /** Called for every request, beside the log. */
   watchers?: RequestWatcher[]
-  /** How long a request may take to arrive, and a caller may take nothing of its response. */
+  /** How long a request may take to arrive, and how long a response may make no progress. */
   timeoutMilliseconds?: number
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of the caller, where proxies that are trusted say so behind them. */
+    /** The address of the caller, behind trusted proxies too. */
     address: string
   }
 }
@@ -75,19 +74,19 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
         inFlight.add(response)
         servePage(request, response)
       }),
-    // Who comes while it closes is refused by a problem like all others.
+    // Our own problem details refuse requests while the server closes.
     return503OnClosing: false,
     routerOptions: { maxParamLength: largest.urlBytes },
-    // What comes and goes is checked and written by the contract, so the framework's own ways are not even loaded.
+    // The contract validates and serializes, so the compilers of the framework are not loaded.
     schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
     requestIdHeader: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
     logController: new LogController({ disableRequestLogging: true }),
     loggerInstance: ofFramework(log),
-    // Whatever is logged of a request names it itself.
+    // Our own log lines contain the request id.
     childLoggerFactory: (logger) => logger,
     clientErrorHandler: new UnreadableRequests(baseUrl, inFlight, watchers).refuse,
-    // No hook sees what the router refuses.
+    // Hooks do not run for requests that the router refuses.
     frameworkErrors: (error, request, reply) =>
       watchPage({ watchers, trace }, request, reply, () => sendProblem(reply, asProblem(error, request), baseUrl)),
   })
@@ -101,21 +100,24 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     if (request.url.length > largest.urlBytes) throw urlTooLong()
   })
   drainAtTheEnd(app, inFlight)
-  // Nothing here reads a body; the parts that do bring parsers of their own.
+  // Plugins that read a body have their own parsers.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setErrorHandler((error, request, reply) => sendProblem(reply, asProblem(error, request), baseUrl))
-  const findSignInPlace = signInPlaceOf(delegation)
+  const findSignInPlace =
+    'secret' in delegation
+      ? atOwnServer(delegation.issuer)
+      : atOutsideIssuer(delegation.issuer, delegation.consoleClientId)
   const pages = mountConsole(app, findSignInPlace)
   app.setNotFoundHandler(async (request, reply) => {
-    if (await pages.isAskedFor(request)) return pages.sendPage(request, reply)
-    // A person reads it.
+    if (await pages.isPage(request)) return pages.sendPage(request, reply)
+    // A browser shows the page of the console that says so.
     if (request.method === 'GET' && request.headers.accept?.includes('text/html')) {
       return pages.sendPage(request, reply.code(404))
     }
     throw nothingAt(request.url)
   })
-  // The process lives, whatever its database does: who restarts it for that helps nobody.
+  // It does not depend on the database, because a restart of the process would not repair that.
   getOnly(app, '/healthz', async () => ({ status: 'alive' }))
   getOnly(app, '/readyz', async () => {
     await database.ping()
@@ -123,13 +125,13 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   })
   const limiter = rateLimits && new RateLimiter(rateLimits, await openCounters(app, options))
   await describeApi(app, baseUrl, delegation.issuer)
-  // What the console must know to begin.
+  // The console reads this first.
   getOnly(app, '/console.json', async () => ({ baseUrl, ...(await findSignInPlace()) }))
   const [delegated, handlers] = await Promise.all([
     'secret' in delegation
       ? mountOwnServer(app, options, delegation, limiter)
       : acceptOutsideTokens(app, database, delegation),
-    // While that asks for its keys.
+    // The handlers load while the keys are read.
     loadHandlers(),
   ])
   const onMailError = (reason: string) => app.log.error({ reason }, 'a mail could not be sent')
@@ -148,19 +150,14 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     principals: principalsOf(database, delegated.management),
     cache: null,
     isOpenToAllOrigins: false,
-    // It changes who may do what, which this node knows at once.
+    // Management calls change permissions, so this node drops its cached principals at once.
     afterWrite: () => database.revisions.move(identity),
   })
   return app
 }
 
-/** Who tells for whom an application acts, at each interface. */
+/** The authenticators of delegated tokens, for each API. */
 type Delegated = { customer: Authenticator; management: Authenticator }
-
-const signInPlaceOf = (delegation: Delegation): FindSignInPlace =>
-  'secret' in delegation
-    ? atOwnServer(delegation.issuer)
-    : atOutsideIssuer(delegation.issuer, delegation.consoleClientId)
 
 const mountOwnServer = async (
   app: FastifyInstance,
@@ -168,9 +165,9 @@ const mountOwnServer = async (
   { issuer, secret }: { issuer: string; secret: string },
   limiter: RateLimiter | null,
 ): Promise<Delegated> => {
-  const onError = (error: Error) => app.log.error({ err: error }, 'the authorization server failed')
+  const onError = (err: Error) => app.log.error({ err }, 'the authorization server failed')
   const server = await startAuthorizationServer({ database, issuer, baseUrl, secret, onError }).catch(async (error) => {
-    // It may be tried again, and what was opened for this app must not stay.
+    // The caller may retry, so everything that was opened for this app must be closed.
     await app.close()
     throw error
   })
@@ -186,32 +183,31 @@ const acceptOutsideTokens = async (
   database: Database,
   issuer: OutsideIssuer,
 ): Promise<Delegated> => {
-  // Loaded here, because few need it.
+  // Few installations need these modules.
   const [{ outsideTokens }, { issuerKeys }] = await Promise.all([
     import('./identity/outside-issuer.ts'),
     import('./identity/issuer-keys.ts'),
   ])
-  const key = issuerKeys(issuer.issuer, (error) =>
-    app.log.warn({ err: error }, 'the outside issuer did not give its keys'),
+  const key = issuerKeys(issuer.issuer, (err) =>
+    app.log.warn({ err }, 'the keys of the outside issuer could not be read'),
   )
   const tokensFor = (api: Api) => outsideTokens(database, issuer, api, key)
   return { customer: tokensFor(customerApi), management: tokensFor(managementApi) }
 }
 
 const openCounters = async (app: FastifyInstance, { counting = {} }: AppOptions): Promise<Counters> => {
-  const { memory, thread, redisUrl } = counting
-  const local = new MemoryCounters(memory, thread)
-  if (!redisUrl) return local
-  // Loaded here, because it takes a while and few need it.
+  const local = new MemoryCounters(counting.memory, counting.thread)
+  if (!counting.redisUrl) return local
+  // Few installations need this module, which takes a while to load.
   const { openRedisCounters } = await import('./counters/redis-counters.ts')
-  const counters = await openRedisCounters(redisUrl, local, (message, error) =>
+  const counters = await openRedisCounters(counting.redisUrl, local, (message, error) =>
     app.log.warn({ ...(error !== undefined && { err: error }) }, message),
   )
   app.addHook('onClose', () => counters.close())
   return counters
 }
 
-/** Each resource of the contract has a folder of its name; nothing else needs to be registered. */
+/** Each resource of the contract has a folder of its name, so nothing needs to be registered. */
 const loadHandlers = async (): Promise<Map<string, Handler>> => {
   const modules = await Promise.all([
     ...namesOf(customerApi).map((name) => import(`./resources/${name}/handlers.ts`)),
@@ -226,5 +222,5 @@ const unused = (): never => {
   throw new Error('routes have no schemas of the framework')
 }
 
-/** What the framework has to say of its own accord is of interest only to who looks for a fault. */
+/** The info lines of the framework are only of interest when debugging. */
 const ofFramework = (log: Log): FastifyBaseLogger => (log.level === 'info' ? log.child({}, { level: 'warn' }) : log)

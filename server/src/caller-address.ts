@@ -2,18 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv4, SocketAddress } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** Where a request came from, in the one form that each address has here; and the network that it is counted by. */
-
-/** Of nobody, who hung up before the address was read. */
+/** A caller that hung up before its address was read has none. */
 const unknownAddress = 'unknown'
 
-/** `1.2.3.4`, `1.2.3.4:567`, `[::1]` or `[::1]:567`, in quotation marks too (RFC 7239 §6); a bare `::1` has no port. */
+/** Matches `1.2.3.4`, `1.2.3.4:567`, `[::1]` and `[::1]:567`, also in quotation marks (RFC 7239 §6); a bare `::1` has no port. */
 const entryShape = /^"?(?:(?<v4>[\d.]+)|\[(?<bracketed>[^\]]+)\])(?::\d{1,5})?"?$/
 
-/**
- * The address that an entry of `X-Forwarded-For` or a socket names, without port and zone; null when it names none. An
- * address of IPv4 that is written as one of IPv6 is the one of IPv4.
- */
+/** Reads the address of a socket or an entry of `X-Forwarded-For`, without port and zone, and IPv4-mapped IPv6 as IPv4. */
 const readAddress = (entry: string): string | null => {
   const text = entry.trim()
   const { v4, bracketed } = entryShape.exec(text)?.groups ?? {}
@@ -22,7 +17,6 @@ const readAddress = (entry: string): string | null => {
   return new SocketAddress({ address, family: 'ipv6' }).address.replace(/^::ffff:(?=\d+\.)/, '')
 }
 
-/** Tells the addresses of trusted proxies, however an entry writes them. */
 const trustOf = (networks: readonly string[]): ((entry: string) => boolean) => {
   const trusted = new BlockList()
   for (const network of networks) {
@@ -38,9 +32,8 @@ const trustOf = (networks: readonly string[]): ((entry: string) => boolean) => {
 }
 
 /**
- * Tells the address of the caller. It begins with the socket, and goes on as long as a trusted proxy vouches for the next
- * entry of `X-Forwarded-For`. Where that is no address, the proxy is the caller: whatever a caller can make up must not be
- * counted on its own.
+ * Reads the address of the caller: the socket, or the last entry of `X-Forwarded-For` that no trusted proxy wrote. Where
+ * that entry is no address, the proxy counts as the caller, because a caller could make up any number of such entries.
  */
 export const addressReader = (trustedProxies: readonly string[]): ((request: IncomingMessage) => string) => {
   const isTrusted = trustOf(trustedProxies)
@@ -56,18 +49,15 @@ export const addressReader = (trustedProxies: readonly string[]): ((request: Inc
   }
 }
 
-/** Tells by which scheme the caller came to the first of the trusted proxies, or to us. */
+/** Reads the scheme by which the caller reached the nearest trusted proxy, or this server. */
 export const schemeReader = (trustedProxies: readonly string[]): ((request: IncomingMessage) => string) => {
   const isTrusted = trustOf(trustedProxies)
   return ({ socket, headers }) => {
-    const forwarded = String(headers['x-forwarded-proto'] ?? '')
-      .split(',')
-      .at(-1)
-      ?.trim()
-    return forwarded && isTrusted(socket.remoteAddress ?? '') ? forwarded : 'http'
+    const schemes = String(headers['x-forwarded-proto'] ?? '').split(',')
+    return (isTrusted(socket.remoteAddress ?? '') && schemes.at(-1)?.trim()) || 'http'
   }
 }
 
-/** Who has one IPv6 address has its whole /64. */
+/** A caller with one IPv6 address has its whole /64. */
 export const networkOf = (address: string): string =>
   address.includes(':') ? ipaddr.IPv6.parse(address).parts.slice(0, 4).join(':') : address

@@ -1,12 +1,12 @@
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import type { RateLimits } from './http/api/callers/rate-limit.ts'
-import { type LogLevel, logLevels } from './log-level.ts'
+import { type LogLevel, logLevels } from './log/level.ts'
 import type { Sampling } from './traces/tracing.ts'
 
 /**
- * The only reader of the environment. Each comment below is the documentation of its variables, a line for each, under the
- * heading above it: docs/reference/configuration.md is made of them.
+ * Only this module reads the environment. The comments document the variables, one line for each, under the headings
+ * above them: docs/reference/configuration.md is generated from them.
  */
 export type Config = {
   // Where it serves
@@ -19,16 +19,16 @@ export type Config = {
   baseUrl: string | null
   /** `WORKERS`: how many threads serve, a number, or `auto` for one per core: see docs/operating.md#workers. Default: `1`. */
   workers: number
-  /** `TRUST_PROXY`: addresses or networks of your reverse proxies, separated by commas, as in `10.0.0.1,10.1.0.0/16`: their `X-Forwarded-For` names the caller. Set it behind a proxy, or all callers share the limits of one address. Default: none is believed. */
+  /** `TRUST_PROXY`: addresses or networks of your reverse proxies, separated by commas, as in `10.0.0.1,10.1.0.0/16`: their `X-Forwarded-For` names the caller. Set it behind a proxy, or all callers share the limits of one address. Default: none is trusted. */
   trustedProxies: string[]
 
   // Where the data is
 
   /** `DATABASE_URL`: a PostgreSQL 15 or newer, as `postgres://user:password@host/database`: see docs/operating.md#the-database. Default: the embedded one. */
   databaseUrl: string | null
-  /** `MASTHEAD_DATA_DIR`: where the embedded PostgreSQL keeps its data. Default: `.masthead` in the current folder. */
+  /** `MASTHEAD_DATA_DIR`: where the embedded PostgreSQL stores its data. Default: `.masthead` in the current folder. */
   dataDirectory: string
-  /** `MASTHEAD_SECRET`: 32 or more random characters that encrypt the signing keys and the secrets of legacy systems; the same on every node. Default: made once and kept in the data folder, mode 0600. */
+  /** `MASTHEAD_SECRET`: 32 or more random characters that encrypt the signing keys and the secrets of legacy systems; the same on every node. Default: generated once and stored in the data folder, mode 0600. */
   secret: string | null
   /** `REDIS_URL`: a Redis in which all nodes count requests together, as `redis://host:6379` or `rediss://user:password@host:6379/1`: see docs/operating.md#limits. Default: each node counts its own. */
   redisUrl: string | null
@@ -38,7 +38,7 @@ export type Config = {
   /**
    * `RATE_LIMIT`: `off` lifts all limits, for trials: see docs/operating.md#limits. Default: `on`.
    * `RATE_LIMIT_TOKEN`: calls a minute of a token, or of all tokens under one consent. Default: `1200`.
-   * `RATE_LIMIT_AT_ONCE`: calls of a token that are under way. Default: `50`.
+   * `RATE_LIMIT_AT_ONCE`: calls of a token in flight. Default: `50`.
    * `RATE_LIMIT_TENANT`: calls a minute of all tokens of a tenant. Default: `6000`.
    * `RATE_LIMIT_ADDRESS`: requests a minute of one address to the sign-in pages and the OAuth endpoints. Default: `1200`.
    * `RATE_LIMIT_SIGN_IN`: passwords a minute tried from one address, right or wrong, and as many authorizations begun there. Default: `120`.
@@ -47,7 +47,7 @@ export type Config = {
    */
   rateLimits: RateLimits | null
 
-  // What it tells
+  // Log, metrics and traces
 
   /** `LOG_LEVEL`: `debug`, `info` (a line for each request), `warn`, `error` or `silent`: see docs/operating.md#log. Default: `info`, on a terminal `warn`. */
   logLevel: LogLevel
@@ -104,36 +104,58 @@ export type OutsideIssuerConfig = {
   consoleClientId: string | null
 }
 
-/** Whether `npx`, `npm start` or another of its commands runs this one. */
+/** True for `npx`, `npm start` and the other commands of npm. */
 export const isRunByNpm = (): boolean => process.env.npm_command !== undefined
 
-export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config => ({
-  port: readPort(environment.PORT || '8080', 'PORT'),
-  host: environment.HOST || 'localhost',
-  workers: readWorkers(environment.WORKERS || '1'),
-  baseUrl: environment.BASE_URL ? readOrigin(environment.BASE_URL, 'BASE_URL') : null,
-  databaseUrl: environment.DATABASE_URL ? readDatabaseUrl(environment.DATABASE_URL) : null,
-  dataDirectory: environment.MASTHEAD_DATA_DIR || '.masthead',
-  trustedProxies: readProxies(environment.TRUST_PROXY ?? ''),
-  logLevel: readLogLevel(environment.LOG_LEVEL || (process.stderr.isTTY ? 'warn' : 'info')),
-  metrics: environment.METRICS_PORT
-    ? { host: environment.METRICS_HOST || 'localhost', port: readPort(environment.METRICS_PORT, 'METRICS_PORT') }
-    : null,
-  sampling: readSampling(environment),
-  rateLimits: readRateLimits(environment),
-  redisUrl: environment.REDIS_URL ? readRedisUrl(environment.REDIS_URL) : null,
-  secret: environment.MASTHEAD_SECRET ? readSecret(environment.MASTHEAD_SECRET) : null,
-  legacyAllowPrivate: readFlag(environment.LEGACY_ALLOW_PRIVATE || 'false', 'LEGACY_ALLOW_PRIVATE'),
-  mail: environment.SMTP_URL
-    ? { smtpUrl: readSmtpUrl(environment.SMTP_URL), from: environment.MAIL_FROM || null }
-    : null,
-  authUrl: environment.AUTH_URL ? readOrigin(environment.AUTH_URL, 'AUTH_URL') : null,
-  outsideIssuer: environment.AUTH_ISSUER ? readOutsideIssuer(environment.AUTH_ISSUER, environment) : null,
-})
+type Read<T> = (text: string, name: string) => T
 
-/**
- * Every mistake at once, by its variable, which each message begins with, and the configuration as if those were not set.
- */
+export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config => {
+  const optional = <T>(name: string, read: Read<T>): T | null => {
+    const text = environment[name]
+    return text ? read(text, name) : null
+  }
+  const text = (name: string): string | null => environment[name] || null
+  return {
+    port: optional('PORT', readPort) ?? 8_080,
+    host: text('HOST') ?? 'localhost',
+    workers: optional('WORKERS', readWorkers) ?? 1,
+    baseUrl: optional('BASE_URL', readOrigin),
+    databaseUrl: optional('DATABASE_URL', readDatabaseUrl),
+    dataDirectory: text('MASTHEAD_DATA_DIR') ?? '.masthead',
+    trustedProxies: optional('TRUST_PROXY', readProxies) ?? [],
+    logLevel: optional('LOG_LEVEL', readLogLevel) ?? (process.stderr.isTTY ? 'warn' : 'info'),
+    metrics: optional('METRICS_PORT', (port, name) => ({
+      host: text('METRICS_HOST') ?? 'localhost',
+      port: readPort(port, name),
+    })),
+    sampling: readSampling(environment),
+    rateLimits: readRateLimits(environment),
+    redisUrl: optional('REDIS_URL', readRedisUrl),
+    secret: optional('MASTHEAD_SECRET', readSecret),
+    legacyAllowPrivate: optional('LEGACY_ALLOW_PRIVATE', oneOf(['true', 'false'])) === 'true',
+    mail: optional('SMTP_URL', (url, name) => ({ smtpUrl: readSmtpUrl(url, name), from: text('MAIL_FROM') })),
+    authUrl: optional('AUTH_URL', readOrigin),
+    outsideIssuer: optional('AUTH_ISSUER', (issuer, name) => {
+      // An issuer is compared exactly, including a slash at its end.
+      readAddress(issuer, name)
+      return {
+        issuer,
+        audience: text('AUTH_AUDIENCE'),
+        matchUsersBy: optional('AUTH_MATCH_USERS_BY', oneOf(['subject', 'email'])) ?? 'subject',
+        claims: {
+          client: text('AUTH_CLIENT_CLAIM') ?? 'client_id',
+          scope: text('AUTH_SCOPE_CLAIM') ?? 'scope',
+          tenant: text('AUTH_TENANT_CLAIM') ?? 'tenant',
+          email: text('AUTH_EMAIL_CLAIM') ?? 'email',
+          emailVerified: text('AUTH_EMAIL_VERIFIED_CLAIM') ?? 'email_verified',
+        },
+        consoleClientId: text('CONSOLE_CLIENT_ID'),
+      }
+    }),
+  }
+}
+
+/** Returns the message for every invalid variable, which each message begins with, and the configuration without these. */
 export const examineConfig = (
   environment: NodeJS.ProcessEnv = process.env,
 ): { config: Config; mistakes: Record<string, string> } => {
@@ -151,38 +173,40 @@ export const examineConfig = (
   }
 }
 
-const readWorkers = (text: string): number => {
+const oneOf =
+  <T extends string>(values: readonly T[]): Read<T> =>
+  (text, name) => {
+    const value = values.find((one) => one === text)
+    if (value) return value
+    const choice = values.length === 2 ? values.join(' or ') : `one of ${values.join(', ')}`
+    throw new Error(`${name} must be ${choice}, not "${text}"`)
+  }
+
+const readLogLevel = oneOf(logLevels)
+
+const readWorkers: Read<number> = (text, name) => {
   if (text === 'auto') return availableParallelism()
   if (/^[1-9]\d{0,2}$/.test(text)) return Number(text)
-  throw new Error(`WORKERS must be a number from 1 to 999 or auto, not "${text}"`)
+  throw new Error(`${name} must be a number from 1 to 999 or auto, not "${text}"`)
 }
 
-const readLogLevel = (text: string): LogLevel => {
-  const level = logLevels.find((one) => one === text)
-  if (level) return level
-  throw new Error(`LOG_LEVEL must be one of ${logLevels.join(', ')}, not "${text}"`)
-}
-
-/** Names and meanings are those of OpenTelemetry; its other variables are read by its own program. */
+/** Names and meanings are those of OpenTelemetry, whose SDK reads the other variables. */
 const readSampling = (environment: NodeJS.ProcessEnv): Sampling | null => {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = environment
   if (!(all || traces) || environment.OTEL_SDK_DISABLED === 'true') return null
   if (all) readAddress(all, 'OTEL_EXPORTER_OTLP_ENDPOINT')
   if (traces) readAddress(traces, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT')
   const sampler = environment.OTEL_TRACES_SAMPLER || 'parentbased_always_on'
-  const [, asCaller, kind] = /^(parentbased_)?(always_on|always_off|traceidratio)$/.exec(sampler) ?? []
-  const share = { always_on: 1, always_off: 0, traceidratio: Number(environment.OTEL_TRACES_SAMPLER_ARG || '1') }[
-    kind ?? ''
-  ]
+  const [, asCaller, kind = ''] = /^(parentbased_)?(always_on|always_off|traceidratio)$/.exec(sampler) ?? []
+  const ratio = Number(environment.OTEL_TRACES_SAMPLER_ARG || '1')
+  const share = { always_on: 1, always_off: 0, traceidratio: ratio }[kind]
   if (share === undefined) throw new Error(`OTEL_TRACES_SAMPLER must be one of OpenTelemetry's, not "${sampler}"`)
   if (!(share >= 0 && share <= 1)) throw new Error('OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1')
   return { share, asCaller: asCaller !== undefined }
 }
 
 const readRateLimits = (environment: NodeJS.ProcessEnv): RateLimits | null => {
-  const { RATE_LIMIT: limit = '' } = environment
-  if (limit === 'off') return null
-  if (limit !== '' && limit !== 'on') throw new Error(`RATE_LIMIT must be on or off, not "${limit}"`)
+  if (oneOf(['on', 'off'])(environment.RATE_LIMIT || 'on', 'RATE_LIMIT') === 'off') return null
   const read = (name: string, usual: number): number => {
     const text = environment[name] || String(usual)
     if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
@@ -199,87 +223,56 @@ const readRateLimits = (environment: NodeJS.ProcessEnv): RateLimits | null => {
   }
 }
 
-const readProxies = (text: string): string[] => {
-  const networks = text
-    .split(',')
-    .map((network) => network.trim())
-    .filter(Boolean)
-  for (const network of networks) {
+const readProxies: Read<string[]> = (text, name) => {
+  const networks = text.split(',').map((network) => network.trim())
+  return networks.filter(Boolean).map((network) => {
     const [address = '', prefix = '0', ...more] = network.split('/')
-    const longestPrefix = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
-    if (!/^\d{1,3}$/.test(prefix) || Number(prefix) > longestPrefix || more.length > 0) {
-      throw new Error(`TRUST_PROXY must hold addresses or networks like 10.0.0.1 or 10.0.0.0/8, not "${network}"`)
-    }
-  }
-  return networks
+    const longestPrefix = { 4: 32, 6: 128 }[isIP(address)] ?? -1
+    if (/^\d{1,3}$/.test(prefix) && Number(prefix) <= longestPrefix && more.length === 0) return network
+    throw new Error(`${name} must hold addresses or networks like 10.0.0.1 or 10.0.0.0/8, not "${network}"`)
+  })
 }
 
-const readOutsideIssuer = (issuer: string, environment: NodeJS.ProcessEnv): OutsideIssuerConfig => {
-  // An issuer is compared to the letter, a slash at its end included.
-  readAddress(issuer, 'AUTH_ISSUER')
-  const matchUsersBy = environment.AUTH_MATCH_USERS_BY || 'subject'
-  if (matchUsersBy !== 'subject' && matchUsersBy !== 'email') {
-    throw new Error(`AUTH_MATCH_USERS_BY must be subject or email, not "${matchUsersBy}"`)
-  }
-  return {
-    issuer,
-    audience: environment.AUTH_AUDIENCE || null,
-    matchUsersBy,
-    claims: {
-      client: environment.AUTH_CLIENT_CLAIM || 'client_id',
-      scope: environment.AUTH_SCOPE_CLAIM || 'scope',
-      tenant: environment.AUTH_TENANT_CLAIM || 'tenant',
-      email: environment.AUTH_EMAIL_CLAIM || 'email',
-      emailVerified: environment.AUTH_EMAIL_VERIFIED_CLAIM || 'email_verified',
-    },
-    consoleClientId: environment.CONSOLE_CLIENT_ID || null,
-  }
-}
-
-const readFlag = (text: string, name: string): boolean => {
-  if (text === 'true' || text === 'false') return text === 'true'
-  throw new Error(`${name} must be true or false, not "${text}"`)
-}
-
-const readSecret = (text: string): string => {
+const readSecret: Read<string> = (text, name) => {
   if (text.length >= 32) return text
-  throw new Error('MASTHEAD_SECRET must have at least 32 characters: `openssl rand -base64 32` makes one')
+  throw new Error(`${name} must have at least 32 characters: \`openssl rand -base64 32\` makes one`)
 }
 
-export const readPort = (text: string, name: string): number => {
+export const readPort: Read<number> = (text, name) => {
   const port = Number(text)
   if (/^\d+$/.test(text) && port <= 65_535) return port
   throw new Error(`${name} must be a port number from 0 to 65535, not "${text}"`)
 }
 
-const readDatabaseUrl = (text: string): string => {
-  if (/^postgres(ql)?:\/\//.test(text)) return text
-  // It is not repeated here, because it holds a password.
-  throw new Error('DATABASE_URL must be an address like postgres://user:password@host/database')
-}
+/** The message does not repeat the address, which may contain a password. */
+const secretAddress =
+  (isValid: (text: string) => boolean, example: string): Read<string> =>
+  (text, name) => {
+    if (isValid(text)) return text
+    throw new Error(`${name} must be an address like ${example}`)
+  }
 
-const readRedisUrl = (text: string): string => {
-  if (/^rediss?:$/.test(URL.parse(text)?.protocol ?? '')) return text
-  // It is not repeated here, because it may hold a password.
-  throw new Error('REDIS_URL must be an address like redis://host:6379 or rediss://user:password@host:6379')
-}
+const readDatabaseUrl = secretAddress(
+  (text) => /^postgres(ql)?:\/\//.test(text),
+  'postgres://user:password@host/database',
+)
+const readRedisUrl = secretAddress(
+  (text) => /^rediss?:$/.test(URL.parse(text)?.protocol ?? ''),
+  'redis://host:6379 or rediss://user:password@host:6379',
+)
+const readSmtpUrl = secretAddress((text) => {
+  const { protocol = '', hostname = '' } = URL.parse(text) ?? {}
+  return /^smtps?:$/.test(protocol) && hostname !== ''
+}, 'smtps://user:password@mail.example.com')
 
-const readSmtpUrl = (text: string): string => {
+const readAddress: Read<string> = (text, name) => {
   const url = URL.parse(text)
-  if (url && /^smtps?:$/.test(url.protocol) && url.hostname !== '') return text
-  // It is not repeated here, because it may hold a password.
-  throw new Error('SMTP_URL must be an address like smtps://user:password@mail.example.com')
-}
-
-const readAddress = (text: string, name: string): string => {
-  const url = URL.parse(text)
-  if (url && (url.protocol === 'http:' || url.protocol === 'https:') && !url.search && !url.hash)
-    return text.replace(/\/+$/, '')
+  if (url && /^https?:$/.test(url.protocol) && !url.search && !url.hash) return text.replace(/\/+$/, '')
   throw new Error(`${name} must be an address like https://api.example.com, not "${text}"`)
 }
 
-/** The paths below it are fixed, so it cannot have one of its own. */
-const readOrigin = (text: string, name: string): string => {
+/** The paths below the address are fixed, so it has none of its own. */
+const readOrigin: Read<string> = (text, name) => {
   const address = readAddress(text, name)
   if (new URL(address).pathname === '/') return address
   throw new Error(`${name} must be an address without a path, like https://api.example.com, not "${text}"`)

@@ -10,9 +10,8 @@ const reasons: Record<string, string> = {
   EFBIG: 'cannot hold files this large',
 }
 
-/** What an error of the file system says of a folder, in plain words; null when it is another error. */
+/** Describes an error of the file system in plain words; returns null for other errors. */
 export const fileTrouble = (folder: string, error: unknown): string | null => {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const reason = reasons[code]
+  const reason = error instanceof Error && 'code' in error ? reasons[String(error.code)] : undefined
   return reason ? `${folder} ${reason}` : null
 }

@@ -1,4 +1,4 @@
-/** Made for the first who asks, once. */
+/** Calls `make` at the first call, and returns the same promise from then on. */
 export const lazily = <T>(make: () => Promise<T>): (() => Promise<T>) => {
   let made: Promise<T> | undefined
   return () => {

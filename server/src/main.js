@@ -14,8 +14,8 @@ if (major < 24) {
   process.exit(1)
 }
 
-// What was compiled is kept beside the source, in a folder that nobody can write to who could not change the source too.
-// Where it cannot be written, everything only starts more slowly. Every thread says so for itself, and this file is no
-// TypeScript, because without what was kept the first such file has Node load its compiler.
+// The compile cache lies beside the source, in a folder that only those can write to who can change the source too. Where
+// it cannot be written, the start is only slower. Each thread enables it, and this file is JavaScript, because without the
+// cache Node would load its compiler for the first TypeScript file.
 nodeModule.enableCompileCache(fileURLToPath(new URL('../.compiled', import.meta.url)))
 await (isMainThread ? import('./commands/command-line.ts') : import('./workers/worker-thread.ts'))

@@ -2,7 +2,7 @@ import { type ProblemCode, type ProblemPlace, problems } from '@masthead/contrac
 
 type More = { errors?: ProblemPlace[]; headers?: Record<string, string> }
 
-/** A refusal that the caller is told about, in the words of the contract. */
+/** An error that the caller sees as problem details, by a code of the contract. */
 export class Problem extends Error {
   readonly code: ProblemCode
   readonly errors: ProblemPlace[]
@@ -20,6 +20,6 @@ export class Problem extends Error {
   }
 }
 
-/** A property of the body that is wrong, by its JSON pointer. */
+/** A problem with one property of the body. */
 export const invalidProperty = (property: string, code: string, detail: string): Problem =>
   new Problem('invalid_body', detail, { errors: [{ pointer: `/${property}`, code, detail }] })

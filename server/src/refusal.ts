@@ -1,4 +1,4 @@
-/** A request of the operator that cannot be met: one clear line, no stack, and where one line is not enough what to do. */
+/** An error that the operator can act on: printed as one line without a stack, followed by steps where one line is not enough. */
 export class Refusal extends Error {
   readonly steps: readonly string[]
 

@@ -1,6 +1,6 @@
 import { longest } from '@masthead/contract'
 
-/** A calendar date that exists, as YYYY-MM-DD. */
+/** Accepts existing dates, as YYYY-MM-DD. */
 export const isCalendarDate = (text: string): boolean => {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
   const [year, month, day] = [Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))]
@@ -14,7 +14,7 @@ const daysOf = (year: number, month: number): number => {
 
 const instantShape = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/
 
-/** An RFC 3339 instant to the millisecond, in the one form that answers carry; null when there is no such instant. */
+/** Reads an RFC 3339 instant to the millisecond, in the form of responses; returns null when there is no such instant. */
 export const parseInstant = (text: string): string | null => {
   if (isCanonical(text)) return text
   const [, date = '', hour = '', minute = '', second = '', fraction = '', zone = ''] = instantShape.exec(text) ?? []
@@ -29,9 +29,9 @@ export const parseInstant = (text: string): string | null => {
 
 const canonicalShape = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 
-/** Most instants are, and this is told in a fraction of the time. */
+/** Most instants are canonical, and this check takes a fraction of the time. */
 const isCanonical = (text: string): boolean => canonicalShape.test(text) && isCalendarDate(text.slice(0, 10))
 
-/** The name of a contact that was given only its parts, no longer than one that could have been given. */
+/** The name of a contact that was given only its parts, shortened to the limit of names. */
 export const joinedName = (firstName: string | null, lastName: string | null): string | null =>
   [...[firstName, lastName].filter(Boolean).join(' ')].slice(0, longest.name).join('') || null

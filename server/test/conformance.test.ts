@@ -12,7 +12,7 @@ import {
 } from '@masthead/contract'
 import { buildApp } from '../src/app.ts'
 import { openDatabase } from '../src/database/database.ts'
-import { openLog } from '../src/log.ts'
+import { openLog } from '../src/log/log.ts'
 import { assertConforms, assertProblemSchema, responsesOf } from './contract-answers.ts'
 import { attachTo } from './legacy-receiver.ts'
 import { populatedTenant } from './populated-tenant.ts'

@@ -9,8 +9,8 @@ import { after, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { found, sendCanaries } from './canaries.ts'
 import { runMasthead, severalAtOnce, startServing, until } from './masthead-process.ts'
+import { readMetrics, sumOf } from './served-metrics.ts'
 import { baseUrl, freeAddress, secret, startService } from './service.ts'
-import { readMeasures, sumOf } from './told-measures.ts'
 
 const service = await startService()
 const environment = { DATABASE_URL: service.connectionString, MASTHEAD_SECRET: secret, BASE_URL: baseUrl }
@@ -125,7 +125,7 @@ describe('the log', () => {
       await sendAll(requests)
       assert.deepEqual([...statuses], [404])
       const dropped = async () =>
-        sumOf(await readMeasures(serving.announced.metrics ?? ''), 'masthead_log_lines_dropped_total')
+        sumOf(await readMetrics(serving.announced.metrics ?? ''), 'masthead_log_lines_dropped_total')
       assert.ok((await dropped()) > 0)
 
       let text = ''

@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
 import { type AppOptions, buildApp, type Delegation } from '../src/app.ts'
 import { operator } from '../src/audit/author.ts'
-import { onceItAnswers } from '../src/commands/outside-server.ts'
+import { retryWhileUnavailable } from '../src/commands/with-database.ts'
 import { serviceRole } from '../src/database/connection.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
 import { RevisionPoller } from '../src/database/revision-poller.ts'
@@ -98,7 +98,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const { rateLimits = generous, counting = {}, trustedProxies = [], timeoutMilliseconds, mail = null } = options
   const timeouts = timeoutMilliseconds === undefined ? {} : { timeoutMilliseconds }
   const poller = new RevisionPoller(database)
-  const app = await onceItAnswers(() =>
+  const app = await retryWhileUnavailable(() =>
     buildApp({ database, baseUrl, delegation, rateLimits, counting, trustedProxies, mail, ...timeouts }),
   )
   await app.listen({ host: '127.0.0.1', port: Number(new URL(baseUrl).port) })

@@ -1,11 +1,12 @@
+import { messageOf } from '../error-message.ts'
 import { Refusal } from '../refusal.ts'
-import { complain, messageOf, showSteps } from './output.ts'
+import { complain, showSteps } from './output.ts'
 import { buildProgram } from './program.ts'
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // A reader that has seen enough, such as `head`, is no failure.
+  // A reader that closes the pipe early, such as `head`, is no failure.
   if (error.code === 'EPIPE') return
-  complain(`the answer could not be written: ${error.message}`)
+  complain(`the output could not be written: ${error.message}`)
   process.exitCode = 1
 })
 process.stderr.on('error', () => {})

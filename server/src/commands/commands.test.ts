@@ -180,7 +180,7 @@ describe('every command', { concurrency: 2 }, () => {
       ['import list --tenant words', /^No import yet: masthead import <folder> --tenant <slug>\n$/],
       [
         `import ${folder}/words --tenant words`,
-        /^file +resource +created +changed +unchanged +refused\n(.*\n)+\nTo take it back: masthead import undo \S+ --tenant words\n$/,
+        /^file +resource +created +changed +unchanged +refused\n(.*\n)+\nTo undo it: masthead import undo \S+ --tenant words\n$/,
       ],
       ['import list --tenant words', /^id +startedAt +state +files +created +changed +refused\n.* done +6 +0 +0 +0\n$/],
       [
@@ -190,11 +190,11 @@ describe('every command', { concurrency: 2 }, () => {
       ['legacy status --tenant words', /^No legacy system: masthead legacy attach\n$/],
       [
         'legacy attach --tenant words --url http://localhost:1/in --secret-stdin',
-        /^Writes of words are handed to http:\/\/localhost:1\/in\.\n$/,
+        /^Writes of words are delivered to http:\/\/localhost:1\/in\.\n$/,
         signingSecret,
       ],
       ['legacy status --tenant words', /^url .*\nhttp:\/\/localhost:1\/in +\d{4}-\S+ +0 +0 +- +- +-\n$/],
-      ['legacy retry --tenant words', /^0 that had failed and 0 that waited are tried now\.\n$/],
+      ['legacy retry --tenant words', /^0 failed and 0 waiting deliveries are tried now\.\n$/],
       ['legacy detach --tenant words', /^words has no legacy system any more\.\n$/],
       ['migrate', /^Nothing to do: schema version \d+\.\n$/],
     ]
@@ -312,7 +312,7 @@ describe('every command', { concurrency: 2 }, () => {
   test('fails when its output cannot be written', { skip: !existsSync('/dev/full') }, async () => {
     const full = openSync('/dev/full', 'w')
     const outcome = await spawnMasthead(['openapi'], {}, full).ended.finally(() => closeSync(full))
-    assertRefusal(outcome, /the answer could not be written: ENOSPC/)
+    assertRefusal(outcome, /the output could not be written: ENOSPC/)
   })
 })
 

@@ -6,29 +6,29 @@ import { isUuid } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
 import { eraseContact } from '../resources/contacts/erasure.ts'
 import { isKnownContact } from '../resources/contacts/queries.ts'
-import { faint, showJson, showLines, strong } from './output.ts'
+import { action } from './action.ts'
+import { faint, showLines, strong } from './output.ts'
 import { withDatabase } from './with-database.ts'
 
 export const contact = (): Command => {
-  const command = new Command('contact').description('what the law may ask for')
+  const command = new Command('contact').description('erase personal data')
 
-  command
-    .command('erase <id>')
-    .description('remove a contact and all that is kept of it, for good')
-    .option('--tenant <slug>', 'the tenant, when several have a contact of this id')
-    .option('--json', 'answer one JSON document')
-    .action(async (id: string, options: { tenant?: string; json?: true }) => {
-      const erased = await withDatabase(async (database) => {
+  action(
+    command
+      .command('erase <id>')
+      .description('remove a contact and everything that is stored about it, permanently')
+      .option('--tenant <slug>', 'the tenant, when several have a contact of this id'),
+    (id: string, options: { tenant?: string }) =>
+      withDatabase(async (database) => {
         const tenant = await tenantOf(database, id, options.tenant)
         return { id, tenant: tenant.slug, ...(await eraseContact(database.forTenant(tenant.id), operator, id)) }
-      })
-      if (options.json) return showJson(erased)
-      const { images, answers, deliveries } = erased
+      }),
+    ({ id, tenant, images, answers, deliveries }) =>
       showLines(
-        `Contact ${strong(id)} of ${erased.tenant} is erased, with ${images} undo images, ${answers} kept answers and ${deliveries} deliveries.`,
+        `Contact ${strong(id)} of ${tenant} is erased, with ${images} undo images, ${answers} idempotency records and ${deliveries} deliveries.`,
         faint('Backups, exported files and a legacy system may still hold it.'),
-      )
-    })
+      ),
+  )
 
   return command
 }

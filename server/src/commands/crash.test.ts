@@ -11,7 +11,7 @@ import {
   temporaryDataDirectory,
   until,
 } from '../../test/masthead-process.ts'
-import { openEmbedded } from '../database/embedded.ts'
+import { openEmbedded } from '../database/embedded/server.ts'
 
 type Item = { id: string; name: string }
 

@@ -9,7 +9,7 @@ import pg from 'pg'
 import { attachTo } from '../../test/legacy-receiver.ts'
 import { type Environment, postmasterOf, runMasthead, temporaryDataDirectory } from '../../test/masthead-process.ts'
 import { cloneTemplate, secret, startService } from '../../test/service.ts'
-import { openEmbedded } from '../database/embedded.ts'
+import { openEmbedded } from '../database/embedded/server.ts'
 import type { Finding } from '../doctor/finding.ts'
 
 const service = await startService()

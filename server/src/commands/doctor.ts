@@ -2,28 +2,25 @@ import { styleText } from 'node:util'
 import { Command } from 'commander'
 import type { Finding } from '../doctor/finding.ts'
 import { printable } from '../foreign-text.ts'
+import { action } from './action.ts'
 import { dataDirectoryOption } from './options.ts'
-import { faint, showJson, showLines } from './output.ts'
-
-type DoctorOptions = { dataDir?: string; json?: true }
+import { count, faint, showLines } from './output.ts'
 
 export const doctor = (): Command =>
-  new Command('doctor')
-    .description('examine configuration, machine and database, and say what to do; changes nothing')
-    .addOption(dataDirectoryOption())
-    .option('--json', 'answer one JSON document')
-    .action(async (options: DoctorOptions) => {
-      // Loaded here, so that the other commands start in less time.
+  action(
+    new Command('doctor')
+      .description('check configuration, machine and database, and say what to do; changes nothing')
+      .addOption(dataDirectoryOption()),
+    async ({ dataDir }: { dataDir?: string }) => {
+      // Only this command needs the checks and what they import.
       const { examine } = await import('../doctor/doctor.ts')
-      const findings = await examine(options.dataDir)
-      const failures = count(findings, 'failure')
-      if (options.json) showJson({ healthy: failures === 0, findings })
-      else showFindings(findings)
-      if (failures > 0) process.exitCode = 1
-    })
-
-const count = (findings: readonly Finding[], wanted: Finding['status']): number =>
-  findings.filter(({ status }) => status === wanted).length
+      const findings = await examine(dataDir)
+      const healthy = !findings.some(({ status }) => status === 'failure')
+      if (!healthy) process.exitCode = 1
+      return { healthy, findings }
+    },
+    ({ findings }) => showFindings(findings),
+  )
 
 const colours = { ok: 'green', warning: 'yellow', failure: 'red' } as const
 
@@ -34,7 +31,7 @@ const showFindings = (findings: readonly Finding[]): void => {
     showLines(`${name}  ${check.padEnd(width)}  ${printable(found)}`)
     for (const line of todo?.split('\n') ?? []) showLines(`${' '.repeat('warning'.length + width + 4)}${faint(line)}`)
   }
-  showLines('', `${plural(count(findings, 'failure'), 'failure')}, ${plural(count(findings, 'warning'), 'warning')}.`)
+  const counted = (wanted: Finding['status']) =>
+    count(findings.filter(({ status }) => status === wanted).length, wanted)
+  showLines('', `${counted('failure')}, ${counted('warning')}.`)
 }
-
-const plural = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
 import { isAlive, postmasterOf, runMasthead, type Serving, startServing, until } from '../../test/masthead-process.ts'
-import { openEmbedded } from '../database/embedded.ts'
+import { openEmbedded } from '../database/embedded/server.ts'
 
 /** A small disk of its own, when we may mount one; says why not otherwise. */
 const mountDisk = async (): Promise<{ disk: string } | { reason: string }> => {

@@ -1,157 +1,141 @@
 import { Command } from 'commander'
-import type { TenantDatabase } from '../database/database.ts'
-import { findTenant } from '../identity/tenants.ts'
 import { Refusal } from '../refusal.ts'
-import { type ImportOptions, type ImportSummary, importFiles, type Refused } from '../transfer/import/import.ts'
+import { type ImportSummary, importFiles } from '../transfer/import/import.ts'
 import type { FileSummary } from '../transfer/import/journal.ts'
 import { readMappings } from '../transfer/import/mapping.ts'
 import { listPastImports } from '../transfer/import/past-imports.ts'
-import type { Missing } from '../transfer/import/prune.ts'
 import { undoImport } from '../transfer/import/undo.ts'
-import { faint, say, showJson, showLines, showTable, strong } from './output.ts'
-import { startProgress } from './progress.ts'
-import { stopSignal } from './stop-signal.ts'
-import { withDatabase } from './with-database.ts'
+import { action } from './action.ts'
+import { count, faint, say, showLines, showTable, strong } from './output.ts'
+import { resumable, withProgress } from './progress.ts'
+import { withTenant } from './with-database.ts'
 
-type Given = { tenant?: string; map?: string; dryRun?: true; strict?: true; prune?: true; force?: true; json?: true }
+type ImportOptions = {
+  tenant?: string
+  map?: string
+  dryRun?: boolean
+  strict?: boolean
+  prune?: boolean
+  force?: boolean
+  json?: true
+}
 
-/** Told to scripts when the import is done but rows were refused. */
+/** Tells scripts that the import is done but rows were refused. */
 const exitCodeOfRefusedRows = 2
+const mostShown = 20
 
 export const importing = (): Command => {
-  const command = new Command('import')
-    .description('bring records in from CSV or NDJSON files; what is there already is changed or left alone')
-    .enablePositionalOptions()
-    .argument(
-      '<paths...>',
-      'files named after what they hold, like contacts.csv or invoices.ndjson.gz, or a folder of them',
-    )
-    .option('--tenant <slug>', 'the tenant')
-    .option(
-      '--map <file>',
-      'renames columns and sets constants: {"contacts": {"rename": {"E-Mail": "email"}, "set": {}}}',
-    )
-    .option('--dry-run', 'only show what would happen')
-    .option('--strict', 'bring in nothing when a row is refused')
-    .option('--prune', 'mark contacts and subscriptions that are missing from their files as deleted')
-    .option('--force', 'let --prune mark more than 10 %')
-    .option('--json', 'answer one JSON document')
-    .addHelpText('after', '\nEnds with 2 when rows were refused; they lie in <file>.rejected.csv, ready to be mended.')
-    .action(async (paths: string[], given: Given) => {
-      const summary = await run(paths, given)
-      const refused = summary.files.reduce((sum, file) => sum + file.refused, 0)
-      if (refused > 0) process.exitCode = exitCodeOfRefusedRows
-      if (given.json) return showJson(forScripts(summary, given))
-      showFiles(summary.files)
-      showRefusals(summary.refusals, refused)
-      showOutcome(summary, refused, given)
-    })
+  const command = action(
+    new Command('import')
+      .description('import records from CSV or NDJSON files; existing records are changed or left alone')
+      .enablePositionalOptions()
+      .argument(
+        '<paths...>',
+        'files named after what they hold, like contacts.csv or invoices.ndjson.gz, or a folder of them',
+      )
+      .option('--tenant <slug>', 'the tenant')
+      .option(
+        '--map <file>',
+        'renames columns and sets constants: {"contacts": {"rename": {"E-Mail": "email"}, "set": {}}}',
+      )
+      .option('--dry-run', 'only show what would happen')
+      .option('--strict', 'import nothing when a row is refused')
+      .option('--prune', 'mark contacts and subscriptions that are missing from their files as deleted')
+      .option('--force', 'let --prune mark more than 10 %')
+      .addHelpText('after', '\nExits with 2 when rows were refused; they are in <file>.rejected.csv, to be corrected.'),
+    run,
+    show,
+    ({ id, files, pruned }, _paths, { prune }) => ({
+      id,
+      files,
+      ...(prune && { pruned: pruned.map(({ resource, missing }) => ({ resource, deleted: missing })) }),
+    }),
+  )
 
-  command
-    .command('list')
-    .description('show the imports of a tenant, the newest first')
-    .requiredOption('--tenant <slug>', 'the tenant')
-    .option('--json', 'answer one JSON document')
-    .action(async ({ tenant, json }: { tenant: string; json?: true }) => {
-      const imports = await ofTenant(tenant, listPastImports)
-      if (json) return showJson(imports)
-      const columns = ['id', 'startedAt', 'state', 'files', 'created', 'changed', 'refused']
+  action(
+    command
+      .command('list')
+      .description('show the imports of a tenant, the newest first')
+      .requiredOption('--tenant <slug>', 'the tenant'),
+    ({ tenant }: { tenant: string }) => withTenant(tenant, listPastImports),
+    (imports) =>
       showTable(
         imports.map(({ files, ...past }) => ({ ...past, files: files.length, ...(past.endedAt && sumOf(files)) })),
-        columns,
+        ['id', 'startedAt', 'state', 'files', 'created', 'changed', 'refused'],
         'No import yet: masthead import <folder> --tenant <slug>',
-      )
-    })
+      ),
+  )
 
-  command
-    .command('undo <id>')
-    .description('take back an import, where nothing changed since; possible for 30 days')
-    .requiredOption('--tenant <slug>', 'the tenant')
-    .option('--json', 'answer one JSON document')
-    .action(async (id: string, { tenant, json }: { tenant: string; json?: true }) => {
-      const progress = startProgress()
-      const signal = stopSignal()
-      const onProgress = (rows: number) => progress.show({ what: 'undo', done: rows, of: null, rows })
-      const undone = await ofTenant(tenant, (database) => undoImport(database, id, { signal, onProgress }))
-        .catch((error) => {
-          throw signal.aborted ? new Refusal('interrupted; the same command completes it', { cause: error }) : error
-        })
-        .finally(progress.end)
-      if (json) return showJson(undone)
-      const { removed, restored, keptCount, kept } = undone
+  action(
+    command
+      .command('undo <id>')
+      .description('undo an import, except for records that were changed since; possible for 30 days')
+      .requiredOption('--tenant <slug>', 'the tenant'),
+    (id: string, { tenant }: { tenant: string }) =>
+      withProgress((progress, signal) => {
+        const onProgress = (rows: number) => progress.show({ what: 'undo', done: rows, of: null, rows })
+        return withTenant(tenant, (database) => undoImport(database, id, { signal, onProgress }))
+      }, resumable),
+    ({ removed, restored, keptCount, kept }) => {
       showLines(`${count(removed, 'record')} removed, ${count(restored, 'record')} restored to former values.`)
       if (keptCount === 0) return
       showLines('', `${count(keptCount, 'record')} kept:`)
-      showTable(kept.slice(0, mostShown), ['resource', 'name', 'id', 'reason'], '')
+      showTable(kept.slice(0, mostShown), ['resource', 'name', 'id', 'reason'])
       if (keptCount > mostShown) showLines(faint(`… and ${keptCount - mostShown} more`))
-    })
+    },
+  )
 
   return command
 }
 
-const mostShown = 20
-
-const ofTenant = <T>(slug: string, work: (tenant: TenantDatabase) => Promise<T>): Promise<T> =>
-  withDatabase(async (database) => work(database.forTenant((await findTenant(database.query, slug)).id)))
-
-const run = async (paths: string[], given: Given): Promise<ImportSummary> => {
-  if (given.tenant === undefined) throw new Refusal('say whose records they are: --tenant <slug>')
-  const mappings = given.map === undefined ? {} : await readMappings(given.map)
-  const progress = startProgress()
-  const options: ImportOptions = {
-    ...{ mappings, signal: stopSignal() },
-    ...{ dryRun: given.dryRun ?? false, strict: given.strict ?? false },
-    ...{ prune: given.prune ?? false, force: given.force ?? false },
-    onProgress: ({ step, what, done, of, rows }) =>
-      progress.show({ what: step === 'reading' ? what : step, done, of: of || null, rows }),
-    onLeftOut: (path) => say(`${path} is left out: it is not named after what it holds, like contacts.csv.`),
-    onPrune: (missing) => {
-      progress.end()
-      if (!given.json) say(`${missingText(missing)}.`)
-    },
-  }
-  try {
-    return await ofTenant(given.tenant, (tenant) => importFiles(tenant, paths, options))
-  } catch (error) {
-    if (!options.signal?.aborted) throw error
-    throw new Refusal('interrupted; the same command completes it', { cause: error })
-  } finally {
-    progress.end()
-  }
+const run = async (paths: string[], options: ImportOptions): Promise<ImportSummary> => {
+  const { tenant, map, dryRun = false, strict = false, prune = false, force = false } = options
+  if (tenant === undefined) throw new Refusal('say whose records they are: --tenant <slug>')
+  const mappings = map === undefined ? {} : await readMappings(map)
+  const summary = await withProgress(
+    (progress, signal) =>
+      withTenant(tenant, (database) =>
+        importFiles(database, paths, {
+          mappings,
+          signal,
+          dryRun,
+          strict,
+          prune,
+          force,
+          onProgress: ({ step, what, done, of, rows }) =>
+            progress.show({ what: step === 'reading' ? what : step, done, of: of || null, rows }),
+          onLeftOut: (path) => say(`${path} is left out: it is not named after what it holds, like contacts.csv.`),
+          onPrune: ({ resource, missing, live }) => {
+            progress.end()
+            if (!options.json) say(`${missing} of ${live} ${resource} are missing from the file.`)
+          },
+        }),
+      ),
+    resumable,
+  )
+  if (sumOf(summary.files).refused > 0) process.exitCode = exitCodeOfRefusedRows
+  return summary
 }
 
-const missingText = ({ resource, missing, live }: Missing): string =>
-  `${missing} of ${live} ${resource} are missing from the file`
-
-const forScripts = ({ id, files, pruned }: ImportSummary, { prune }: Given) => ({
-  id,
-  files,
-  ...(prune && { pruned: pruned.map(({ resource, missing }) => ({ resource, deleted: missing })) }),
-})
-
-const showFiles = (files: readonly FileSummary[]): void =>
-  showTable(files, ['file', 'resource', 'created', 'changed', 'unchanged', 'refused'], '')
-
-const showRefusals = (refusals: readonly Refused[], refused: number): void => {
-  if (refused === 0) return
-  showLines('', `${count(refused, 'row')} refused:`)
-  showTable(refusals, ['file', 'line', 'column', 'reason'], '')
-  if (refused > refusals.length) showLines(faint(`… and ${refused - refusals.length} more`))
-}
-
-const showOutcome = ({ id, rejected, pruned }: ImportSummary, refused: number, given: Given): void => {
-  const deleted = pruned.filter(({ missing }) => missing > 0)
+const show = (summary: ImportSummary, _paths: string[], { dryRun, tenant }: ImportOptions): void => {
+  const { id, files, refusals, rejected, pruned } = summary
+  const { refused } = sumOf(files)
+  showTable(files, ['file', 'resource', 'created', 'changed', 'unchanged', 'refused'])
+  if (refused > 0) {
+    showLines('', `${count(refused, 'row')} refused:`)
+    showTable(refusals, ['file', 'line', 'column', 'reason'])
+    if (refused > refusals.length) showLines(faint(`… and ${refused - refusals.length} more`))
+  }
   showLines('')
-  for (const path of rejected) showLines(`To be mended and imported again: ${strong(path)}`)
-  if (given.dryRun) {
-    for (const { resource, missing } of deleted) showLines(`${missing} ${resource} would be marked as deleted.`)
-    showLines('Nothing was written: this was a dry run.')
-  } else if (id === null) {
+  for (const path of rejected) showLines(`To be corrected and imported again: ${strong(path)}`)
+  if (!dryRun && id === null) {
     showLines(`Nothing was written: --strict, and ${count(refused, 'row')} refused.`)
-  } else {
-    for (const { resource, missing } of deleted) showLines(`${missing} ${resource} marked as deleted.`)
-    showLines(faint(`To take it back: masthead import undo ${id} --tenant ${given.tenant}`))
+    return
   }
+  for (const { resource, missing } of pruned)
+    if (missing > 0) showLines(`${missing} ${resource} ${dryRun ? 'would be ' : ''}marked as deleted.`)
+  if (dryRun) showLines('Nothing was written: this was a dry run.')
+  else showLines(faint(`To undo it: masthead import undo ${id} --tenant ${tenant}`))
 }
 
 const sumOf = (files: readonly FileSummary[]): { created: number; changed: number; refused: number } => ({
@@ -159,5 +143,3 @@ const sumOf = (files: readonly FileSummary[]): { created: number; changed: numbe
   changed: files.reduce((sum, { changed }) => sum + changed, 0),
   refused: files.reduce((sum, { refused }) => sum + refused, 0),
 })
-
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`

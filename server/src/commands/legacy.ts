@@ -1,86 +1,85 @@
 import { text } from 'node:stream/consumers'
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
-import type { TenantDatabase } from '../database/database.ts'
 import { loadSigningKeys } from '../identity/signing-keys.ts'
 import { findTenant } from '../identity/tenants.ts'
 import { readLegacyUrl } from '../legacy/addresses.ts'
 import { attach, detach, retry, status } from '../legacy/administration.ts'
 import { readSigningSecret } from '../legacy/secret.ts'
 import { Refusal } from '../refusal.ts'
-import { showJson, showLines, showTable, strong } from './output.ts'
-import { withDatabase } from './with-database.ts'
+import { action } from './action.ts'
+import { showLines, showTable, strong } from './output.ts'
+import { withDatabase, withTenant } from './with-database.ts'
 import { installationSecret } from './work.ts'
 
-type TenantOption = { tenant: string; json?: true }
+type TenantOption = { tenant: string }
 
 export const legacy = (): Command => {
-  const command = new Command('legacy').description('the system of a tenant that writes are also handed to')
+  const command = new Command('legacy').description(
+    'manage the legacy system that the writes of a tenant are delivered to',
+  )
 
-  command
-    .command('attach')
-    .description('hand writes over from now on; again: to another address or with another secret, and what waits stays')
-    .requiredOption('--tenant <slug>', 'the tenant')
-    .requiredOption('--url <url>', 'where deliveries are posted to')
-    .requiredOption('--secret-stdin', 'read the signing secret (whsec_…) from standard input')
-    .option('--json', 'answer one JSON document')
-    .action(async (options: TenantOption & { url: string }) => {
+  action(
+    command
+      .command('attach')
+      .description('deliver writes from now on; again: change the address or the secret, and keep waiting deliveries')
+      .requiredOption('--tenant <slug>', 'the tenant')
+      .requiredOption('--url <url>', 'where deliveries are posted to')
+      .requiredOption('--secret-stdin', 'read the signing secret (whsec_…) from standard input'),
+    async (options: TenantOption & { url: string }) => {
       const config = readConfig()
       const secret = readSigningSecret(await readSecret())
       const url = await readLegacyUrl(options.url, config.legacyAllowPrivate)
       const installation = await installationSecret(config)
-      const attached = await withDatabase(async (database) => {
+      return withDatabase(async (database) => {
         const { id } = await findTenant(database.query, options.tenant)
-        // Refuses another MASTHEAD_SECRET than that of the servers, which could not open what is sealed with it.
+        // This refuses a MASTHEAD_SECRET other than that of the servers, which could not decrypt what it encrypts.
         await loadSigningKeys(database.query, installation)
         return attach(database.forTenant(id), { url, secret, installation })
       })
-      if (options.json) showJson(attached)
-      else showLines(`Writes of ${strong(options.tenant)} are handed to ${attached.url}.`)
-    })
+    },
+    ({ url }, { tenant }) => showLines(`Writes of ${strong(tenant)} are delivered to ${url}.`),
+  )
 
-  command
-    .command('detach')
-    .description('hand nothing over any more')
-    .requiredOption('--tenant <slug>', 'the tenant')
-    .option('--discard', 'also when deliveries wait or have failed; they are deleted')
-    .option('--json', 'answer one JSON document')
-    .action(async (options: TenantOption & { discard?: true }) => {
-      const detached = await inTenant(options, (tenant) => detach(tenant, options.discard ?? false))
-      if (options.json) showJson(detached)
-      else showLines(`${strong(options.tenant)} has no legacy system any more.`, ...discardedLine(detached.discarded))
-    })
+  action(
+    command
+      .command('detach')
+      .description('stop delivering writes')
+      .requiredOption('--tenant <slug>', 'the tenant')
+      .option('--discard', 'also when deliveries wait or have failed; they are deleted'),
+    ({ tenant, discard = false }: TenantOption & { discard?: boolean }) =>
+      withTenant(tenant, (database) => detach(database, discard)),
+    ({ discarded }, { tenant }) => {
+      showLines(`${strong(tenant)} has no legacy system any more.`)
+      if (discarded > 0) showLines(`Deliveries that were discarded: ${discarded}.`)
+    },
+  )
 
-  command
-    .command('status')
-    .description('show what is attached and what waits')
-    .requiredOption('--tenant <slug>', 'the tenant')
-    .option('--json', 'answer one JSON document')
-    .action(async (options: TenantOption) => {
-      const shown = await inTenant(options, status)
-      const columns = ['url', 'attachedAt', 'waiting', 'failed', 'oldestWaiting', 'lastError', 'lastErrorAt']
-      if (options.json) showJson(shown)
-      else showTable(shown.attached ? [shown] : [], columns, 'No legacy system: masthead legacy attach')
-    })
+  action(
+    command
+      .command('status')
+      .description('show the attached system and the deliveries that wait')
+      .requiredOption('--tenant <slug>', 'the tenant'),
+    ({ tenant }: TenantOption) => withTenant(tenant, status),
+    (shown) =>
+      showTable(
+        shown.attached ? [shown] : [],
+        ['url', 'attachedAt', 'waiting', 'failed', 'oldestWaiting', 'lastError', 'lastErrorAt'],
+        'No legacy system: masthead legacy attach',
+      ),
+  )
 
-  command
-    .command('retry')
-    .description('try at once, and for three more days, what waits or has failed')
-    .requiredOption('--tenant <slug>', 'the tenant')
-    .option('--json', 'answer one JSON document')
-    .action(async (options: TenantOption) => {
-      const { retried, hastened } = await inTenant(options, retry)
-      if (options.json) showJson({ retried, hastened })
-      else showLines(`${retried} that had failed and ${hastened} that waited are tried now.`)
-    })
+  action(
+    command
+      .command('retry')
+      .description('try waiting and failed deliveries now, and for three more days')
+      .requiredOption('--tenant <slug>', 'the tenant'),
+    ({ tenant }: TenantOption) => withTenant(tenant, retry),
+    ({ retried, hastened }) => showLines(`${retried} failed and ${hastened} waiting deliveries are tried now.`),
+  )
 
   return command
 }
-
-const inTenant = <T>({ tenant }: TenantOption, work: (tenant: TenantDatabase) => Promise<T>): Promise<T> =>
-  withDatabase(async (database) => work(database.forTenant((await findTenant(database.query, tenant)).id)))
-
-const discardedLine = (count: number): string[] => (count === 0 ? [] : [`Deliveries that were discarded: ${count}.`])
 
 const readSecret = async (): Promise<string> => {
   if (process.stdin.isTTY) throw new Refusal('pipe the secret in: printf %s "$SECRET" | masthead legacy attach …')

@@ -1,49 +1,39 @@
 import { type Role, roles } from '@masthead/contract'
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { operator } from '../audit/author.ts'
 import { removeMember, setRole } from '../identity/members.ts'
 import { findTenant } from '../identity/tenants.ts'
-import { choice } from './options.ts'
-import { showJson, showLines, strong } from './output.ts'
-import { withDatabase } from './with-database.ts'
+import { action } from './action.ts'
+import { showLines, strong } from './output.ts'
+import { inTransaction } from './with-database.ts'
 
-type MemberOptions = { tenant: string; email: string; json?: true }
+type MemberOptions = { tenant: string; email: string }
 
 export const member = (): Command => {
-  const command = new Command('member').description('what a user may do in a tenant')
+  const command = new Command('member').description('manage what users may do in a tenant')
 
-  command
-    .command('role')
-    .description('change the role of a member; takes effect within a second')
-    .requiredOption('--tenant <slug>', 'the tenant')
-    .requiredOption('--email <email>', 'e-mail address of the member')
-    .addOption(choice('--role <role>', 'what the member may do', roles).makeOptionMandatory())
-    .option('--json', 'answer one JSON document')
-    .action(async (options: MemberOptions & { role: Role }) => {
-      const changed = await withDatabase((database) =>
-        database.transaction(async (query) =>
-          setRole(query, operator, (await findTenant(query, options.tenant)).id, options.email, options.role),
-        ),
-      )
-      if (options.json) showJson(changed)
-      else showLines(`${strong(changed.email)} is now ${changed.role} of ${options.tenant}.`)
-    })
+  action(
+    command
+      .command('role')
+      .description('change the role of a member; takes effect within a second')
+      .requiredOption('--tenant <slug>', 'the tenant')
+      .requiredOption('--email <email>', 'e-mail address of the member')
+      .addOption(new Option('--role <role>', 'what the member may do').choices(roles).makeOptionMandatory()),
+    ({ tenant, email, role }: MemberOptions & { role: Role }) =>
+      inTransaction(async (query) => setRole(query, operator, (await findTenant(query, tenant)).id, email, role)),
+    ({ email, role }, { tenant }) => showLines(`${strong(email)} is now ${role} of ${tenant}.`),
+  )
 
-  command
-    .command('remove')
-    .description('end a membership with its personal access tokens, and the account when it was the last one')
-    .requiredOption('--tenant <slug>', 'the tenant')
-    .requiredOption('--email <email>', 'e-mail address of the member')
-    .option('--json', 'answer one JSON document')
-    .action(async (options: MemberOptions) => {
-      const removed = await withDatabase((database) =>
-        database.transaction(async (query) =>
-          removeMember(query, operator, (await findTenant(query, options.tenant)).id, options.email),
-        ),
-      )
-      if (options.json) showJson(removed)
-      else showLines(`${strong(removed.email)} is no longer a member of ${options.tenant}.`)
-    })
+  action(
+    command
+      .command('remove')
+      .description('end a membership with its personal access tokens, and the account when it was the last one')
+      .requiredOption('--tenant <slug>', 'the tenant')
+      .requiredOption('--email <email>', 'e-mail address of the member'),
+    ({ tenant, email }: MemberOptions) =>
+      inTransaction(async (query) => removeMember(query, operator, (await findTenant(query, tenant)).id, email)),
+    ({ email }, { tenant }) => showLines(`${strong(email)} is no longer a member of ${tenant}.`),
+  )
 
   return command
 }

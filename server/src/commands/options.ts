@@ -3,16 +3,13 @@ import { Option } from 'commander'
 import { suggestion } from '../nearest-name.ts'
 import { Refusal } from '../refusal.ts'
 
-export const choice = (flags: string, description: string, values: readonly string[]): Option =>
-  new Option(flags, description).choices(values)
-
 export const dataDirectoryOption = (): Option =>
   new Option(
     '--data-dir <folder>',
-    'where the embedded PostgreSQL keeps its data (default: MASTHEAD_DATA_DIR, else .masthead)',
+    'where the embedded PostgreSQL stores its data (default: MASTHEAD_DATA_DIR, else .masthead)',
   )
 
-/** `contacts:read,accounts:read`, each one known. */
+/** Reads `contacts:read,accounts:read`. */
 export const readScopes = (text: string): Scope[] => {
   const names = [...new Set(text.split(/[\s,]+/).filter(Boolean))]
   if (names.length === 0) throw new Refusal('name at least one scope, as in --scopes contacts:read,accounts:read')

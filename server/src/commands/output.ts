@@ -1,9 +1,6 @@
 import { styleText } from 'node:util'
 import { printable } from '../foreign-text.ts'
 
-/** What a command says: one JSON document with `--json`, otherwise words for a person. */
-export type Shown = Record<string, unknown>
-
 export const showJson = (value: unknown): void => {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
 }
@@ -12,34 +9,34 @@ export const showLines = (...lines: string[]): void => {
   process.stdout.write(`${lines.join('\n')}\n`)
 }
 
-/** Progress and warnings, away from what a script reads. */
+/** Progress and warnings go to standard error, apart from what a script reads. */
 export const say = (line: string): void => {
   process.stderr.write(`${styleText('dim', printable(line), { stream: process.stderr })}\n`)
 }
 
-/** A failure, in one line. */
+/** Prints a failure in one line. */
 export const complain = (message: string): void => {
   const name = styleText('red', 'masthead:', { stream: process.stderr })
   process.stderr.write(`${name} ${printable(message.trim().replaceAll(/\s*\n\s*/g, ' '))}\n`)
 }
 
-/** What to do about it, where that takes more than a line: to be copied as it stands. */
+/** Prints the steps of a remedy so that they can be copied. */
 export const showSteps = (steps: readonly string[]): void => {
   if (steps.length > 0) process.stderr.write(`\n${steps.map((step) => `  ${printable(step)}\n`).join('')}`)
-}
-
-/** What went wrong, also when several addresses of a host were tried and the error of the whole says nothing. */
-export const messageOf = (error: unknown): string => {
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join(', ')
-  return error instanceof Error ? error.message : String(error)
 }
 
 export const strong = (text: string): string => styleText('bold', printable(text), { stream: process.stdout })
 export const faint = (text: string): string => styleText('dim', printable(text), { stream: process.stdout })
 
-export const showTable = (rows: readonly Shown[], columns: readonly string[], nothing: string): void => {
+export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
+
+export const showTable = (
+  rows: readonly Record<string, unknown>[],
+  columns: readonly string[],
+  textWithoutRows = '',
+): void => {
   if (rows.length === 0) {
-    showLines(faint(nothing))
+    showLines(faint(textWithoutRows))
     return
   }
   const cells = rows.map((row) => columns.map((column) => printable(cellOf(row[column]))))

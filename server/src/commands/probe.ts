@@ -1,60 +1,55 @@
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
-import { columns, type Leak, type Report } from '../probe/report.ts'
+import { columns, type Report } from '../probe/report.ts'
 import { Refusal } from '../refusal.ts'
-import { faint, showJson, showLines, showTable, strong } from './output.ts'
-import { startProgress } from './progress.ts'
-import { stopSignal } from './stop-signal.ts'
+import { action } from './action.ts'
+import { faint, showLines, showTable, strong } from './output.ts'
+import { withProgress } from './progress.ts'
 import { withDatabase } from './with-database.ts'
 import { installationSecret } from './work.ts'
 
 export const probe = (): Command =>
-  new Command('probe')
-    .description('make two tenants, have each reach for what is the other’s in every way, and report what leaks')
-    .option('--url <address>', 'the running service (default: BASE_URL, else http://localhost:PORT)')
-    .option('--json', 'answer one JSON document')
-    .action(async (options: { url?: string; json?: true }) => {
+  action(
+    new Command('probe')
+      .description('create two tenants, let each try to reach the data of the other in every way, and report leaks')
+      .option('--url <address>', 'the running service (default: BASE_URL, else http://localhost:PORT)'),
+    async (options: { url?: string }) => {
       const report = await run(options.url)
-      if (options.json) showJson(summary(report))
-      else show(report)
       if (!report.isClean) process.exitCode = 1
-    })
+      const { url, isClean, requests, leaks, notProbed, notes, operations, tables } = report
+      return { url, isClean, requests, leaks, notProbed, notes, operations, tables }
+    },
+    show,
+  )
 
 const run = async (given: string | undefined): Promise<Report> => {
   const config = readConfig()
   const url = given ?? config.baseUrl ?? `http://localhost:${config.port}`
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
     throw new Refusal(`--url must be an address like https://api.example.com, not "${url}"`)
-  const progress = startProgress()
-  const signal = stopSignal()
-  try {
-    // Loaded here, so that the other commands start in less time.
-    const { probe: probeService } = await import('../probe/probe.ts')
-    return await withDatabase((database) =>
-      probeService(database, {
-        ...{ url: url.replace(/\/+$/, ''), signal },
-        secret: config.outsideIssuer ? null : () => installationSecret(config),
-        onProgress: (done, of, requests) =>
-          progress.show({ what: 'probing', done, of, rows: requests, unit: 'requests' }),
-      }),
-    )
-  } catch (error) {
-    if (!signal.aborted) throw error
-    throw new Refusal('interrupted; the canaries are removed', { cause: error })
-  } finally {
-    progress.end()
-  }
+  // Only this command needs the probe and what it imports.
+  const { probe: probeService } = await import('../probe/probe.ts')
+  return withProgress(
+    (progress, signal) =>
+      withDatabase((database) =>
+        probeService(database, {
+          url: url.replace(/\/+$/, ''),
+          signal,
+          secret: config.outsideIssuer ? null : () => installationSecret(config),
+          onProgress: (done, of, rows) => progress.show({ what: 'probing', done, of, rows, unit: 'requests' }),
+        }),
+      ),
+    { stopped: 'interrupted; the canaries are removed' },
+  )
 }
-
-const summary = ({ url, isClean, requests, leaks, notProbed, notes, operations, tables }: Report) => ({
-  ...{ url, isClean, requests, leaks, notProbed, notes, operations, tables },
-})
 
 const mostShown = 20
 
-const show = ({ operations, tables, requests, leaks, notProbed, notes, isClean }: Report): void => {
+type Shown = Pick<Report, 'operations' | 'tables' | 'requests' | 'leaks' | 'notProbed' | 'notes' | 'isClean'>
+
+const show = ({ operations, tables, requests, leaks, notProbed, notes, isClean }: Shown): void => {
   showTable(
-    operations.map(({ operation, byToken, leaks: found }) => ({ operation, ...byToken, leaks: found })),
+    operations.map(({ byToken, ...operation }) => ({ ...operation, ...byToken })),
     ['operation', ...columns, 'leaks'],
     'No operation was probed.',
   )
@@ -63,10 +58,9 @@ const show = ({ operations, tables, requests, leaks, notProbed, notes, isClean }
   for (const line of notProbed) showLines(`Not probed: ${line}`)
   if (leaks.length > 0) {
     showLines('')
-    showTable(leaks.slice(0, mostShown).map(named), ['where', 'token', 'seen', 'times', 'requestId'], '')
+    const rows = leaks.slice(0, mostShown).map((leak) => ({ ...leak, where: leak.operation ?? `table ${leak.table}` }))
+    showTable(rows, ['where', 'token', 'seen', 'times', 'requestId'])
     if (leaks.length > mostShown) showLines(faint(`… and ${leaks.length - mostShown} more`))
   }
   showLines('', strong(isClean ? 'Nothing leaks.' : leaks.length > 0 ? 'It leaks.' : 'Not everything was probed.'))
 }
-
-const named = ({ operation, table, ...leak }: Leak) => ({ ...leak, where: operation ?? `table ${table}` })

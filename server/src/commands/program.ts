@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import description from '../../package.json' with { type: 'json' }
 import { complain } from './output.ts'
 
-/** By their names, in the order of the help. Each is loaded when it is called, so that none waits for the others. */
+/** The commands in the order of the help. Each is imported when it is called, so that none delays the others. */
 const commands = new Map<string, () => Promise<() => Command>>(
   Object.entries({
     serve: async () => (await import('./serve.ts')).serve,
@@ -28,7 +28,7 @@ const commands = new Map<string, () => Promise<() => Command>>(
   }),
 )
 
-/** The command line, as a tree: of the command that is called first, or of all when that is none. */
+/** Builds the command line: with the called command alone, or with all when there is no such command. */
 export const buildProgram = async (called = ''): Promise<Command> => {
   const program = new Command('masthead')
     .description('The customer API of a publishing business.')

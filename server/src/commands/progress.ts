@@ -1,60 +1,89 @@
 import { performance } from 'node:perf_hooks'
+import { messageOf } from '../error-message.ts'
 import { printable } from '../foreign-text.ts'
+import { Refusal } from '../refusal.ts'
+import { stopSignal } from './stop-signal.ts'
 
-/** How far a long command is: one line on a terminal, drawn over and over; nothing where nobody looks. */
+/** One line on a terminal that is redrawn as a long command proceeds; nothing is written anywhere else. */
 export type Progress = {
   show: (step: Step) => void
-  /** Wipes the line. */
+  /** Shows a step that is counted in bytes. */
+  showBytes: (what: string) => (done: number, of: number) => void
+  /** Clears the line. */
   end: () => void
 }
 
 export type Step = {
   what: string
-  /** In whatever unit the work is measured, such as bytes. */
+  /** In any unit, such as bytes. */
   done: number
-  /** Null when nobody knows. */
+  /** Null when the total is unknown. */
   of: number | null
   rows: number
-  /** What is counted, when it is no rows. */
+  /** What `rows` counts. */
   unit?: string
 }
 
 type Terminal = { isTTY?: boolean; columns?: number; write: (text: string) => unknown }
 
 const redrawMilliseconds = 100
-/** Before that, rates say nothing. */
+/** Earlier rates mean nothing. */
 const firstRateMilliseconds = 1_000
-/** With it, a million rows at a hundred thousand a second fit into 80 columns. */
+/** A million rows at a hundred thousand a second then fit into 80 columns. */
 const barWidth = 16
-/** Of a resource: `subscriptions`. */
-const longestName = 13
-const wipe = '\r\u001B[K'
+const longestName = 'subscriptions'.length
+const clearLine = '\r\u001B[K'
+
+export const megabytes = (bytes: number): number => Math.ceil(bytes / 1_000_000)
 
 export const startProgress = (terminal: Terminal = process.stderr, now = () => performance.now()): Progress => {
-  if (!terminal.isTTY) return { show: () => {}, end: () => {} }
   let what: string | undefined
-  let begun = 0
-  let drawn = Number.NEGATIVE_INFINITY
+  let startedAt = 0
+  let drawnAt = Number.NEGATIVE_INFINITY
+  const show = (step: Step): void => {
+    const time = now()
+    if (step.what !== what) startedAt = time
+    what = step.what
+    if (!terminal.isTTY || time - drawnAt < redrawMilliseconds) return
+    drawnAt = time
+    // A line that wraps could not be redrawn.
+    terminal.write(clearLine + describe(step, time - startedAt).slice(0, (terminal.columns ?? 80) - 1))
+  }
   return {
-    show: (step) => {
-      const time = now()
-      if (step.what !== what) begun = time
-      what = step.what
-      if (time - drawn < redrawMilliseconds) return
-      drawn = time
-      // A line that wraps could not be drawn over.
-      terminal.write(wipe + describe(step, time - begun).slice(0, (terminal.columns ?? 80) - 1))
-    },
+    show,
+    showBytes: (what) => (done, of) => show({ what, done, of, rows: megabytes(done), unit: 'MB' }),
     end: () => {
-      if (what !== undefined) terminal.write(wipe)
+      if (terminal.isTTY && what !== undefined) terminal.write(clearLine)
       what = undefined
-      drawn = Number.NEGATIVE_INFINITY
+      drawnAt = Number.NEGATIVE_INFINITY
     },
   }
 }
 
-const describe = (step: Step, milliseconds: number): string => {
-  const { what, done, of, rows, unit = 'rows' } = step
+/** What is said when the work is stopped or fails; without it the error itself. */
+type Messages = { stopped?: string; failure?: string }
+
+export const resumable: Messages = { stopped: 'interrupted; the same command completes it' }
+
+/** Does long work that shows its progress and can be stopped. */
+export const withProgress = async <T>(
+  work: (progress: Progress, signal: AbortSignal) => Promise<T>,
+  { stopped, failure }: Messages = {},
+): Promise<T> => {
+  const signal = stopSignal()
+  const progress = startProgress()
+  try {
+    return await work(progress, signal)
+  } catch (error) {
+    if (stopped && signal.aborted) throw new Refusal(stopped, { cause: error })
+    if (!failure || error instanceof Refusal) throw error
+    throw new Error(`${failure}: ${messageOf(error)}`, { cause: error })
+  } finally {
+    progress.end()
+  }
+}
+
+const describe = ({ what, done, of, rows, unit = 'rows' }: Step, milliseconds: number): string => {
   const share = of === null ? null : of > 0 ? Math.min(done / of, 1) : 1
   const parts = [printable(what).padEnd(longestName)]
   if (share !== null) parts.push(`${barOf(share)} ${String(Math.floor(share * 100)).padStart(3)} %`)
@@ -78,5 +107,3 @@ const durationOf = (milliseconds: number): string => {
   const clock = [Math.floor(seconds / 60) % 60, seconds % 60].map((part) => String(part).padStart(2, '0')).join(':')
   return seconds < 3_600 ? clock : `${Math.floor(seconds / 3_600)}:${clock}`
 }
-
-export const megabytes = (bytes: number): number => Math.ceil(bytes / 1_000_000)

@@ -19,7 +19,7 @@ import {
   until,
 } from '../../test/masthead-process.ts'
 import { cloneTemplate, freeAddress } from '../../test/service.ts'
-import { openEmbedded } from '../database/embedded.ts'
+import { openEmbedded } from '../database/embedded/server.ts'
 
 const run = promisify(execFile)
 const connectionString = await cloneTemplate()

@@ -4,7 +4,6 @@ import type { Query } from '../database/connection.ts'
 import {
   type AccessToken,
   createToken,
-  type ListedToken,
   listTokens,
   type NewAccessToken,
   revokeToken,
@@ -14,10 +13,11 @@ import {
 import { findMember } from '../identity/members.ts'
 import { findTenant } from '../identity/tenants.ts'
 import { Refusal } from '../refusal.ts'
+import { action } from './action.ts'
 import { readDuration } from './duration.ts'
 import { readScopes } from './options.ts'
-import { faint, showJson, showLines, showTable, strong } from './output.ts'
-import { withDatabase } from './with-database.ts'
+import { faint, showLines, showTable, strong } from './output.ts'
+import { inTransaction, withDatabase } from './with-database.ts'
 
 type CreateOptions = {
   tenant: string
@@ -27,75 +27,62 @@ type CreateOptions = {
   scopes: string
   expires?: string
   defaultAssignee?: string
-  json?: true
 }
 
 export const token = (): Command => {
-  const command = new Command('token').description('personal access tokens and service tokens')
+  const command = new Command('token').description('manage personal access tokens and service tokens')
 
-  command
-    .command('create')
-    .description('make a token for a user or for an integration; it is shown once')
-    .requiredOption('--tenant <slug>', 'the tenant')
-    .option('--user <email>', 'a personal access token of this member')
-    .option('--service <name>', 'a service token for the integration of this name')
-    .option('--name <name>', 'what the token is for')
-    .requiredOption('--scopes <scopes>', 'what it may do, as contacts:read,accounts:read')
-    .option('--expires <duration>', 'how long it lives (default: 90d for a user, at most 366d; 365d for a service)')
-    .option('--default-assignee <userId>', 'legacy user who gets tasks that name nobody (service tokens)')
-    .option('--json', 'answer one JSON document')
-    .action(async (options: CreateOptions) => {
-      const created = await withDatabase((database) =>
-        database.transaction(async (query) => createToken(query, operator, await readNewToken(query, options))),
-      )
-      if (options.json) showJson(created)
-      else showToken(created)
-    })
+  action(
+    command
+      .command('create')
+      .description('create a token for a user or for an integration; it is shown once')
+      .requiredOption('--tenant <slug>', 'the tenant')
+      .option('--user <email>', 'a personal access token of this member')
+      .option('--service <name>', 'a service token for the integration of this name')
+      .option('--name <name>', 'what the token is for')
+      .requiredOption('--scopes <scopes>', 'what it may do, as contacts:read,accounts:read')
+      .option('--expires <duration>', 'how long it lives (default: 90d for a user, at most 366d; 365d for a service)')
+      .option('--default-assignee <userId>', 'legacy user who gets tasks that name nobody (service tokens)'),
+    (options: CreateOptions) =>
+      inTransaction(async (query) => createToken(query, operator, await readNewToken(query, options))),
+    showToken,
+  )
 
-  command
-    .command('list')
-    .description('show the tokens of a tenant, never their secrets')
-    .requiredOption('--tenant <slug>', 'the tenant')
-    .option('--json', 'answer one JSON document')
-    .action(async (options: { tenant: string; json?: true }) => {
-      const tokens = await withDatabase(async ({ query }) =>
-        listTokens(query, (await findTenant(query, options.tenant)).id),
-      )
-      if (options.json) showJson(tokens)
-      else
-        showTable(
-          tokens.map(summary),
-          ['id', 'kind', 'holder', 'name', 'scopes', 'state', 'lastUsedAt'],
-          'No token yet: masthead token create',
-        )
-    })
+  action(
+    command
+      .command('list')
+      .description('show the tokens of a tenant, never their secrets')
+      .requiredOption('--tenant <slug>', 'the tenant'),
+    ({ tenant }: { tenant: string }) =>
+      withDatabase(async ({ query }) => listTokens(query, (await findTenant(query, tenant)).id)),
+    (tokens) =>
+      showTable(
+        tokens.map((one) => ({ ...one, holder: one.user ?? one.service, state: stateOf(one) })),
+        ['id', 'kind', 'holder', 'name', 'scopes', 'state', 'lastUsedAt'],
+        'No token yet: masthead token create',
+      ),
+  )
 
-  command
-    .command('revoke <id>')
-    .description('end a token at once')
-    .option('--json', 'answer one JSON document')
-    .action(async (id: string, options: { json?: true }) => {
-      const revoked = await withDatabase((database) =>
-        database.transaction((query) => revokeToken(query, operator, id)),
-      )
-      if (options.json) showJson(revoked)
-      else showLines(`Token ${strong(revoked.name)} is revoked.`)
-    })
+  action(
+    command.command('revoke <id>').description('end a token at once'),
+    (id: string) => inTransaction((query) => revokeToken(query, operator, id)),
+    ({ name }) => showLines(`Token ${strong(name)} is revoked.`),
+  )
 
-  command
-    .command('rotate <id>')
-    .description('make a successor of a service token; the old one lives on for the overlap')
-    .option('--overlap <duration>', 'how long the old one lives on', '24h')
-    .option('--json', 'answer one JSON document')
-    .action(async (id: string, options: { overlap: string; json?: true }) => {
+  action(
+    command
+      .command('rotate <id>')
+      .description('create a successor of a service token; the old one stays valid for the overlap')
+      .option('--overlap <duration>', 'how long the old one stays valid', '24h'),
+    (id: string, options: { overlap: string }) => {
       const overlap = readDuration(options.overlap)
-      const rotated = await withDatabase((database) =>
-        database.transaction((query) => rotateToken(query, operator, id, overlap)),
-      )
-      if (options.json) return showJson(rotated)
+      return inTransaction((query) => rotateToken(query, operator, id, overlap))
+    },
+    (rotated) => {
       showToken(rotated)
       showLines(faint(`The old token works until ${rotated.replaces.expiresAt.toISOString()}.`))
-    })
+    },
+  )
 
   return command
 }
@@ -123,8 +110,6 @@ const showToken = ({ token: secret, scopes, expiresAt, id }: ShownToken): void =
     `It is shown only now. It may ${scopes.join(', ')} until ${expiresAt.toISOString()}.`,
     faint(`To end it: masthead token revoke ${id}`),
   )
-
-const summary = (given: ListedToken) => ({ ...given, holder: given.user ?? given.service, state: stateOf(given) })
 
 const stateOf = ({ revokedAt, expiresAt }: AccessToken): string => {
   if (revokedAt) return 'revoked'

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { type Role, roles } from '@masthead/contract'
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { operator } from '../audit/author.ts'
 import type { Query } from '../database/connection.ts'
 import { addMember, createMember, findMemberById, isMember, listMembers, type Member } from '../identity/members.ts'
@@ -16,9 +16,9 @@ import {
   type User,
 } from '../identity/users.ts'
 import { Refusal } from '../refusal.ts'
-import { choice } from './options.ts'
-import { showJson, showLines, showTable, strong } from './output.ts'
-import { withDatabase } from './with-database.ts'
+import { action } from './action.ts'
+import { showLines, showTable, strong } from './output.ts'
+import { inTransaction, withDatabase } from './with-database.ts'
 
 type CreateOptions = {
   tenant: string
@@ -28,74 +28,61 @@ type CreateOptions = {
   legacyUserId?: string
   subject?: string
   passwordStdin?: true
-  proven?: true
+  proven?: boolean
   existing?: true
-  json?: true
 }
 
+type AccountOptions = { email: string; tenant?: string }
+
 export const user = (): Command => {
-  const command = new Command('user').description('the people who may sign in')
+  const command = new Command('user').description('manage the people who may sign in')
 
-  command
-    .command('create')
-    .description('add a user to a tenant; without --proven or --existing the account belongs to this tenant alone')
-    .requiredOption('--tenant <slug>', 'the tenant')
-    .requiredOption('--email <email>', 'e-mail address, with which the user signs in')
-    .option('--name <name>', 'full name')
-    .addOption(choice('--role <role>', 'what the user may do', roles).makeOptionMandatory())
-    .option('--legacy-user-id <userId>', 'identifier of the user in the legacy system')
-    .option('--subject <subject>', 'name of the user at the outside issuer of AUTH_ISSUER')
-    .option('--password-stdin', 'read the password from standard input')
-    .option('--proven', 'you have verified that the address belongs to this person: one account for all tenants')
-    .option('--existing', 'add the proven account that the address has; name and password stay')
-    .option('--json', 'answer one JSON document')
-    .action(async (options: CreateOptions) => {
-      const account = await accountOf(options)
-      const { member, tookOver } = await withDatabase(async (database) => {
-        if (!account) return database.transaction((query) => addExisting(query, options))
-        const { name, password } = account
-        const passwordHash = await hashPasswordOf(database.query, options.email, password)
-        return database.transaction((query) => create(query, options, { name, passwordHash }))
-      })
-      if (options.json) showJson(member)
-      else
-        showLines(
-          `${strong(member.email)} is now ${member.role} of ${options.tenant}.`,
-          ...(account ? [] : ['This is the account that the address had before: its name and password stay.']),
-          ...tookOverLines(tookOver),
-        )
-    })
+  action(
+    command
+      .command('create')
+      .description('add a user to a tenant; without --proven or --existing the account belongs to this tenant alone')
+      .requiredOption('--tenant <slug>', 'the tenant')
+      .requiredOption('--email <email>', 'e-mail address, with which the user signs in')
+      .option('--name <name>', 'full name')
+      .addOption(new Option('--role <role>', 'what the user may do').choices(roles).makeOptionMandatory())
+      .option('--legacy-user-id <userId>', 'identifier of the user in the legacy system')
+      .option('--subject <subject>', 'subject of the user at the outside issuer of AUTH_ISSUER')
+      .option('--password-stdin', 'read the password from standard input')
+      .option('--proven', 'you have verified that the address belongs to this person: one account for all tenants')
+      .option('--existing', 'add the proven account that the address has; name and password stay'),
+    (options: CreateOptions) => (options.existing ? addExisting(options) : create(options)),
+    ({ member, tookOver }, { tenant, existing }) => {
+      showLines(`${strong(member.email)} is now ${member.role} of ${tenant}.`)
+      if (existing) showLines('This is the account that the address had before: its name and password stay.')
+      showTookOver(tookOver)
+    },
+    ({ member }) => member,
+  )
 
-  command
-    .command('list')
-    .description('show the members of a tenant')
-    .requiredOption('--tenant <slug>', 'the tenant')
-    .option('--json', 'answer one JSON document')
-    .action(async (options: { tenant: string; json?: true }) => {
-      const members = await withDatabase(async ({ query }) =>
-        listMembers(query, (await findTenant(query, options.tenant)).id),
-      )
-      if (options.json) showJson(members)
-      else
-        showTable(
-          members,
-          ['email', 'name', 'role', 'isProven', 'legacyUserId', 'createdAt'],
-          'No member yet: masthead user create',
-        )
-    })
+  action(
+    command.command('list').description('show the members of a tenant').requiredOption('--tenant <slug>', 'the tenant'),
+    ({ tenant }: { tenant: string }) =>
+      withDatabase(async ({ query }) => listMembers(query, (await findTenant(query, tenant)).id)),
+    (members) =>
+      showTable(
+        members,
+        ['email', 'name', 'role', 'isProven', 'legacyUserId', 'createdAt'],
+        'No member yet: masthead user create',
+      ),
+  )
 
-  command
-    .command('set-password')
-    .description('give a user a new password; all sessions, consents and personal access tokens of the account end')
-    .requiredOption('--email <email>', 'e-mail address of the user')
-    .option('--tenant <slug>', 'a tenant of the account, where the address has several accounts')
-    .requiredOption('--password-stdin', 'read the password from standard input')
-    .option(
-      '--proven',
-      'you have verified that the address belongs to this person: the account is for all tenants from now on',
-    )
-    .option('--json', 'answer one JSON document')
-    .action(async (options: AccountOptions & { proven?: true }) => {
+  action(
+    command
+      .command('set-password')
+      .description('set a new password; all sessions, consents and personal access tokens of the account end')
+      .requiredOption('--email <email>', 'e-mail address of the user')
+      .option('--tenant <slug>', 'a tenant of the account, where the address has several accounts')
+      .requiredOption('--password-stdin', 'read the password from standard input')
+      .option(
+        '--proven',
+        'you have verified that the address belongs to this person: the account is for all tenants from now on',
+      ),
+    async (options: AccountOptions & { proven?: true }) => {
       const { email } = options
       const password = await readPassword()
       const tookOver = await withDatabase(async (database) => {
@@ -107,95 +94,76 @@ export const user = (): Command => {
           return options.proven ? slugsOf(query, await proveAddress(query, account)) : []
         })
       })
-      if (options.json) showJson({ email })
-      else
-        showLines(
-          `${strong(email)} has a new password. All sessions, consents and personal access tokens of the account have ended.`,
-          ...tookOverLines(tookOver),
-        )
-    })
-
-  command
-    .command('set-subject')
-    .description('say under which name the outside issuer of AUTH_ISSUER knows a user')
-    .requiredOption('--email <email>', 'e-mail address of the user')
-    .option('--tenant <slug>', 'a tenant of the account, where the address has several accounts')
-    .requiredOption('--subject <subject>', 'name of the user there')
-    .option('--json', 'answer one JSON document')
-    .action(async (options: AccountOptions & { subject: string }) => {
-      const { email, subject } = options
-      await withDatabase((database) =>
-        database.transaction(async (query) => setSubject(query, await findAccount(query, options), subject)),
+      return { email, tookOver }
+    },
+    ({ email, tookOver }) => {
+      showLines(
+        `${strong(email)} has a new password. All sessions, consents and personal access tokens of the account have ended.`,
       )
-      if (options.json) showJson({ email, subject })
-      else showLines(`${strong(email)} is ${subject} at the outside issuer.`)
-    })
+      showTookOver(tookOver)
+    },
+    ({ email }) => ({ email }),
+  )
+
+  action(
+    command
+      .command('set-subject')
+      .description('set the subject by which the outside issuer of AUTH_ISSUER knows a user')
+      .requiredOption('--email <email>', 'e-mail address of the user')
+      .option('--tenant <slug>', 'a tenant of the account, where the address has several accounts')
+      .requiredOption('--subject <subject>', 'subject of the user there'),
+    async (options: AccountOptions & { subject: string }) => {
+      const { email, subject } = options
+      await inTransaction(async (query) => setSubject(query, await findAccount(query, options), subject))
+      return { email, subject }
+    },
+    ({ email, subject }) => showLines(`${strong(email)} is ${subject} at the outside issuer.`),
+  )
 
   return command
 }
 
-type Account = { name: string; password: string }
-
-/** Name and password of a new account; null when one that exists is added. */
-const accountOf = async ({
-  existing,
-  proven,
-  name,
-  passwordStdin,
-  subject,
-}: CreateOptions): Promise<Account | null> => {
-  if (existing) {
-    if (proven || name !== undefined || passwordStdin || subject !== undefined)
-      throw new Refusal(
-        '--existing adds an account as it is: leave --name, --subject, --password-stdin and --proven out',
-      )
-    return null
-  }
-  if (name === undefined) throw new Refusal('give the full name with --name')
-  if (!passwordStdin) throw new Refusal('pipe the password in, with --password-stdin')
-  return { name, password: await readPassword() }
-}
-
+/** The tenants of unproven accounts whose memberships the proven account took over. */
 type Created = { member: Member; tookOver: string[] }
 
-const create = async (
-  query: Query,
-  options: CreateOptions,
-  account: { name: string; passwordHash: string },
-): Promise<Created> => {
-  const { tenant, email, role, legacyUserId, subject, proven } = options
-  const { id: tenantId } = await findTenant(query, tenant)
-  await lockAddress(query, email)
-  if (await isMember(query, tenantId, email))
-    throw new Refusal(
-      `${email} is already a member of this tenant; \`masthead user set-password --proven\` proves the address`,
-    )
-  if (await findProvenUser(query, email))
-    throw new Refusal(`${email} has a proven account already: \`--existing\` adds it to the tenant as it is`)
-  const others = proven ? await findAccounts(query, email) : []
-  const given = { ...account, tenantId, email, role, legacyUserId: legacyUserId ?? null, subject: subject ?? null }
-  const member = await createMember(query, operator, { ...given, isProven: proven ?? false })
-  return {
-    member,
-    tookOver: await slugsOf(
-      query,
-      others.flatMap(({ tenantId }) => tenantId ?? []),
-    ),
-  }
+const create = async (options: CreateOptions): Promise<Created> => {
+  const { tenant, email, name, role, legacyUserId = null, subject = null, proven: isProven = false } = options
+  if (name === undefined) throw new Refusal('give the full name with --name')
+  if (!options.passwordStdin) throw new Refusal('pipe the password in, with --password-stdin')
+  const password = await readPassword()
+  return withDatabase(async (database) => {
+    const passwordHash = await hashPasswordOf(database.query, email, password)
+    return database.transaction(async (query) => {
+      const { id: tenantId } = await findTenant(query, tenant)
+      await lockAddress(query, email)
+      if (await isMember(query, tenantId, email))
+        throw new Refusal(
+          `${email} is already a member of this tenant; \`masthead user set-password --proven\` proves the address`,
+        )
+      if (await findProvenUser(query, email))
+        throw new Refusal(`${email} has a proven account already: \`--existing\` adds it to the tenant as it is`)
+      const others = isProven ? await findAccounts(query, email) : []
+      const account = { name, passwordHash, tenantId, email, role, legacyUserId, subject, isProven }
+      const member = await createMember(query, operator, account)
+      const tenantIds = others.flatMap(({ tenantId }) => tenantId ?? [])
+      return { member, tookOver: await slugsOf(query, tenantIds) }
+    })
+  })
 }
 
-const addExisting = async (query: Query, options: CreateOptions): Promise<Created> => {
-  const { tenant, email, role, legacyUserId } = options
-  const { id: tenantId } = await findTenant(query, tenant)
-  const account = await findProvenUser(query, email)
-  if (!account) throw new Refusal(`${email} has no proven account: leave --existing out to make one`)
-  const given = { tenantId, role, legacyUserId: legacyUserId ?? null }
-  return { member: await addMember(query, operator, account, given), tookOver: [] }
+const addExisting = (options: CreateOptions): Promise<Created> => {
+  const { tenant, email, role, legacyUserId = null } = options
+  if (options.proven || options.name !== undefined || options.passwordStdin || options.subject !== undefined)
+    throw new Refusal('--existing adds an account as it is: leave --name, --subject, --password-stdin and --proven out')
+  return inTransaction(async (query) => {
+    const { id: tenantId } = await findTenant(query, tenant)
+    const account = await findProvenUser(query, email)
+    if (!account) throw new Refusal(`${email} has no proven account: leave --existing out to make one`)
+    return { member: await addMember(query, operator, account, { tenantId, role, legacyUserId }), tookOver: [] }
+  })
 }
 
-type AccountOptions = { email: string; tenant?: string; json?: true }
-
-/** The one account of the address, or the one that is a member of the tenant. */
+/** Finds the one account of the address, or the one that is a member of the tenant. */
 const findAccount = async (query: Query, { email, tenant }: AccountOptions): Promise<User> => {
   const accounts = await findAccounts(query, email)
   if (tenant !== undefined) {
@@ -213,15 +181,15 @@ const findAccount = async (query: Query, { email, tenant }: AccountOptions): Pro
 const slugsOf = (query: Query, tenantIds: readonly string[]): Promise<string[]> =>
   Promise.all(tenantIds.map(async (id) => (await findTenantById(query, id)).slug))
 
-const tookOverLines = (slugs: readonly string[]): string[] =>
-  slugs.length === 0
-    ? []
-    : [
-        `It took over the membership of ${slugs.join(', ')}: the unproven account there, its password, sessions and tokens no longer work.`,
-      ]
+const showTookOver = (slugs: readonly string[]): void => {
+  if (slugs.length > 0)
+    showLines(
+      `It took over the membership of ${slugs.join(', ')}: the unproven account there, its password, sessions and tokens no longer work.`,
+    )
+}
 
 const readPassword = async (): Promise<string> => {
   if (process.stdin.isTTY) throw new Refusal('pipe the password in: printf %s "$PASSWORD" | masthead user …')
-  // Only the line end that `echo` adds is not part of it.
+  // The line end that `echo` adds is not part of the password.
   return (await text(process.stdin)).replace(/\r?\n$/, '')
 }

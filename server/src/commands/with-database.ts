@@ -1,25 +1,30 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Config, readConfig } from '../config.ts'
-import { type Database, openDatabase } from '../database/database.ts'
-import { openEmbedded } from '../database/embedded.ts'
+import type { Query } from '../database/connection.ts'
+import { type Database, openDatabase, type TenantDatabase } from '../database/database.ts'
+import { openEmbedded } from '../database/embedded/server.ts'
 import { type Migrated, migrate } from '../database/migrate.ts'
+import { remedyFor } from '../database/reachability.ts'
+import { isUnavailable } from '../database/unavailable.ts'
+import { messageOf } from '../error-message.ts'
+import { findTenant } from '../identity/tenants.ts'
 import { say } from './output.ts'
-import { onceItAnswers, whyUnusable } from './outside-server.ts'
 
 export type OpenedDatabase = {
   database: Database
   migrated: Migrated
-  /** For what opens connections of its own. */
+  /** Workers open connections of their own with it. */
   connection: { connectionString: string; role: string | null }
   close: () => Promise<void>
 }
 
-/** After that, what is still under way has nobody who waits for it. */
-const longestCloseMilliseconds = 1_000
+const closeTimeoutMilliseconds = 1_000
+const startTimeoutMilliseconds = 30_000
+const retryMilliseconds = 500
 
 /**
- * The database of the configuration, embedded or not, brought up to date; shared with whoever else uses it. Who says what
- * stops it waits for a server of the operator that is not there yet; the embedded one was there a moment ago.
+ * Opens and migrates the configured database, embedded or not. With a stop signal it waits for a server that is not
+ * available yet. `meanwhile` is called while the embedded server starts.
  */
 export const openConfigured = async (
   config: Config,
@@ -29,24 +34,39 @@ export const openConfigured = async (
   const embedded = config.databaseUrl === null ? await openEmbedded(config.dataDirectory, say, meanwhile) : null
   const connectionString = embedded?.connectionString ?? config.databaseUrl ?? ''
   try {
-    const bringUp = () => migrate(connectionString, embedded ? { servicePassword: embedded.password } : {})
-    const migrated = embedded || stopping ? await onceItAnswers(bringUp, stopping) : await bringUp()
+    const attempt = () => migrate(connectionString, embedded ? { servicePassword: embedded.password } : {})
+    const migrated = embedded || stopping ? await retryWhileUnavailable(attempt, stopping) : await attempt()
     const { role } = migrated
     const connection = { connectionString: (role && embedded?.connectionStringAs(role)) ?? connectionString, role }
-    const database = openDatabase(connection.connectionString, connection.role)
-    return {
-      database,
-      migrated,
-      connection,
-      close: async () => {
-        // The embedded server ends what hangs when it stops.
-        await Promise.race([database.close(), delay(longestCloseMilliseconds, undefined, { ref: false })])
-        await embedded?.close()
-      },
+    const database = openDatabase(connection.connectionString, role)
+    const close = async () => {
+      // A statement that hangs must not delay the exit; the embedded server ends it when it stops.
+      await Promise.race([database.close(), delay(closeTimeoutMilliseconds, undefined, { ref: false })])
+      await embedded?.close()
     }
+    return { database, migrated, connection, close }
   } catch (error) {
     await embedded?.close()
-    throw embedded ? error : whyUnusable(error)
+    if (embedded) throw error
+    const remedy = remedyFor(error)
+    const message = `the database of DATABASE_URL cannot be used: ${messageOf(error)}`
+    throw new Error(remedy ? `${message}; ${remedy}` : message, { cause: error })
+  }
+}
+
+/** Waits for a server that starts after us, as in a composition of containers, or is slow while much starts at once. */
+export const retryWhileUnavailable = async <T>(attempt: () => Promise<T>, stopping?: AbortSignal): Promise<T> => {
+  let said = ''
+  for (const deadline = Date.now() + startTimeoutMilliseconds; ; ) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!isUnavailable(error) || stopping?.aborted || Date.now() > deadline) throw error
+      const reason = messageOf(error)
+      if (reason !== said) say(`Waiting up to ${startTimeoutMilliseconds / 1_000} s for the database: ${reason}`)
+      said = reason
+      await delay(retryMilliseconds, undefined, stopping && { signal: stopping }).catch(() => {})
+    }
   }
 }
 
@@ -58,3 +78,9 @@ export const withDatabase = async <T>(work: (database: Database, migrated: Migra
     await opened.close()
   }
 }
+
+export const inTransaction = <T>(work: (query: Query) => Promise<T>): Promise<T> =>
+  withDatabase((database) => database.transaction(work))
+
+export const withTenant = <T>(slug: string, work: (tenant: TenantDatabase) => Promise<T>): Promise<T> =>
+  withDatabase(async (database) => work(database.forTenant((await findTenant(database.query, slug)).id)))

@@ -2,16 +2,16 @@ import { Command } from 'commander'
 import { type Config, readConfig } from '../config.ts'
 import { ensureSecret } from '../identity/installation-secret.ts'
 import { Housekeeping } from '../jobs/housekeeping.ts'
-import { openLog } from '../log.ts'
+import { openLog } from '../log/log.ts'
 import { faint, showJson, showLines, strong } from './output.ts'
 import { stopSignal, unlessStopped, whenAborted } from './stop-signal.ts'
 import { type OpenedDatabase, openConfigured } from './with-database.ts'
 
 export const work = (): Command =>
   new Command('work')
-    .description('hand deliveries to legacy systems over and keep house, beside servers that run with --no-work')
-    .option('--json', 'print one JSON document once it works')
-    .action((options: { json?: true }) => run(options))
+    .description('send deliveries to legacy systems and do housekeeping, beside servers that run with --no-work')
+    .option('--json', 'print one JSON document once it runs')
+    .action(run)
 
 const run = async (options: { json?: true }): Promise<void> => {
   const config = readConfig()
@@ -27,7 +27,7 @@ const run = async (options: { json?: true }): Promise<void> => {
     })
     if (stopping.aborted) return
     if (options.json) showJson({ working: true })
-    else showLines(`${strong('Masthead')} hands deliveries over.`, faint('Ctrl-C stops it.'))
+    else showLines(`${strong('Masthead')} sends deliveries.`, faint('Press Ctrl-C to stop.'))
   } catch (error) {
     await opened.close()
     throw error
@@ -38,17 +38,13 @@ export const startWorker = async (
   config: Config,
   { connection }: OpenedDatabase,
   onError: (message: string) => void,
-): Promise<{ stop: () => Promise<void> }> => {
+): Promise<{ stop: () => Promise<unknown> }> => {
   const secret = () => installationSecret(config)
-  // Loaded here, so that the other commands start in less time.
+  // Only `serve` and `work` need it, and only once they run.
   const { LegacyWorker } = await import('../legacy/legacy-worker.ts')
   const deliveries = LegacyWorker.start({ ...connection, secret, allowPrivate: config.legacyAllowPrivate, onError })
-  const housekeeping = Housekeeping.start({ ...connection, onError })
-  return {
-    stop: async () => {
-      await Promise.all([deliveries.stop(), housekeeping.stop()])
-    },
-  }
+  const housekeeping = new Housekeeping({ ...connection, onError })
+  return { stop: () => Promise.all([deliveries.stop(), housekeeping.stop()]) }
 }
 
 export const installationSecret = async ({ secret, dataDirectory }: Config): Promise<string> =>

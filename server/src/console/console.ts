@@ -7,38 +7,34 @@ import { Problem } from '../problem.ts'
 import type { FindSignInPlace } from './sign-in-place.ts'
 
 export type Console = {
-  /** Whether one of its pages is asked for. */
-  isAskedFor: (request: FastifyRequest) => Promise<boolean>
+  isPage: (request: FastifyRequest) => Promise<boolean>
   sendPage: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 }
 
-/** Where `npm run build` leaves it. */
-const usualFolder = new URL('../../../console/dist/', import.meta.url)
+/** The output of `npm run build`. */
+const buildFolder = new URL('../../../console/dist/', import.meta.url)
 
-/** The pages of the console and what they load. Nothing of it is read before somebody asks. */
-export const mountConsole = (app: FastifyInstance, findSignInPlace: FindSignInPlace, folder = usualFolder): Console => {
-  const read = readerOf(folder)
-  const findForm = finderOf(read)
+/** Serves the pages of the console and their assets, which are read at each request, so that a new build is served at once. */
+export const mountConsole = (app: FastifyInstance, findSignInPlace: FindSignInPlace, folder = buildFolder): Console => {
   const sendPage = async (request: FastifyRequest, reply: FastifyReply) => {
-    const found = await findForm(request, 'index.html')
+    const found = await findAsset(folder, request, 'index.html')
     reply.headers({ ...pageHeaders, 'content-security-policy': policy(await tokenOrigin(findSignInPlace)) })
-    return found ? sendForm(request, reply, found) : reply.code(503).type(types.html).send(notBuilt)
+    return found ? sendAsset(request, reply, found) : reply.code(503).type(types.html).send(notBuilt)
   }
   getOnly(app, '/', sendPage)
   getOnly(app, '/assets/:file', async (request, reply) => {
     const { file } = request.params as { file: string } // the router fills it
-    const found = /^[\w.-]+$/.test(file) ? await findForm(request, `assets/${file}`) : undefined
-    // Who still has a page of a former build asks for what is gone.
+    const found = /^[\w.-]+$/.test(file) ? await findAsset(folder, request, `assets/${file}`) : undefined
+    // A page of an earlier build may ask for an asset that is gone.
     if (!found) throw new Problem('not_found', `There is nothing at /assets/${file.slice(0, 200)}.`)
-    return sendForm(request, reply.header('cache-control', 'public, max-age=31536000, immutable'), found)
+    return sendAsset(request, reply.header('cache-control', 'public, max-age=31536000, immutable'), found)
   })
-  const isAskedFor = async ({ method, url }: FastifyRequest) => {
+  const isPage = async ({ method, url }: FastifyRequest) => {
     if (method !== 'GET' && method !== 'HEAD') return false
     const [path = ''] = url.split('?', 1)
-    // Read anew, because a build may have come meanwhile.
-    return (await readPatterns(read)).some((pattern) => pattern.test(path))
+    return (await readPatterns(folder)).some((pattern) => pattern.test(path))
   }
-  return { isAskedFor, sendPage }
+  return { isPage, sendPage }
 }
 
 const pageHeaders = {
@@ -47,7 +43,7 @@ const pageHeaders = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
-/** Where the console gets its tokens. Where that is not known now, its page says so. */
+/** The origin from which the console gets its tokens; empty when it is unknown, which the page then reports. */
 const tokenOrigin = async (find: FindSignInPlace): Promise<string> => {
   try {
     const { issuer, endpoints } = await find()
@@ -58,7 +54,7 @@ const tokenOrigin = async (find: FindSignInPlace): Promise<string> => {
   }
 }
 
-/** Scripts and styles are files of ours, and tokens go nowhere but to this service and its authorization server. */
+/** Scripts and styles are our own files, and tokens are sent only to this service and its authorization server. */
 const policy = (origin: string): string =>
   [
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'",
@@ -77,35 +73,26 @@ const types = {
   svg: 'image/svg+xml',
 } as const
 
-type Read = (file: string) => Promise<Buffer | undefined>
+const read = (folder: URL, file: string): Promise<Buffer | undefined> =>
+  readFile(new URL(file, folder)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
 
-const readerOf =
-  (folder: URL): Read =>
-  (file) =>
-    readFile(new URL(file, folder)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return undefined
-      throw error
-    })
+/** The build also writes compressed copies of each file, named after their encodings. */
+type Asset = { type: string; encoding: string; content: Buffer }
 
-/** Of each file, the build also leaves compressed forms, named after their encodings. */
-type Form = { type: string; encoding: string; content: Buffer }
+const findAsset = async (folder: URL, { headers }: FastifyRequest, file: string): Promise<Asset | undefined> => {
+  const type = Object.entries(types).find(([extension]) => file.endsWith(`.${extension}`))?.[1]
+  if (!type) return undefined
+  const encoding = chooseEncoding(headers['accept-encoding'])
+  const compressed = encoding === 'identity' ? undefined : await read(folder, `${file}.${encoding}`)
+  if (compressed) return { type, encoding, content: compressed }
+  const content = await read(folder, file)
+  return content && { type, encoding: 'identity', content }
+}
 
-const finderOf =
-  (read: Read) =>
-  async ({ headers }: FastifyRequest, file: string): Promise<Form | undefined> => {
-    const type = typeOf(file)
-    if (!type) return undefined
-    const encoding = chooseEncoding(headers['accept-encoding'])
-    const compressed = encoding === 'identity' ? undefined : await read(`${file}.${encoding}`)
-    if (compressed) return { type, encoding, content: compressed }
-    const content = await read(file)
-    return content && { type, encoding: 'identity', content }
-  }
-
-const typeOf = (file: string): string | undefined =>
-  Object.entries(types).find(([extension]) => file.endsWith(`.${extension}`))?.[1]
-
-const sendForm = (request: FastifyRequest, reply: FastifyReply, { type, encoding, content }: Form): FastifyReply => {
+const sendAsset = (request: FastifyRequest, reply: FastifyReply, { type, encoding, content }: Asset): FastifyReply => {
   const tag = entityTag(content)
   reply.headers({ etag: tag, vary: 'accept-encoding', 'x-content-type-options': 'nosniff' })
   if (isCurrent(readTags('If-None-Match', request.headers['if-none-match']), tag)) return reply.code(304).send()
@@ -113,8 +100,8 @@ const sendForm = (request: FastifyRequest, reply: FastifyReply, { type, encoding
   return reply.type(type).send(content)
 }
 
-/** `/accounts/$id`, as the console writes it. */
-const readPatterns = async (read: Read): Promise<RegExp[]> => {
-  const paths: string[] = JSON.parse((await read('paths.json'))?.toString() ?? '[]')
+/** The console writes paths as `/accounts/$id`. */
+const readPatterns = async (folder: URL): Promise<RegExp[]> => {
+  const paths: string[] = JSON.parse((await read(folder, 'paths.json'))?.toString() ?? '[]')
   return paths.map((path) => new RegExp(`^${path.replaceAll(/\$\w+/g, '[^/]+').replace(/\/$/, '')}/?$`))
 }

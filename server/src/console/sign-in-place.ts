@@ -5,7 +5,7 @@ import { Problem } from '../problem.ts'
 export type SignInPlace = {
   issuer: string
   clientId: string
-  /** Of an issuer outside; our own has them at fixed paths. */
+  /** Null for our own authorization server, which has them at fixed paths. */
   endpoints: { authorization: string; token: string } | null
 }
 
@@ -17,29 +17,27 @@ export const atOwnServer =
 
 const timeoutMilliseconds = 5_000
 
-/** Asked for when somebody signs in, and remembered once it was told. */
+/** Reads the metadata of the issuer when somebody signs in, and caches it. */
 export const atOutsideIssuer = (issuer: string, clientId: string | null): FindSignInPlace => {
-  let known: Promise<SignInPlace> | undefined
+  let cached: Promise<SignInPlace> | undefined
   return () => {
     if (clientId === null) throw new Problem('not_found', 'The console is off: the operator sets `CONSOLE_CLIENT_ID`.')
-    known ??= discover(issuer, clientId).catch(() => {
-      known = undefined
-      throw new Problem('unavailable', 'The place to sign in cannot be asked right now.', {
+    cached ??= discover(issuer, clientId).catch(() => {
+      cached = undefined
+      throw new Problem('unavailable', 'The identity provider does not respond right now.', {
         headers: { 'retry-after': '1' },
       })
     })
-    return known
+    return cached
   }
 }
 
 const discover = async (issuer: string, clientId: string): Promise<SignInPlace> => {
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const response = await fetch(address, { signal: AbortSignal.timeout(timeoutMilliseconds) })
-  const told: Record<string, unknown> = Object(await response.json())
-  if (told.issuer !== issuer) throw new Error(`${address} is not the metadata of ${issuer}`)
-  const [authorization, token] = [told.authorization_endpoint, told.token_endpoint].map(
-    (url) => new URL(String(url)).href,
-  )
-  if (!authorization || !token) throw new Error(`${address} lacks an endpoint`)
-  return { issuer, clientId, endpoints: { authorization, token } }
+  const metadata: Record<string, unknown> = Object(await response.json())
+  if (metadata.issuer !== issuer) throw new Error(`${address} is not the metadata of ${issuer}`)
+  const urlOf = (endpoint: unknown) => new URL(String(endpoint)).href
+  const endpoints = { authorization: urlOf(metadata.authorization_endpoint), token: urlOf(metadata.token_endpoint) }
+  return { issuer, clientId, endpoints }
 }

@@ -11,7 +11,7 @@ import { assertProblem } from '../../test/problem-answer.ts'
 import { sampleAccount } from '../../test/sample-records.ts'
 import { type CallAnswer, startService } from '../../test/service.ts'
 import { assertTallies } from '../../test/tallies.ts'
-import { openEmbedded } from './embedded.ts'
+import { openEmbedded } from './embedded/server.ts'
 import { migrate } from './migrate.ts'
 
 /** A PostgreSQL of its own, which is brought back when it ends. */

@@ -1,4 +1,4 @@
-import { messageOf } from '../commands/output.ts'
+import { messageOf } from '../error-message.ts'
 import { Refusal } from '../refusal.ts'
 
 /** What a check found, and what to do about it. Neither ever holds a secret. */

@@ -1,5 +1,5 @@
-import { messageOf } from '../commands/output.ts'
 import type { Config } from '../config.ts'
+import { messageOf } from '../error-message.ts'
 import { openTransport } from '../mail/mailer.ts'
 import { type Check, failure, ok } from './finding.ts'
 

@@ -1,6 +1,6 @@
-import { messageOf } from '../commands/output.ts'
 import type { Config } from '../config.ts'
 import { openRedisCounters } from '../counters/redis-counters.ts'
+import { messageOf } from '../error-message.ts'
 import { type Check, ok, warning } from './finding.ts'
 
 /** Only where one is named. */

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   type Attributes,
   type Context,
@@ -26,19 +27,18 @@ import serverPackage from '../../package.json' with { type: 'json' }
 import { schemeReader } from '../caller-address.ts'
 import type { Observe } from '../database/observed-database.ts'
 import { callerLeft, type Trace } from '../http/connections/watched-requests.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../log/log.ts'
 
-/** The share of traces that are sent, and whether callers that trace decide for theirs. */
+/** The share of requests that are traced, and whether the caller's trace header decides for its own. */
 export type Sampling = { share: number; asCaller: boolean }
 
-/** How long a stop waits until what was traced is sent. */
-const flushMilliseconds = 1_500
-/** How often at most the log says that traces cannot be sent. */
-const complaintMilliseconds = 60_000
+const flushTimeoutMilliseconds = 1_500
+const leastMillisecondsBetweenWarnings = 60_000
+const longestSpanName = 100
 
 /**
- * A span for each request and below it one for each statement, in the words of OpenTelemetry, sent by OTLP to where its
- * variables say. Nothing in them is what a caller wrote: neither addresses nor values, and no messages of errors.
+ * Sends a span for each request, and below it one for each statement, by OTLP. Spans follow the conventions of
+ * OpenTelemetry and contain nothing that a caller wrote: no addresses, no values and no messages of errors.
  */
 export class Tracing {
   readonly #provider: TracerProvider
@@ -48,7 +48,7 @@ export class Tracing {
 
   constructor(sampling: Sampling, trustedProxies: readonly string[], log: Log) {
     this.#schemeOf = schemeReader(trustedProxies)
-    diag.setLogger(failuresTo(log), { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true })
+    diag.setLogger(warningsTo(log), { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true })
     const ours = resourceFromAttributes({ 'service.name': 'masthead', 'service.version': serverPackage.version })
     this.#provider = new TracerProvider({
       resource: defaultResource()
@@ -60,7 +60,7 @@ export class Tracing {
     this.#tracer = this.#provider.getTracer('masthead')
   }
 
-  /** What the database is asked while a request is served belongs to its span. */
+  /** Statements of the request become children of its span. */
   readonly trace: Trace = (request, operation, serve) => {
     const parent = propagator.extract(ROOT_CONTEXT, request.headers, traceParentOnly)
     const span = this.#tracer.startSpan(operation, { kind: SpanKind.SERVER }, parent)
@@ -95,12 +95,12 @@ export class Tracing {
     }
   }
 
-  /** Sends what is left, as far as that does not take long. */
+  /** Sends the remaining spans, within the timeout. */
   async stop(): Promise<void> {
-    const tooLong = Promise.withResolvers<void>()
-    const timer = setTimeout(tooLong.resolve, flushMilliseconds)
-    await Promise.race([this.#provider.shutdown().catch(() => {}), tooLong.promise])
-    clearTimeout(timer)
+    await Promise.race([
+      this.#provider.shutdown().catch(() => {}),
+      delay(flushTimeoutMilliseconds, null, { ref: false }),
+    ])
   }
 }
 
@@ -111,7 +111,7 @@ const samplerOf = ({ share, asCaller }: Sampling): Sampler => {
 
 const propagator = new W3CTraceContextPropagator()
 
-/** What a caller puts into `tracestate` is nobody's business here. */
+/** `tracestate` is ignored, because callers can write anything into it. */
 const traceParentOnly = {
   keys: () => ['traceparent'],
   get: (headers: Record<string, unknown>, name: string): string | undefined => {
@@ -128,45 +128,42 @@ const fail = (span: Span, type: string): void => {
 type Description = { name: string; attributes: Attributes }
 
 const transaction: Description = { name: 'transaction', attributes: { 'db.system.name': 'postgresql' } }
-const longestName = 100
 const descriptions = new Map<string, Description>()
 
-/** Texts are few, and their values are elsewhere. */
+/** The cache is bounded, because statements are few and contain no values. */
 const describe = (text: string): Description => {
   const known = descriptions.get(text)
   if (known) return known
   const query = text.replaceAll(/\s+/g, ' ').trim()
   const name = summary(query)
-  const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': name, 'db.query.text': query }
-  const description = { name, attributes }
+  const description = {
+    name,
+    attributes: { 'db.system.name': 'postgresql', 'db.query.summary': name, 'db.query.text': query },
+  }
   descriptions.set(text, description)
   return description
 }
 
-/** What is done to which tables, as far as the text tells: `insert heads, insert contacts`. */
+/** Summarises a statement, as in `insert heads, insert contacts`. */
 const summary = (query: string): string => {
-  const given = new Set([...query.matchAll(/(\w+) as \(/g)].map(([, name]) => name))
+  const subqueries = new Set([...query.matchAll(/(\w+) as \(/g)].map(([, name]) => name))
   const steps = [...query.matchAll(/\b(insert into|update|delete from|from) (?!set\b)(\w+)\b(?!\()/g)]
-    .filter(([, , table]) => !given.has(table))
+    .filter(([, , table]) => !subqueries.has(table))
     .map(([, verb = '', table]) => `${verb === 'from' ? 'select' : verb.split(' ')[0]} ${table}`)
   const [, called] = /\bfrom (\w+)\(/.exec(query) ?? []
   const [first = 'statement'] = called ? [`select ${called}`] : (/^\w+( \w+)?/.exec(query) ?? [])
-  return [...new Set(steps)].join(', ').slice(0, longestName) || first
+  return [...new Set(steps)].join(', ').slice(0, longestSpanName) || first
 }
 
-const failuresTo = (log: Log) => {
-  let silentUntil = 0
-  const complain = (told: string) => {
-    if (Date.now() < silentUntil) return
-    silentUntil = Date.now() + complaintMilliseconds
-    log.warn(`traces cannot be sent: ${reasonOf(told)}`)
+const warningsTo = (log: Log) => {
+  let nextAt = 0
+  const error = (json: string) => {
+    if (Date.now() < nextAt) return
+    nextAt = Date.now() + leastMillisecondsBetweenWarnings
+    // OpenTelemetry passes an error as the JSON of its properties.
+    const [, reason = 'the collector did not take them'] = /"message":"((?:[^"\\]|\\.)*)"/.exec(json) ?? []
+    log.warn(`traces cannot be sent: ${reason}`)
   }
   const ignore = () => {}
-  return { error: complain, warn: ignore, info: ignore, debug: ignore, verbose: ignore }
-}
-
-/** OpenTelemetry tells an error as the JSON of its properties. */
-const reasonOf = (told: string): string => {
-  const [, message = 'the collector did not take them'] = /"message":"((?:[^"\\]|\\.)*)"/.exec(told) ?? []
-  return message
+  return { error, warn: ignore, info: ignore, debug: ignore, verbose: ignore }
 }

@@ -1,40 +1,34 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Connections } from '../database/database.ts'
-import type { Log } from '../log.ts'
-import type { LogLevel } from '../log-level.ts'
-import type { ThreadAnswers } from '../measures/node-measures.ts'
-import type { Measured } from '../measures/thread-measures.ts'
+import type { LogLevel } from '../log/level.ts'
+import type { Log } from '../log/log.ts'
+import type { ThreadReports } from '../metrics/process-metrics.ts'
+import type { Snapshot } from '../metrics/thread-metrics.ts'
 import type { Served } from './served-app.ts'
 
-/** What a thread is given. */
 export type ThreadData = {
   worker: number
   served: Served
   connection: { connectionString: string; role: string | null }
   connections: Connections
-  /** What moves with every write of any thread. */
+  /** Shared memory of all threads: a write in one of them moves the revisions that the others see. */
   revisions: SharedArrayBuffer
   logLevel: LogLevel
 }
 
-/** What a thread is told: to stop, or where to send its measures. */
-export type ToThread = 'stop' | { measure: MessagePort }
+export type ToThread = 'stop' | { metricsTo: MessagePort }
 
 type Thread = { worker: Worker; isListening: boolean; listening: Promise<void>; ended: Promise<Error | null> }
 
-/** A thread that is busy for longer has told its measures before, and will again. */
-const measuringMilliseconds = 1_000
-/** For new objects, nearly all of them garbage: more would only be memory that no cache of the processor holds. */
+const metricsTimeoutMilliseconds = 1_000
+/** New objects are nearly all garbage; a larger space for them would not fit into the caches of the processor. */
 const youngGenerationMebibytes = 12
 const leastMillisecondsBetweenStarts = 1_000
-/** Longer than the app takes to give up callers that stall. */
+/** This exceeds the time that the app gives stalled callers. */
 const longestStopMilliseconds = 9_500
 
-/**
- * The threads that serve. Each listens on the same port and shares nothing but memory that it is given, so one that
- * fails takes only its own callers with it; another takes its place.
- */
+/** The threads that serve. All listen on the same port, and one that fails drops only its own connections and is replaced. */
 export class WorkerThreads {
   readonly #data: Omit<ThreadData, 'worker'>
   readonly #log: Log
@@ -48,7 +42,7 @@ export class WorkerThreads {
     this.#log = log
   }
 
-  /** Fails as the first thread that cannot serve, or when it is to stop before all do. */
+  /** Rejects with the error of the first thread that cannot serve, or when stopped before all threads listen. */
   static async start(
     count: number,
     data: Omit<ThreadData, 'worker'>,
@@ -60,16 +54,16 @@ export class WorkerThreads {
     const numbers = Array.from({ length: count }, (_none, index) => index + 1)
     stopping.addEventListener('abort', () => void threads.stop(), { once: true })
     try {
-      await Promise.all(numbers.map((number) => threads.#begin(number).listening))
+      await Promise.all(numbers.map((number) => threads.#start(number).listening))
     } catch (error) {
       await threads.stop()
       throw error
     }
-    for (const number of numbers) void threads.#keep(number)
+    for (const number of numbers) void threads.#restart(number)
     return threads
   }
 
-  /** Each answers what it took; one that has taken nothing yet, or does not come to an end, is ended. */
+  /** Threads complete the requests they have accepted. One that does not listen yet, or takes too long, is terminated. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop()
     return this.#stopped
@@ -79,27 +73,24 @@ export class WorkerThreads {
     this.#stopping.abort()
     const running = [...this.#threads.values()]
     for (const { worker, isListening } of running) {
-      if (isListening) tell(worker, 'stop')
+      if (isListening) worker.postMessage('stop' satisfies ToThread)
       else void worker.terminate()
     }
-    const tooLong = setTimeout(() => running.map(({ worker }) => worker.terminate()), longestStopMilliseconds)
+    const timeout = setTimeout(() => running.map(({ worker }) => worker.terminate()), longestStopMilliseconds)
     await Promise.all(running.map(({ ended }) => ended))
-    clearTimeout(tooLong)
+    clearTimeout(timeout)
   }
 
-  /** Asks all threads for their measures. */
-  async measure(): Promise<ThreadAnswers> {
-    const answers = await Promise.all(
-      [...this.#threads].map(async ([number, { worker }]) => ({
-        thread: worker.threadId,
-        worker: String(number),
-        measured: await askForMeasures(worker),
-      })),
-    )
-    return { answers, failures: this.#failures }
+  async collectMetrics(): Promise<ThreadReports> {
+    const reports = [...this.#threads].map(async ([number, { worker }]) => ({
+      thread: worker.threadId,
+      worker: String(number),
+      snapshot: await requestSnapshot(worker),
+    }))
+    return { reports: await Promise.all(reports), failures: this.#failures }
   }
 
-  #begin(number: number): Thread {
+  #start(number: number): Thread {
     const worker = new Worker(new URL('../main.js', import.meta.url), {
       name: `masthead ${number}`,
       workerData: { ...this.#data, worker: number } satisfies ThreadData,
@@ -117,43 +108,39 @@ export class WorkerThreads {
       })
       ended.then((error) => reject(error ?? new Error(`worker ${number} ended`)))
     })
-    // Who starts us hears of it; later it is logged.
+    // The first start awaits this promise; #restart logs the errors of later ones.
     listening.catch(() => {})
     const thread = { worker, isListening: false, listening, ended }
     this.#threads.set(number, thread)
     return thread
   }
 
-  /** Replaces the thread in this place whenever it ends. */
-  async #keep(number: number): Promise<void> {
+  async #restart(number: number): Promise<void> {
     const { signal } = this.#stopping
-    for (let begunAt = Date.now(); ; begunAt = Date.now()) {
+    for (let startedAt = Date.now(); ; startedAt = Date.now()) {
       const error = await this.#threads.get(number)?.ended
       if (signal.aborted) return
       this.#failures++
-      this.#log.error({ err: error, worker: number }, 'a worker ended; another takes its place')
-      await delay(begunAt + leastMillisecondsBetweenStarts - Date.now(), null, { signal }).catch(() => {})
+      this.#log.error({ err: error, worker: number }, 'a worker ended and is replaced')
+      await delay(startedAt + leastMillisecondsBetweenStarts - Date.now(), null, { signal }).catch(() => {})
       if (signal.aborted) return
-      this.#begin(number)
+      this.#start(number)
     }
   }
 }
 
-const tell = (worker: Worker, told: ToThread): void =>
-  worker.postMessage(told, typeof told === 'object' ? [told.measure] : [])
-
-const askForMeasures = (worker: Worker): Promise<Measured | null> =>
+const requestSnapshot = (worker: Worker): Promise<Snapshot | null> =>
   new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel()
-    const tooLong = setTimeout(() => port1.close(), measuringMilliseconds)
-    port1.once('message', (measured) => {
-      resolve(measured)
+    const timeout = setTimeout(() => port1.close(), metricsTimeoutMilliseconds)
+    port1.once('message', (snapshot) => {
+      resolve(snapshot)
       port1.close()
     })
-    // Also when the thread ends: it held the other end.
+    // The port also closes when the thread ends, which held the other end.
     port1.once('close', () => {
-      clearTimeout(tooLong)
+      clearTimeout(timeout)
       resolve(null)
     })
-    tell(worker, { measure: port2 })
+    worker.postMessage({ metricsTo: port2 } satisfies ToThread, [port2])
   })

@@ -1,14 +1,14 @@
 import { Refusal } from '../../refusal.ts'
 
 /**
- * A tar archive (ustar) of folders and plain files, as a stream. Its own reader and not a library's, because it takes
- * nothing that its own writer would not write: no links, no devices, no paths that lead out of the folder.
+ * A tar archive (ustar) of folders and plain files, as a stream. No library reads it, because this reader accepts only
+ * what the writer here produces: no links, no devices, no paths that lead out of the folder.
  */
 export type Entry = FileEntry | { path: string; folder: true }
 export type FileEntry = { path: string; size: number; content: AsyncIterable<Buffer> }
 
 const blockBytes = 512
-/** What eleven octal digits hold. PostgreSQL cuts its files at 1 GiB. */
+/** The size field holds eleven octal digits. PostgreSQL splits its files at 1 GiB. */
 const largestFileBytes = 8 ** 11 - 1
 const longestPathBytes = 100
 
@@ -24,7 +24,7 @@ export async function* writeArchive(entries: AsyncIterable<Entry>): AsyncGenerat
 
 /** The content of each entry must be read to its end before the next entry. */
 export async function* readArchive(source: AsyncIterable<Buffer>): AsyncGenerator<Entry> {
-  const bytes = new Bytes(source)
+  const bytes = new ByteReader(source)
   for (;;) {
     const block = await bytes.take(blockBytes)
     if (isZero(block)) return bytes.requireEnd()
@@ -42,10 +42,9 @@ const isZero = (block: Buffer): boolean => block.every((byte) => byte === 0)
 
 const paddingAfter = (size: number): number => (blockBytes - (size % blockBytes)) % blockBytes
 
-/** Where each field lies, and how many bytes it has. */
+/** The offset and the length of each field. */
 const fields = { path: [0, 100], mode: [100, 8], size: [124, 12], checksum: [148, 8], type: [156, 1] } as const
 const [fileType, folderType] = ['0', '5']
-const magic = 'ustar\u000000'
 
 const header = (entry: Entry): Buffer => {
   const isFolder = 'folder' in entry
@@ -57,7 +56,7 @@ const header = (entry: Entry): Buffer => {
   block.write(isFolder ? '0000700\0' : '0000600\0', fields.mode[0])
   block.write(`${size.toString(8).padStart(11, '0')}\0`, fields.size[0])
   block.write(isFolder ? folderType : fileType, fields.type[0])
-  block.write(magic, 257)
+  block.write('ustar\u000000', 257)
   block.write(`${checksumOf(block).toString(8).padStart(6, '0')}\0 `, fields.checksum[0])
   return block
 }
@@ -65,32 +64,28 @@ const header = (entry: Entry): Buffer => {
 const parse = (block: Buffer): { path: string; size: number; isFolder: boolean } => {
   const text = ([start, length]: readonly [number, number]) =>
     block.toString('utf8', start, start + length).replace(/\0.*$/s, '')
-  const type = text(fields.type)
-  const octal = /^[0-7]+/.exec(text(fields.size))?.[0] ?? ''
-  const isWhole = Number.parseInt(text(fields.checksum), 8) === checksumOf(block)
-  if (!isWhole || octal === '') throw new Refusal('a header in it is damaged')
+  const [path, type, octal] = [text(fields.path), text(fields.type), /^[0-7]+/.exec(text(fields.size))?.[0]]
+  const isIntact = Number.parseInt(text(fields.checksum), 8) === checksumOf(block)
+  if (!isIntact || octal === undefined) throw new Refusal('a header in it is damaged')
   if (type !== fileType && type !== folderType) throw new Refusal('it holds something other than files and folders')
-  const path = text(fields.path)
   requirePlain(path)
   return { path, size: Number.parseInt(octal, 8), isFolder: type === folderType }
 }
 
-/** The sum of all bytes, with spaces in place of the sum itself. */
+/** The sum of all bytes, with spaces in place of the checksum itself. */
 const checksumOf = (block: Buffer): number => {
   const [start, length] = fields.checksum
   return block.reduce((sum, byte, at) => sum + (at >= start && at < start + length ? 0x20 : byte), 0)
 }
 
-/** Below the folder, on every operating system. */
+/** Refuses paths that lead out of the folder on any operating system. */
 const requirePlain = (path: string): void => {
-  const parts = path.split('/')
-  const isPlain = parts.every((part) => !/^\.{0,2}$|[\\:\p{Cc}]/u.test(part))
+  const isPlain = path.split('/').every((part) => !/^\.{0,2}$|[\\:\p{Cc}]/u.test(part))
   if (!isPlain) throw new Refusal(`it holds a path that leads elsewhere: ${JSON.stringify(path)}`)
   if (Buffer.byteLength(path) > longestPathBytes) throw new Refusal(`it holds a path that is too long: ${path}`)
 }
 
-/** A stream by numbers of bytes instead of chunks. */
-class Bytes {
+class ByteReader {
   readonly #source: AsyncIterator<Buffer>
   #chunk: Buffer = Buffer.alloc(0)
 
@@ -99,9 +94,7 @@ class Bytes {
   }
 
   async take(count: number): Promise<Buffer> {
-    const parts: Buffer[] = []
-    for await (const part of this.stream(count)) parts.push(part)
-    return Buffer.concat(parts)
+    return Buffer.concat(await Array.fromAsync(this.stream(count)))
   }
 
   async requireEnd(): Promise<void> {

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { Refusal } from '../../refusal.ts'
 import type { Entry, FileEntry } from './archive.ts'
 
-/** The first entry of a backup: what it is, so that one that cannot be used is refused before anything is unpacked. */
+/** The first entry of a backup, so that an unusable one is refused before anything is unpacked. */
 export type Description = {
   format: 1
-  /** The major version of the PostgreSQL whose files these are. */
+  /** The major version of the PostgreSQL that wrote the files. */
   postgres: string
   startedAt: string
-  /** False when MASTHEAD_SECRET was given from outside: then it is kept elsewhere. */
+  /** False when the secret of the installation was given by MASTHEAD_SECRET. */
   hasSecret: boolean
 }
-/** The last entry: what must have come before it. A backup without it is not complete. */
-export type Manifest = { files: FileSum[] }
+/** The last entry, `{ files: FileSum[] }`, lists the files before it. A backup without it is incomplete. */
 export type FileSum = { path: string; size: number; sha256: string }
 
 export const descriptionPath = 'masthead-backup.json'
@@ -24,16 +24,10 @@ const largestJsonBytes = 256 * 1024 * 1024
 
 export const textEntry = (path: string, text: string | Buffer): FileEntry => {
   const content = Buffer.from(text)
-  return {
-    path,
-    size: content.length,
-    content: (async function* () {
-      yield content
-    })(),
-  }
+  return { path, size: content.length, content: Readable.from([content]) }
 }
 
-/** Passes a file on, and says at its end what was in it. */
+/** Passes content through, and calls `onEnd` with its size and hash. */
 export async function* summed(
   path: string,
   content: AsyncIterable<Buffer>,
@@ -51,8 +45,7 @@ export async function* summed(
 
 const readJson = async (entry: Entry): Promise<Record<string, unknown>> => {
   if ('folder' in entry || entry.size > largestJsonBytes) throw new Refusal('its description is damaged')
-  const parts: Buffer[] = []
-  for await (const part of entry.content) parts.push(part)
+  const parts = await Array.fromAsync(entry.content)
   try {
     return Object(JSON.parse(Buffer.concat(parts).toString('utf8')))
   } catch (cause) {
@@ -69,13 +62,12 @@ export const readDescription = async (entry: Entry): Promise<Description> => {
   return { format, postgres, startedAt, hasSecret }
 }
 
-/** Fails unless exactly these files came, each of them whole. */
-export const verify = async (entry: Entry, found: readonly FileSum[]): Promise<void> => {
-  const { files } = await readJson(entry)
+/** Refuses a backup unless exactly these files are in its manifest. */
+export const verify = async (manifest: Entry, found: readonly FileSum[]): Promise<void> => {
+  const { files } = await readJson(manifest)
+  const lineOf = ({ path, size, sha256 }: FileSum) => `${sha256} ${size} ${path}`
   const expected = new Set(Array.isArray(files) ? files.map(lineOf) : [])
   const wrong = found.find((file) => !expected.delete(lineOf(file)))
   if (wrong) throw new Refusal(`${wrong.path} in it is damaged`)
   if (expected.size > 0) throw new Refusal(`${expected.size} files are missing from it`)
 }
-
-const lineOf = ({ path, size, sha256 }: FileSum): string => `${sha256} ${size} ${path}`

@@ -1,13 +1,13 @@
 import { createReadStream } from 'node:fs'
-import { chmod, link, mkdir, mkdtemp, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, link, mkdir, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createZstdDecompress } from 'node:zlib'
 import pg from 'pg'
 import { fileTrouble } from '../../file-trouble.ts'
 import { Refusal } from '../../refusal.ts'
-import { openEmbedded } from '../embedded.ts'
-import { draftPrefix, makeFolder, ownVersion, removeAbandoned, syncFolder } from '../embedded-cluster.ts'
+import { makeDraftFolder, makeFolder, ownVersion, syncFolder } from '../embedded/cluster.ts'
+import { openEmbedded } from '../embedded/server.ts'
 import { type Entry, readArchive } from './archive.ts'
 import {
   clusterPath,
@@ -24,22 +24,21 @@ import {
 export type RestoreRequest = {
   file: string
   dataDirectory: string
-  /** Stops it. */
   signal: AbortSignal
-  /** Called often, with how much of the file has been read. */
+  /** Called with the bytes of the file that have been read. */
   onProgress: (bytes: number, of: number) => void
 }
 
-export type Restored = Pick<Description, 'startedAt' | 'hasSecret'> & {
+type Restored = Pick<Description, 'startedAt' | 'hasSecret'> & {
   dataDirectory: string
   tenants: number
-  /** How many records there are of each resource. */
+  /** The number of records of each resource. */
   records: Record<string, number>
 }
 
 /**
- * Unpacks a backup into an empty data directory. Every byte is compared with the sums in the backup, and PostgreSQL
- * recovers from it once, before anything has its name: what fails leaves nothing.
+ * Unpacks a backup into an empty data directory. Every file is compared with its hash, and PostgreSQL recovers from the
+ * backup once, before anything gets its name: a restore that fails leaves nothing.
  */
 export const restore = async (request: RestoreRequest): Promise<Restored> => {
   const { file, dataDirectory, signal } = request
@@ -48,20 +47,19 @@ export const restore = async (request: RestoreRequest): Promise<Restored> => {
   const folder = await makeFolder(dataDirectory)
   let restored = false
   try {
-    await removeAbandoned(folder)
-    await requireEmpty(folder)
-    const workshop = await mkdtemp(join(folder, `${draftPrefix}${process.pid}-`))
+    const draft = await makeDraftFolder(folder)
     try {
-      // The account under which root runs PostgreSQL must get through to the cluster in it.
-      await chmod(workshop, 0o711)
-      const { startedAt, hasSecret } = await unpack(workshop, request)
-      const counts = await prove(workshop)
+      await requireEmpty(folder, draft)
+      // The account under which root runs PostgreSQL must reach the cluster in it.
+      await chmod(draft, 0o711)
+      const { startedAt, hasSecret } = await unpack(draft, request)
+      const counts = await recover(draft)
       signal.throwIfAborted()
-      await putInPlace(workshop, folder, hasSecret)
+      await putInPlace(draft, folder, hasSecret)
       restored = true
       return { dataDirectory, startedAt, hasSecret, ...counts }
     } finally {
-      await rm(workshop, { recursive: true, force: true })
+      await rm(draft, { recursive: true, force: true })
     }
   } catch (error) {
     if (signal.aborted) throw new Refusal('the restore was stopped: nothing was restored', { cause: error })
@@ -72,16 +70,16 @@ export const restore = async (request: RestoreRequest): Promise<Restored> => {
   }
 }
 
-const requireEmpty = async (folder: string): Promise<void> => {
-  // What every file system has at its root.
-  const [found] = (await readdir(folder)).filter((name) => name !== 'lost+found')
+const requireEmpty = async (folder: string, draft: string): Promise<void> => {
+  // Every file system has lost+found at its root.
+  const [found] = (await readdir(folder)).filter((name) => name !== 'lost+found' && name !== basename(draft))
   if (found === undefined) return
   throw new Refusal(
     `${folder} is not empty (it holds ${found}): move it away, or restore into another folder with --data-dir`,
   )
 }
 
-const unpack = async (workshop: string, { file, signal, onProgress }: RestoreRequest): Promise<Description> => {
+const unpack = async (draft: string, { file, signal, onProgress }: RestoreRequest): Promise<Description> => {
   const { size } = await stat(file)
   async function* counted(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let bytes = 0
@@ -91,7 +89,7 @@ const unpack = async (workshop: string, { file, signal, onProgress }: RestoreReq
       yield chunk
     }
   }
-  const write = (unzipped: AsyncIterable<Buffer>) => writeEntries(readArchive(unzipped), workshop)
+  const write = (unzipped: AsyncIterable<Buffer>) => writeEntries(readArchive(unzipped), draft)
   try {
     return await pipeline(createReadStream(file), counted, createZstdDecompress(), write, { signal })
   } catch (error) {
@@ -100,13 +98,13 @@ const unpack = async (workshop: string, { file, signal, onProgress }: RestoreReq
   }
 }
 
-const writeEntries = async (entries: AsyncIterable<Entry>, workshop: string): Promise<Description> => {
+const writeEntries = async (entries: AsyncIterable<Entry>, draft: string): Promise<Description> => {
   const sums: FileSum[] = []
   let description: Description | undefined
   let isComplete = false
   for await (const entry of entries) {
     if (isComplete) throw new Refusal('something follows its end')
-    const path = join(workshop, entry.path)
+    const path = join(draft, entry.path)
     if (!description) {
       if (entry.path !== descriptionPath) throw new Refusal('it is not a backup of Masthead')
       description = await readDescription(entry)
@@ -119,7 +117,7 @@ const writeEntries = async (entries: AsyncIterable<Entry>, workshop: string): Pr
     } else if ('folder' in entry) {
       await mkdir(path, { mode: 0o700 })
     } else {
-      // PostgreSQL brings its own files to the disk when it recovers.
+      // PostgreSQL syncs its own files when it recovers.
       const flush = entry.path === secretPath
       await writeFile(
         path,
@@ -140,19 +138,19 @@ const requireOwnVersion = ({ postgres }: Description): void => {
   )
 }
 
-/** Null when it is not the file's fault. */
+/** Returns null when the file is not the cause. */
 const whyUnusable = (error: unknown): string | null => {
   if (error instanceof Refusal) return error.message
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'ZSTD_error_prefix_unknown') return 'it is not a backup of Masthead'
-  // The same file twice, or one in a folder that did not come.
+  // The archive contains a file twice, or one in a folder that it does not contain.
   if (/^(Z_|ZSTD_|EEXIST$|ENOENT$|ENOTDIR$)/.test(code)) return 'it is damaged'
   return null
 }
 
-/** PostgreSQL recovers from it and stops again; it refuses a log that ends before the copy did. */
-const prove = async (workshop: string): Promise<Pick<Restored, 'tenants' | 'records'>> => {
-  const server = await openEmbedded(workshop)
+/** Starts PostgreSQL, which recovers from the backup and refuses WAL that ends before the copy did, and stops it. */
+const recover = async (draft: string): Promise<Pick<Restored, 'tenants' | 'records'>> => {
+  const server = await openEmbedded(draft)
   try {
     const client = new pg.Client(server.connectionString)
     await client.connect()
@@ -172,12 +170,12 @@ const prove = async (workshop: string): Promise<Pick<Restored, 'tenants' | 'reco
   }
 }
 
-/** The database last: whoever finds it finds the secret too. */
-const putInPlace = async (workshop: string, folder: string, hasSecret: boolean): Promise<void> => {
+/** The database is moved last, so that a process that finds it finds the secret too. */
+const putInPlace = async (draft: string, folder: string, hasSecret: boolean): Promise<void> => {
   const secret = join(folder, secretPath)
   try {
-    if (hasSecret) await link(join(workshop, secretPath), secret)
-    await rename(join(workshop, clusterPath), join(folder, clusterPath)).catch(async (error) => {
+    if (hasSecret) await link(join(draft, secretPath), secret)
+    await rename(join(draft, clusterPath), join(folder, clusterPath)).catch(async (error) => {
       if (hasSecret) await rm(secret)
       throw error
     })

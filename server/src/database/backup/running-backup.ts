@@ -1,10 +1,10 @@
 import pg from 'pg'
 import { clientOptions, prepareBulkSession } from '../connection.ts'
 
-/** What a copy that was taken while the server wrote needs to become consistent again. */
-export type Ending = { label: string /** names of files in pg_wal */; log: string[] }
+/** What PostgreSQL needs to recover from the copy: the label, and the names of files in pg_wal. */
+type Ending = { label: string; wal: string[] }
 
-/** A server that is being copied. It goes back to normal when this session ends, in whatever way. */
+/** A server that is being copied, until this session ends. */
 export type RunningBackup = { cluster: string; version: string; sizeBytes: number; end: () => Promise<Ending> }
 
 export const withRunningBackup = async <T>(
@@ -15,7 +15,7 @@ export const withRunningBackup = async <T>(
   await client.connect()
   try {
     await prepareBulkSession(client, null)
-    // Before the start, and until the session ends: the server keeps the log from here on, however much is written.
+    // From before the start until the session ends the slot makes the server keep its WAL, however much is written.
     await client.query(`select pg_create_physical_replication_slot('masthead_backup_' || pg_backend_pid(), true, true)`)
     const start = await one<{ lsn: string }>(client, `select pg_backup_start('masthead', fast => true)::text as lsn`)
     const facts = await one<Omit<RunningBackup, 'end'>>(client, selectFacts)
@@ -36,12 +36,12 @@ const end = async (client: pg.Client, start: string): Promise<Ending> => {
     `select lsn::text, labelfile as label, spcmapfile as tablespaces from pg_backup_stop(wait_for_archive => false)`,
   )
   if (tablespaces.trim() !== '') throw new Error('the database has tablespaces, which lie outside its folder')
-  const { rows } = await client.query<{ name: string }>(selectLog, [start, lsn])
-  return { label, log: rows.map(({ name }) => name) }
+  const { rows } = await client.query<{ name: string }>(selectWal, [start, lsn])
+  return { label, wal: rows.map(({ name }) => name) }
 }
 
-/** The files that hold the log from the first location to the second; a location at their border counts as the next file's. */
-const selectLog = `
+/** The files that hold the WAL from one location to another; a location at their border belongs to the next file. */
+const selectWal = `
   select pg_walfile_name('0/0'::pg_lsn + number * size + 1) as name
   from (select setting::numeric as size from pg_settings where name = 'wal_segment_size') as segment,
     generate_series(div($1::pg_lsn - '0/0', size), div($2::pg_lsn - '0/0' - 1, size)) as number
@@ -49,6 +49,6 @@ const selectLog = `
 
 const one = async <R extends pg.QueryResultRow>(client: pg.Client, statement: string): Promise<R> => {
   const [row] = (await client.query<R>(statement)).rows
-  if (!row) throw new Error('PostgreSQL gave no answer')
+  if (!row) throw new Error('PostgreSQL returned no row')
   return row
 }

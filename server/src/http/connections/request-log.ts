@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts'
+import type { Log } from '../../log/log.ts'
 import type { RequestWatcher } from './watched-requests.ts'
 
 /** Asked every few seconds by whoever watches over the service. */

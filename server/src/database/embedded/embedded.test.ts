@@ -10,7 +10,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
-import { type EmbeddedServer, openEmbedded } from './embedded.ts'
+import { type EmbeddedServer, openEmbedded } from './server.ts'
 
 const isMountAllowed = spawnSync('unshare', ['--mount', 'mount', '--bind', '/etc', '/etc']).status === 0
 const cannotPretend = process.getuid?.() === 0 && isMountAllowed ? false : 'only root can change what a system has'
@@ -206,7 +206,7 @@ async function pretendSystem(home: string, change = 'true') {
     const lines = await readFile(join(etc, name), 'utf8').catch(() => '')
     await writeFile(join(etc, name), lines.replaceAll(/^(postgres|masthead):.*\n/gm, ''))
   }
-  const main = fileURLToPath(new URL('../main.js', import.meta.url))
+  const main = fileURLToPath(new URL('../../main.js', import.meta.url))
   const script = `mount --bind "$0" /etc; ${change}; exec "$@"`
   const command = ['-c', script, etc, process.execPath, main, 'tenant', 'list', '--json']
   const accounts = () => readFileSync(join(etc, 'passwd'), 'utf8')
@@ -274,7 +274,7 @@ async function stopLeftover(data: string): Promise<void> {
 /** A process of its own that uses the cluster until its standard input ends. */
 async function startUser(data: string): Promise<ChildProcess> {
   const program = `
-    import { openEmbedded } from ${JSON.stringify(import.meta.resolve('./embedded.ts'))}
+    import { openEmbedded } from ${JSON.stringify(import.meta.resolve('./server.ts'))}
     const server = await openEmbedded(${JSON.stringify(data)})
     process.stdin.on('end', () => server.close()).resume()
     process.stderr.write('ready')`

@@ -1,19 +1,19 @@
 import { dirname } from 'node:path'
-import { Refusal } from '../refusal.ts'
-import type { Account } from './embedded-privileges.ts'
+import { Refusal } from '../../refusal.ts'
+import type { Account } from './privileges.ts'
 
 export type OtherMajor = {
   folder: string
-  /** The major versions of the PostgreSQL that made the folder, and of the one that we bring. */
+  /** The major version of the PostgreSQL that created the folder, and that of the embedded one. */
   found: string
   own: string
-  /** Where our own programs are. */
+  /** The folder of the programs of the embedded PostgreSQL. */
   programs: string
-  /** Whom the folder belongs to, when that is not who we are. */
+  /** The owner of the folder, when it is not the account of this process. */
   account: Account | undefined
 }
 
-/** PostgreSQL reads only folders of its own major version. We bring no programs that could convert one. */
+/** PostgreSQL reads only folders of its own major version, and the package contains no program that converts one. */
 export const refuseOtherMajor = (other: OtherMajor): Refusal => {
   const { folder, found, own } = other
   const facts = `${folder} was made by PostgreSQL ${found}, and this program brings PostgreSQL ${own}`
@@ -23,7 +23,7 @@ export const refuseOtherMajor = (other: OtherMajor): Refusal => {
   })
 }
 
-/** Nothing is written to the former folder but the log of its server. */
+/** Only the log of its server is written to the old folder. */
 const takeOver = ({ folder, found, programs, account }: OtherMajor): string[] => {
   const as = account ? '$AS ' : ''
   const options = `-o "-c listen_addresses= -c unix_socket_directories=${socketFolder(`${folder}-${found}`)}"`
@@ -61,7 +61,7 @@ const takeOver = ({ folder, found, programs, account }: OtherMajor): string[] =>
   ]
 }
 
-/** Relative to the server's folder, unless the path of a socket there would be too long. */
+/** The path is relative to the folder of the server, unless the path of a socket there would be too long. */
 const socketFolder = (folder: string): string => (Buffer.byteLength(`${folder}/.s.PGSQL.5432`) < 100 ? '.' : '/tmp')
 
 const quoted = (path: string): string => (/^[\w./@-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)

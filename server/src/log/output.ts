@@ -1,43 +1,41 @@
 import { constants, fstatSync, openSync, writeSync } from 'node:fs'
 
-/** What waits for a reader, in each thread: some thousand lines. */
+/** Some thousand lines, in each thread. */
 const mostWaitingBytes = 1_048_576
-/** What Linux writes to a pipe whole or not at all, so that the lines of several threads do not mix. */
-const wholeBytes = 4_096
-const pauseMilliseconds = 10
-/** Between two attempts, however many lines come meanwhile. */
-const leastPauseMilliseconds = 1
-const longestFarewellMilliseconds = 500
+/** Linux writes up to this size to a pipe whole or not at all, so that the lines of several threads do not mix. */
+const atomicBytes = 4_096
+const retryMilliseconds = 10
+const leastMillisecondsBetweenAttempts = 1
+const exitTimeoutMilliseconds = 500
 
 /**
- * Standard error, for lines. A reader that stalls stops nobody: when the pipe is full lines wait, and beyond a limit they are
- * dropped and counted. Files and terminals take every line.
+ * Writes lines to standard error without ever blocking: when the pipe is full lines wait, and beyond a limit they are
+ * dropped and counted. Files and terminals accept every line.
  */
 export class LogOutput {
-  /** Lines that could not be written. */
   dropped = 0
-  /** Told how many were dropped, once others can be written again. */
-  onFlow: ((dropped: number) => void) | null = null
+  /** Called with the number of dropped lines once lines can be written again. */
+  onResume: ((dropped: number) => void) | null = null
   readonly #fd = openStandardError()
   readonly #waiting: Buffer[] = []
   #waitingBytes = 0
-  #untold = 0
+  #unreportedDrops = 0
   #attemptedAt = 0
   #timer: NodeJS.Timeout | null = null
 
   constructor() {
-    process.once('exit', () => this.#takeLeave())
+    process.once('exit', () => this.#flushAtExit())
   }
 
   write(line: string): void {
-    const isFlowing = this.#waiting.length === 0 && this.#untold === 0
+    const isFlowing = this.#waiting.length === 0 && this.#unreportedDrops === 0
     if (isFlowing && this.#attempt(line)) return
     if (!isFlowing) this.#wait(Buffer.from(line))
-    if (performance.now() - this.#attemptedAt >= leastPauseMilliseconds) this.#flush()
+    if (performance.now() - this.#attemptedAt >= leastMillisecondsBetweenAttempts) this.#flush()
     else this.#flushLater()
   }
 
-  /** Whether it was written; what was not waits. */
+  /** Returns false when the text was not written whole; the rest waits. */
   #attempt(text: string | Buffer): boolean {
     this.#attemptedAt = performance.now()
     let written = 0
@@ -45,7 +43,7 @@ export class LogOutput {
       written = typeof text === 'string' ? writeSync(this.#fd, text) : writeSync(this.#fd, text)
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) {
-        // Who reads the log may go, and disks are full; the service stays.
+        // The reader may have gone, or the disk may be full; the service continues.
         this.#drop(text)
         return false
       }
@@ -68,14 +66,14 @@ export class LogOutput {
   #drop(lines: string | Buffer): void {
     const count = lines.toString().split('\n').length - 1
     this.dropped += count
-    this.#untold += count
+    this.#unreportedDrops += count
   }
 
   #flushLater(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = null
       this.#flush()
-    }, pauseMilliseconds).unref()
+    }, retryMilliseconds).unref()
   }
 
   #flush(): void {
@@ -84,17 +82,17 @@ export class LogOutput {
       this.#flushLater()
       return
     }
-    const untold = this.#untold
-    this.#untold = 0
-    if (untold > 0) this.onFlow?.(untold)
+    const dropped = this.#unreportedDrops
+    this.#unreportedDrops = 0
+    if (dropped > 0) this.onResume?.(dropped)
   }
 
-  /** As many as are written whole, at least one. */
+  /** Takes as many lines as are written atomically, but at least one. */
   #takeLines(): Buffer {
     let count = 0
     let bytes = 0
     for (const { length } of this.#waiting) {
-      if (count > 0 && bytes + length > wholeBytes) break
+      if (count > 0 && bytes + length > atomicBytes) break
       bytes += length
       count++
     }
@@ -102,24 +100,21 @@ export class LogOutput {
     return Buffer.concat(this.#waiting.splice(0, count))
   }
 
-  #takeLeave(): void {
-    for (const deadline = performance.now() + longestFarewellMilliseconds; performance.now() < deadline; ) {
+  #flushAtExit(): void {
+    for (const deadline = performance.now() + exitTimeoutMilliseconds; performance.now() < deadline; ) {
       this.#flush()
       if (this.#waiting.length === 0) return
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMilliseconds)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMilliseconds)
     }
   }
 }
 
-/**
- * An inherited pipe shares its blocking mode with other processes, and npm changes it when it exits. So the pipe is opened
- * again. Sockets never block in Node.
- */
+/** A pipe is opened again, because an inherited one shares its blocking mode with npm, which changes it when it exits. */
 const openStandardError = (): number => {
   try {
     if (fstatSync(2).isFIFO()) return openSync('/dev/stderr', constants.O_WRONLY | constants.O_NONBLOCK)
   } catch {
-    // It is closed, or another user's.
+    // It is closed, or belongs to another user.
   }
   return 2
 }

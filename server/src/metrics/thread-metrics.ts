@@ -1,0 +1,114 @@
+import { isMainThread } from 'node:worker_threads'
+import { DatabaseError } from 'pg'
+import { collectDefaultMetrics, Registry } from 'prom-client'
+import type { Load } from '../database/database.ts'
+import type { Observe } from '../database/observed-database.ts'
+import { isUnavailable } from '../database/unavailable.ts'
+import type { FinishedRequest, RequestWatcher } from '../http/connections/watched-requests.ts'
+import type { CacheLoad } from '../http/responses/response-cache.ts'
+import { droppedLines } from '../log/log.ts'
+import { counter, gauge, type Metric, valuesBy } from './metric.ts'
+import { RequestCounts } from './request-counts.ts'
+
+/** The metrics of a thread, as plain data that can be sent to another, with its requests by tenant since the last snapshot. */
+export type Snapshot = { metrics: Metric[]; tenantRequests: ReadonlyMap<string, number> }
+
+/** Further tenants between two snapshots are counted together. */
+const mostTenants = 10_000
+
+/** Counts what one thread does. No caller can choose the value of a label. */
+export class ThreadMetrics implements RequestWatcher {
+  readonly #load: () => Load
+  readonly #cacheLoad: () => CacheLoad
+  readonly #requests = new RequestCounts()
+  readonly #databaseErrors = new Map<string, number>()
+  readonly #countedErrors = new WeakSet<Error>()
+  #tenantRequests = new Map<string, number>()
+  #inFlight = 0
+  /** Null in the main thread, whose runtime metrics are reported with the process. */
+  readonly #runtime = isMainThread ? null : new Registry()
+
+  constructor(load: () => Load, cacheLoad: () => CacheLoad) {
+    this.#load = load
+    this.#cacheLoad = cacheLoad
+    if (this.#runtime) collectDefaultMetrics({ register: this.#runtime })
+  }
+
+  arrived(): void {
+    this.#inFlight++
+  }
+
+  finished(finished: FinishedRequest): void {
+    this.#inFlight--
+    this.#requests.add(finished)
+    if (finished.principal) this.#countTenant(finished.principal.tenantId)
+  }
+
+  /** Counts errors of the database. */
+  readonly observe: Observe = async (_text, work) => {
+    try {
+      return await work()
+    } catch (error) {
+      this.#countError(error)
+      throw error
+    }
+  }
+
+  async collect(): Promise<Snapshot> {
+    const pools = Object.entries(this.#load())
+    const { isUsed, memory, database, responses, bytes, mostBytes } = this.#cacheLoad()
+    const tenantRequests = this.#tenantRequests
+    this.#tenantRequests = new Map()
+    const metrics = [
+      ...this.#requests.metrics(),
+      gauge('masthead_http_requests_under_way', 'Requests in flight.', this.#inFlight),
+      gauge(
+        'masthead_database_connections',
+        'Connections to the database: open ones, and the most that may be open.',
+        pools.flatMap(([pool, { open, most }]) => valuesBy('state', { open, most }, { pool })),
+      ),
+      gauge(
+        'masthead_database_calls',
+        'Statements and transactions in flight on these connections, and those that wait for one.',
+        pools.flatMap(([pool, { running, waiting }]) => valuesBy('state', { running, waiting }, { pool })),
+      ),
+      counter('masthead_answers_total', 'Responses to reads, by source.', valuesBy('from', { memory, database })),
+      gauge('masthead_remembering', 'Threads that may use their response cache now.', isUsed ? 1 : 0),
+      gauge('masthead_remembered_answers', 'Cached responses.', responses),
+      gauge(
+        'masthead_remembered_bytes',
+        'Size of the cached responses, and its limit.',
+        valuesBy('state', { used: bytes, most: mostBytes }),
+      ),
+      counter(
+        'masthead_database_errors_total',
+        'Statements and transactions that failed, by SQLSTATE or system error.',
+        valuesBy('code', this.#databaseErrors),
+      ),
+      ...(isMainThread ? [] : [countDroppedLines()]),
+      ...(await metricsOf(this.#runtime)),
+    ]
+    return { tenantRequests, metrics }
+  }
+
+  /** The error of a statement is also that of its transaction, and a handler that refuses fails its transaction too. */
+  #countError(error: unknown): void {
+    if (!(error instanceof DatabaseError || isUnavailable(error)) || this.#countedErrors.has(error)) return
+    this.#countedErrors.add(error)
+    const given = 'code' in error ? String(error.code) : ''
+    const code = /^([0-9A-Z]{5}|E[A-Z]{3,20})$/.test(given) ? given : 'other'
+    this.#databaseErrors.set(code, (this.#databaseErrors.get(code) ?? 0) + 1)
+  }
+
+  #countTenant(tenantId: string): void {
+    const key = this.#tenantRequests.size < mostTenants || this.#tenantRequests.has(tenantId) ? tenantId : ''
+    this.#tenantRequests.set(key, (this.#tenantRequests.get(key) ?? 0) + 1)
+  }
+}
+
+export const countDroppedLines = (): Metric =>
+  counter('masthead_log_lines_dropped_total', 'Log lines that were dropped because nobody read them.', droppedLines())
+
+/** The types of prom-client declare numbers where it returns strings. */
+export const metricsOf = async (registry: Registry | null): Promise<Metric[]> =>
+  ((await registry?.getMetricsAsJSON()) ?? []) as unknown as Metric[]
