@@ -148,7 +148,7 @@ const start = async (
     })
     return { collectMetrics, stop: app.close }
   }
-  const { WorkerThreads } = await import('../workers/worker-threads.ts')
+  const { startWorkerThreads } = await import('../workers/worker-threads.ts')
   const connections = connectionsOfEach(workers)
   const [most, limit] = [mostConnections(workers), await connectionLimit(database.query)]
   if (most > limit)
@@ -156,7 +156,7 @@ const start = async (
       `WORKERS=${workers} may open ${most} connections, and the database takes ${limit}: raise its max_connections`,
     )
   const revisions = database.revisions.memory
-  return WorkerThreads.start(workers, { served, connection, connections, revisions, logLevel }, log, stopping)
+  return startWorkerThreads(workers, { served, connection, connections, revisions, logLevel }, log, stopping)
 }
 
 const startMetrics = async (

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { type Config, readConfig } from '../config.ts'
 import { ensureSecret } from '../identity/installation-secret.ts'
-import { Housekeeping } from '../jobs/housekeeping.ts'
+import { startHousekeeping } from '../jobs/housekeeping.ts'
 import { openLog } from '../log/log.ts'
 import { faint, showJson, showLines, strong } from './output.ts'
 import { stopSignal, unlessStopped, whenAborted } from './stop-signal.ts'
@@ -43,7 +43,7 @@ export const startWorker = async (
   // Only `serve` and `work` need it, and only once they run.
   const { LegacyWorker } = await import('../legacy/legacy-worker.ts')
   const deliveries = LegacyWorker.start({ ...connection, secret, allowPrivate: config.legacyAllowPrivate, onError })
-  const housekeeping = new Housekeeping({ ...connection, onError })
+  const housekeeping = startHousekeeping({ ...connection, onError })
   return { stop: () => Promise.all([deliveries.stop(), housekeeping.stop()]) }
 }
 

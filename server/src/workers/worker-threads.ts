@@ -28,50 +28,25 @@ const leastMillisecondsBetweenStarts = 1_000
 /** This exceeds the time that the app gives stalled callers. */
 const longestStopMilliseconds = 9_500
 
-/** The threads that serve. All listen on the same port, and one that fails drops only its own connections and is replaced. */
-export class WorkerThreads {
-  readonly #data: Omit<ThreadData, 'worker'>
-  readonly #log: Log
-  readonly #threads = new Map<number, Thread>()
-  readonly #stopping = new AbortController()
-  #stopped: Promise<void> | null = null
-  #failures = 0
+/**
+ * Starts the threads that serve. All listen on the same port, and one that fails drops only its own connections and is
+ * replaced. Rejects with the error of the first thread that cannot serve, or when stopped before all threads listen.
+ */
+export const startWorkerThreads = async (
+  count: number,
+  data: Omit<ThreadData, 'worker'>,
+  log: Log,
+  signal: AbortSignal,
+): Promise<{ collectMetrics: () => Promise<ThreadReports>; stop: () => Promise<void> }> => {
+  signal.throwIfAborted()
+  const threads = new Map<number, Thread>()
+  const stopping = new AbortController()
+  let stopped: Promise<void> | undefined
+  let failures = 0
 
-  private constructor(data: Omit<ThreadData, 'worker'>, log: Log) {
-    this.#data = data
-    this.#log = log
-  }
-
-  /** Rejects with the error of the first thread that cannot serve, or when stopped before all threads listen. */
-  static async start(
-    count: number,
-    data: Omit<ThreadData, 'worker'>,
-    log: Log,
-    stopping: AbortSignal,
-  ): Promise<WorkerThreads> {
-    stopping.throwIfAborted()
-    const threads = new WorkerThreads(data, log)
-    const numbers = Array.from({ length: count }, (_none, index) => index + 1)
-    stopping.addEventListener('abort', () => void threads.stop(), { once: true })
-    try {
-      await Promise.all(numbers.map((number) => threads.#start(number).listening))
-    } catch (error) {
-      await threads.stop()
-      throw error
-    }
-    for (const number of numbers) void threads.#restart(number)
-    return threads
-  }
-
-  /** Threads complete the requests they have accepted. One that does not listen yet, or takes too long, is terminated. */
-  stop(): Promise<void> {
-    this.#stopped ??= this.#stop()
-    return this.#stopped
-  }
-
-  async #stop(): Promise<void> {
-    this.#stopping.abort()
-    const running = [...this.#threads.values()]
+  const stopAll = async (): Promise<void> => {
+    stopping.abort()
+    const running = [...threads.values()]
     for (const { worker, isListening } of running) {
       if (isListening) worker.postMessage('stop' satisfies ToThread)
       else void worker.terminate()
@@ -81,52 +56,68 @@ export class WorkerThreads {
     clearTimeout(timeout)
   }
 
-  async collectMetrics(): Promise<ThreadReports> {
-    const reports = [...this.#threads].map(async ([number, { worker }]) => ({
+  /** Threads complete the requests they have accepted. One that does not listen yet, or takes too long, is terminated. */
+  const stop = (): Promise<void> => {
+    stopped ??= stopAll()
+    return stopped
+  }
+
+  const restart = async (number: number): Promise<void> => {
+    for (let startedAt = Date.now(); ; startedAt = Date.now()) {
+      const error = await threads.get(number)?.ended
+      if (stopping.signal.aborted) return
+      failures++
+      log.error({ err: error, worker: number }, 'a worker ended and is replaced')
+      const pause = startedAt + leastMillisecondsBetweenStarts - Date.now()
+      await delay(pause, null, { signal: stopping.signal }).catch(() => {})
+      if (stopping.signal.aborted) return
+      threads.set(number, startThread({ ...data, worker: number }))
+    }
+  }
+
+  const collectMetrics = async (): Promise<ThreadReports> => {
+    const reports = [...threads].map(async ([number, { worker }]) => ({
       thread: worker.threadId,
       worker: String(number),
       snapshot: await requestSnapshot(worker),
     }))
-    return { reports: await Promise.all(reports), failures: this.#failures }
+    return { reports: await Promise.all(reports), failures }
   }
 
-  #start(number: number): Thread {
-    const worker = new Worker(new URL('../main.js', import.meta.url), {
-      name: `masthead ${number}`,
-      workerData: { ...this.#data, worker: number } satisfies ThreadData,
-      resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMebibytes },
-    })
-    let reason: Error | null = null
-    worker.on('error', (error) => {
-      reason = error
-    })
-    const ended = new Promise<Error | null>((resolve) => worker.once('exit', () => resolve(reason)))
-    const listening = new Promise<void>((resolve, reject) => {
-      worker.once('message', () => {
-        thread.isListening = true
-        resolve()
-      })
-      ended.then((error) => reject(error ?? new Error(`worker ${number} ended`)))
-    })
-    // The first start awaits this promise; #restart logs the errors of later ones.
-    listening.catch(() => {})
-    const thread = { worker, isListening: false, listening, ended }
-    this.#threads.set(number, thread)
-    return thread
+  signal.addEventListener('abort', stop, { once: true })
+  for (let number = 1; number <= count; number++) threads.set(number, startThread({ ...data, worker: number }))
+  try {
+    await Promise.all([...threads.values()].map(({ listening }) => listening))
+  } catch (error) {
+    await stop()
+    throw error
   }
+  for (const number of threads.keys()) void restart(number)
+  return { collectMetrics, stop }
+}
 
-  async #restart(number: number): Promise<void> {
-    const { signal } = this.#stopping
-    for (let startedAt = Date.now(); ; startedAt = Date.now()) {
-      const error = await this.#threads.get(number)?.ended
-      if (signal.aborted) return
-      this.#failures++
-      this.#log.error({ err: error, worker: number }, 'a worker ended and is replaced')
-      await delay(startedAt + leastMillisecondsBetweenStarts - Date.now(), null, { signal }).catch(() => {})
-      if (signal.aborted) return
-      this.#start(number)
-    }
-  }
+const startThread = (data: ThreadData): Thread => {
+  const worker = new Worker(new URL('../main.js', import.meta.url), {
+    name: `masthead ${data.worker}`,
+    workerData: data,
+    resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMebibytes },
+  })
+  let reason: Error | null = null
+  worker.on('error', (error) => {
+    reason = error
+  })
+  const ended = new Promise<Error | null>((resolve) => worker.once('exit', () => resolve(reason)))
+  const listening = new Promise<void>((resolve, reject) => {
+    worker.once('message', () => {
+      thread.isListening = true
+      resolve()
+    })
+    ended.then((error) => reject(error ?? new Error(`worker ${data.worker} ended`)))
+  })
+  // The first start awaits this promise; later errors are logged.
+  listening.catch(() => {})
+  const thread = { worker, isListening: false, listening, ended }
+  return thread
 }
 
 const requestSnapshot = (worker: Worker): Promise<Snapshot | null> =>
