@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
 import { button, heading, openConsole } from './visitor.ts'
 
@@ -46,7 +46,7 @@ visit('checks a file, imports it, saves the refused rows, and takes it back', ad
   await button(page, 'Save the refused rows').click()
   const saved = await download
   assert.equal(saved.suggestedFilename(), 'accounts of today.csv.rejected.csv')
-  assert.match(await readFile(await saved.path(), 'utf8'), /^rejected_line,.*\n4,accountId,/)
+  assert.match(await text(await saved.createReadStream()), /^rejected_line,.*\n4,accountId,/)
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
 
   const row = page.getByRole('row', { name: /accounts of today\.csv/ })
