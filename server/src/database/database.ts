@@ -298,7 +298,10 @@ const runTransaction = async <T>(
   const { silenceMilliseconds } = patience
   const send = queryOn(client, patience)
   let opening: Promise<unknown> | undefined
-  const query: Query = (statement) => {
+  let isOver = false
+  const query: Query = async (statement) => {
+    // Of several that asked beside each other, one may go on when another has failed; the connection may be somebody else's then.
+    if (isOver) throw new Error('the transaction has ended')
     gather(client)
     opening ??= client.query(tenantId === null ? 'begin' : `begin; ${setTenant(tenantId)}`)
     // It fails with what follows it.
@@ -318,14 +321,16 @@ const runTransaction = async <T>(
       asked.answer(() => answered(client, writeAsTenant(client, tenantId, only), silenceMilliseconds))
     else asked.answer(query)
     const committing = opening && answered(client, client.query('commit'), silenceMilliseconds)
+    isOver = true
     const [answer, committed] = await Promise.all([result, committing, opening])
     // PostgreSQL answers the commit of a failed transaction with ROLLBACK, and without an error.
     if (committed && committed.command !== 'COMMIT') throw new Error('the transaction was rolled back')
     client.release()
     return answer
   } catch (error) {
-    const isOver = !opening || answered(client, client.query('rollback'), silenceMilliseconds)
-    const usable = await Promise.resolve(isOver).then(
+    isOver = true
+    const rolledBack = opening && answered(client, client.query('rollback'), silenceMilliseconds)
+    const usable = await Promise.resolve(rolledBack).then(
       () => !isConnectionLost(error),
       () => false,
     )

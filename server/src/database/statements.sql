@@ -2383,7 +2383,8 @@ with given as materialized (
   select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'accounts', written.id, 'account.' || action,
     '{"type":"' || 'account.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
       || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
-  from legacy_systems as system, written where system.tenant_id = $1 and is_delivered order by place
+  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
+  where is_delivered order by place
   returning 1
 )
 select id, body, position, (select wake_legacy_worker($1, 'accounts', now()) from delivered limit 1) as woken from written order by place;
@@ -2437,7 +2438,8 @@ with given as materialized (
   select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'tasks', written.id, 'task.' || action,
     '{"type":"' || 'task.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
       || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
-  from legacy_systems as system, written where system.tenant_id = $1 and is_delivered order by place
+  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
+  where is_delivered order by place
   returning 1
 )
 select id, body, position, (select wake_legacy_worker($1, 'tasks', now()) from delivered limit 1) as woken from written order by place;
@@ -2494,7 +2496,8 @@ with given as materialized (
   select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'contacts', written.id, 'contact.' || action,
     '{"type":"' || 'contact.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
       || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
-  from legacy_systems as system, written where system.tenant_id = $1 and is_delivered order by place
+  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
+  where is_delivered order by place
   returning 1
 )
 select id, body, position, (select wake_legacy_worker($1, 'contacts', now()) from delivered limit 1) as woken from written order by place;
@@ -2560,7 +2563,8 @@ with given as materialized (
   select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'contacts', written.id, 'contact.' || action,
     '{"type":"' || 'contact.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
       || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
-  from legacy_systems as system, written where system.tenant_id = $1 and is_delivered order by place
+  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
+  where is_delivered order by place
   returning 1
 )
 select id, body, position, (select wake_legacy_worker($1, 'contacts', now()) from delivered limit 1) as woken from written order by place;
@@ -2886,7 +2890,8 @@ with given as materialized (
   select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'subscriptions', written.id, 'subscription.' || action,
     '{"type":"' || 'subscription.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
       || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
-  from legacy_systems as system, written where system.tenant_id = $1 and is_delivered order by place
+  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
+  where is_delivered order by place
   returning 1
 )
 select id, body, position, (select wake_legacy_worker($1, 'subscriptions', now()) from delivered limit 1) as woken from written order by place;
@@ -2945,7 +2950,8 @@ with given as materialized (
   select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'subscriptions', written.id, 'subscription.' || action,
     '{"type":"' || 'subscription.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
       || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
-  from legacy_systems as system, written where system.tenant_id = $1 and is_delivered order by place
+  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
+  where is_delivered order by place
   returning 1
 )
 select id, body, position, (select wake_legacy_worker($1, 'subscriptions', now()) from delivered limit 1) as woken from written order by place;
@@ -3001,7 +3007,8 @@ with given as materialized (
   select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'publications', written.id, 'publication.' || action,
     '{"type":"' || 'publication.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
       || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
-  from legacy_systems as system, written where system.tenant_id = $1 and is_delivered order by place
+  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
+  where is_delivered order by place
   returning 1
 )
 select id, body, position, (select wake_legacy_worker($1, 'publications', now()) from delivered limit 1) as woken from written order by place;
@@ -3054,7 +3061,8 @@ with given as materialized (
   select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'invoices', written.id, 'invoice.' || action,
     '{"type":"' || 'invoice.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
       || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
-  from legacy_systems as system, written where system.tenant_id = $1 and is_delivered order by place
+  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
+  where is_delivered order by place
   returning 1
 )
 select id, body, position, (select wake_legacy_worker($1, 'invoices', now()) from delivered limit 1) as woken from written order by place;

@@ -7,7 +7,10 @@ import { until } from '../../test/masthead-process.ts'
 import { sampleAccount } from '../../test/sample-records.ts'
 import { type CallAnswer, startService, type TestTenant, walk } from '../../test/service.ts'
 import { assertTenantTallies } from '../../test/tallies.ts'
+import { operator } from '../audit/author.ts'
 import { entriesAfter } from '../audit/queries.ts'
+import { updateContact } from '../resources/contacts/queries.ts'
+import { silence, Unavailable } from './unavailable.ts'
 import { WriteQueue } from './write-queue.ts'
 
 const service = await startService()
@@ -221,6 +224,20 @@ describe('creates of one tenant that wait for each other', () => {
   })
 })
 
+test('a transaction that has ended takes no further statement', async () => {
+  const { id } = await service.newTenant()
+  const asked = Promise.withResolvers<void>()
+  let further: Promise<unknown> = Promise.resolve()
+  const work = service.database.forTenant(id).transaction(async (query) => {
+    further = asked.promise.then(() => query.withoutTenant({ text: 'select 1' }))
+    await query.withoutTenant({ text: 'select 1' })
+    throw new Error('refused')
+  })
+  await assert.rejects(work, /refused/)
+  asked.resolve()
+  await assert.rejects(further, /has ended/)
+})
+
 describe('writes of one batch', () => {
   const change = (token: string, id: string, body: object, headers: Record<string, string> = {}) =>
     service.call('PATCH', `/contacts/${id}`, { token, body: { accountId: 'C-1', ...body }, headers })
@@ -285,6 +302,27 @@ describe('writes of one batch', () => {
       if (index > 0) assert.equal(before.updatedAt, values[index - 1].after.updatedAt)
     }
     await assertTenantTallies(service.owner, tenant.id)
+  })
+
+  test('that change the same record hear at once of a server that is away', async () => {
+    const tenant = await newTenant()
+    const [id = ''] = await newContacts(await tenant.serviceToken(), 1)
+    const real = service.database.forTenant(tenant.id)
+    let transactions = 0
+    const failing: typeof real = {
+      ...real,
+      write: (decide) =>
+        ++transactions === 1 ? real.write(decide) : Promise.reject(new Unavailable(silence, 'nobody is there')),
+    }
+    const writer = { author: operator, actingUser: null }
+    const outcomes = await Promise.allSettled(
+      ['1', '2', '3', '4'].map((phone) => updateContact(failing, writer, { contactId: id }, () => ({ phone }))),
+    )
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'rejected', 'rejected'],
+    )
+    assert.equal(transactions, 2)
   })
 
   test('are held to `If-Match` by what the one before has stored', async () => {

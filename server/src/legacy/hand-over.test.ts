@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
+import pg from 'pg'
 import { importer, newFolder } from '../../test/import-files.ts'
 import { attachTo, type Receiver, startReceiver, startWorkerFor } from '../../test/legacy-receiver.ts'
 import { until } from '../../test/masthead-process.ts'
 import { sampleAccount } from '../../test/sample-records.ts'
 import { startService, type TestTenant } from '../../test/service.ts'
+import { operator } from '../audit/author.ts'
+import { insertTask } from '../resources/tasks/queries.ts'
 import { detach } from './administration.ts'
 
 const service = await startService()
@@ -160,5 +163,56 @@ describe('a tenant without a legacy system', () => {
     assert.deepEqual(await detach(service.database.forTenant(tenant.id), false), { discarded: 0 })
     assert.equal(await route(token), 'native')
     assert.deepEqual([await waiting(tenant), await waiting(other), receiver.received.length], [0, 0, 1])
+  })
+})
+
+describe('a legacy system that is attached or detached at the very moment of a write', () => {
+  test('is handed a task only where the task says so', async () => {
+    const [tenant, receiver] = [await service.newTenant(), await startReceiver()]
+    await tenant.add('accounts', [sampleAccount('A')])
+    const database = service.database.forTenant(tenant.id)
+    const task = {
+      id: randomUUID(),
+      accountId: 'A',
+      title: 'Call',
+      dueDate: '2026-11-20',
+      userId: '',
+      createdAt: new Date().toISOString(),
+    }
+    const attaching: typeof database = {
+      ...database,
+      write: (decide) =>
+        database.write(async (query) => {
+          const last = await decide(query)
+          await attachTo(service, tenant, receiver)
+          return last
+        }),
+    }
+    const body = await insertTask(attaching, { author: operator, actingUser: null }, task)
+    assert.equal(JSON.parse(body).route, 'native')
+    assert.equal(await waiting(tenant), 0)
+    assert.equal(receiver.received.length, 0)
+  })
+
+  test('keeps no contact from being stored', async () => {
+    const { tenant, token } = await attached()
+    const first = await service.call('POST', '/contacts', { token, body: { accountId: 'A', name: 'first' } })
+    assert.equal(first.status, 201, first.text)
+    await until('it was delivered', async () => (await waiting(tenant)) === 0)
+    const client = new pg.Client(service.connectionString)
+    await client.connect()
+    await client.query('begin')
+    await client.query(`select from heads where tenant_id = $1 and resource = 'contacts' for update`, [tenant.id])
+    const asked = service.call('POST', '/contacts', { token, body: { accountId: 'A', name: 'second' } })
+    await until('the write waits for the head', async () => {
+      const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      return (await service.owner.query(text)).rows.length === 1
+    })
+    await detach(service.database.forTenant(tenant.id), true)
+    await client.query('commit')
+    await client.end()
+    const second = await asked
+    assert.equal(second.status, 201, second.text)
+    assert.equal(await waiting(tenant), 0)
   })
 })

@@ -191,7 +191,7 @@ const audited = (table: Table): string => `events as materialized (
 
 const now = `to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-/** Only where a legacy system is attached; the foreign key keeps it attached until the commit. */
+/** Only where a legacy system is attached. The lock keeps it attached until the commit, and sees that it was detached meanwhile. */
 const delivered = (table: Table): string => {
   const type = `'${resources[table.name].singular}.' || action`
   return `delivered as (
@@ -199,7 +199,8 @@ const delivered = (table: Table): string => {
   select ${tenant}, 'msg_' || replace(gen_random_uuid()::text, '-', ''), '${table.name}', written.id, ${type},
     '{"type":"' || ${type} || '","timestamp":"' || ${now} || '","data":'
       || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
-  from legacy_systems as system, written where system.tenant_id = ${tenant} and is_delivered order by place
+  from (select from legacy_systems where tenant_id = ${tenant} for key share) as system, written
+  where is_delivered order by place
   returning 1
 )`
 }

@@ -147,14 +147,15 @@ const writeBatch = async <T>(tenant: TenantDatabase, batch: Write<T>[]): Promise
       throw batch.length === 1 && decisions[0]?.status === 'fulfilled' ? asProblem(error, decisions[0].value) : error
     })
   const bodies = new Map(rows.flat().map(({ id, body }) => [id, body]))
-  const outcomes: PromiseSettledResult<T>[] = []
-  for (const [index, decision] of decisions.entries()) {
-    if (decision.status === 'rejected') outcomes.push(decision)
-    else if (!late.has(decision.value)) outcomes.push({ status: 'fulfilled', value: decision.value.result(bodies) })
-    // What the others did is stored, so whatever becomes of this one is its own outcome.
-    else outcomes.push(...(await doTogether(batch.slice(index, index + 1), (alone) => writeBatch(tenant, alone))))
-  }
-  return outcomes
+  const isLate = (decision?: PromiseSettledResult<Decision<T>>) =>
+    decision?.status === 'fulfilled' && late.has(decision.value)
+  const again = batch.filter((_wanted, index) => isLate(decisions[index]))
+  // What the others did is stored, so whatever becomes of these is their own outcome.
+  const outcomes = again.length > 0 ? await doTogether(again, (some) => writeBatch(tenant, some)) : []
+  return decisions.flatMap((decision): PromiseSettledResult<T>[] => {
+    if (decision.status === 'rejected') return [decision]
+    return isLate(decision) ? outcomes.splice(0, 1) : [{ status: 'fulfilled', value: decision.value.result(bodies) }]
+  })
 }
 
 const refusedByItself = async <T>(decision: Promise<T>): Promise<PromiseSettledResult<T>> => {

@@ -51,6 +51,14 @@ describe('creating an account', () => {
     assert.deepEqual(rows, [{ category: 'school', quality: 'hot', user_id: 'u7', code: 'DW' }])
   })
 
+  test('that is refused takes no number', async () => {
+    const numberOf = async () => Number((await create({ company: 'X' })).body.accountId.slice(1))
+    const before = await numberOf()
+    for (const primaryPublicationId of ['nothing', '01900000-0000-7000-8000-000000000000'])
+      assert.equal((await create({ company: 'X', primaryPublicationId })).status, 422)
+    assert.equal(await numberOf(), before + 1)
+  })
+
   test('creates the first contact when a person is given, and none otherwise', async () => {
     const personal = await tenant.personalToken('admin')
     const people: [object, object | null][] = [

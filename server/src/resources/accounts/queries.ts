@@ -17,16 +17,17 @@ export const createAccount = (
     locks: ['accounts'],
     decide: async (query) => {
       const given = account.primaryPublicationId
-      const [route, accountId, primaryPublicationId] = await Promise.all([
+      const [route, primaryPublicationId] = await Promise.all([
         routeOf(query),
-        nextAccountId(query),
         given === null ? null : requireReference(query, 'publications', given, 'primaryPublicationId'),
       ])
+      // Last, so that what is refused takes no number.
+      const accountId = await nextAccountId(query)
       const created = (after: StoredRecord, userId: string | null) => ({
         before: null,
         after,
         author,
-        delivery: { userId },
+        ...(route === 'legacy' && { delivery: { userId } }),
       })
       const accounts = [created({ ...account, accountId, primaryPublicationId }, account.userId)]
       const contacts = contact ? [created({ ...contact, accountId }, actingUser)] : []

@@ -17,7 +17,8 @@ export const insertTask = (
         routeOf(query),
       ])
       // The task names its user itself.
-      const created = { before: null, after: { ...task, accountId, route }, author, delivery: {} }
+      const delivery = route === 'legacy' && { delivery: {} }
+      const created = { before: null, after: { ...task, accountId, route }, author, ...delivery }
       return { changes: { tasks: [created] }, result: (bodies) => bodies.get(task.id) ?? '' }
     },
   })
