@@ -141,9 +141,11 @@ const writeBatch = async <T>(tenant: TenantDatabase, batch: Write<T>[]): Promise
       const made = decisions.flatMap((decision) => (decision.status === 'fulfilled' ? [decision.value] : []))
       late = overlapping(made)
       const statements = statementsOf(made.filter((decision) => !late.has(decision)))
+      if (statements.length === 0) throw nothingToWrite
       return (query) => Promise.all(statements.map((statement) => query<Written>(statement)))
     })
-    .catch((error) => {
+    .catch((error): Written[][] => {
+      if (error === nothingToWrite) return []
       throw batch.length === 1 && decisions[0]?.status === 'fulfilled' ? asProblem(error, decisions[0].value) : error
     })
   const bodies = new Map(rows.flat().map(({ id, body }) => [id, body]))
@@ -157,6 +159,9 @@ const writeBatch = async <T>(tenant: TenantDatabase, batch: Write<T>[]): Promise
     return isLate(decision) ? outcomes.splice(0, 1) : [{ status: 'fulfilled', value: decision.value.result(bodies) }]
   })
 }
+
+/** Rolls back a transaction in which every write was refused or found its record as it should be. */
+const nothingToWrite = new Error('there is nothing to write')
 
 const refusedByItself = async <T>(decision: Promise<T>): Promise<PromiseSettledResult<T>> => {
   try {
