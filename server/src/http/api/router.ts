@@ -55,7 +55,7 @@ export class Router<Api, Route> {
       const to = slash < 0 || slash > end ? end : slash
       const segment = decoded(url.slice(from, to))
       const named = segment === null ? undefined : place.segments.get(segment)
-      const next = named ?? (segment === '' ? undefined : place.parameter?.place)
+      const next = named ?? place.parameter?.place
       if (segment === null || !next) return api && { api, routes: new Map(), params, isBroken: segment === null }
       if (!named && place.parameter) params[place.parameter.name] = segment
       place = next

@@ -135,11 +135,6 @@ describe('a path', () => {
     }
   })
 
-  test('with nothing after a slash names no record', async () => {
-    const narrow = await tenant.serviceToken(['accounts:read'])
-    assert.match((await get('/contacts/', {}, narrow)).body.detail, /nothing at/)
-  })
-
   test('beside the base path is none of the API', async () => {
     assert.equal((await get('x', {}, 'unknown')).status, 404)
   })
