@@ -40,7 +40,9 @@ export const addressReader = (trustedProxies: readonly string[]): ((request: Inc
   return ({ socket, headers }) => {
     let entry = socket.remoteAddress ?? ''
     let address = readAddress(entry)
-    const forwarded = String(headers['x-forwarded-for'] ?? '').split(',')
+    // RFC 9110 §5.6.1.2: a recipient must "parse and ignore a reasonable number of empty list elements".
+    const entries = String(headers['x-forwarded-for'] ?? '').split(',')
+    const forwarded = entries.filter((entry) => entry.trim() !== '')
     while (forwarded.length > 0 && isTrusted(entry)) {
       entry = forwarded.pop() ?? ''
       address = readAddress(entry) ?? address

@@ -163,6 +163,7 @@ test('a trusted proxy names the caller, and nobody else does', async (context) =
     // Proxies before the last one, in whatever form.
     ['198.51.100.9, 203.0.113.7:1, 192.0.2.3:2', '203.0.113.7'],
     ['203.0.113.7,[2001:db8:ffff:0::1]:443, ::ffff:192.0.2.4', '203.0.113.7'],
+    [' ,203.0.113.7, ,, 192.0.2.3,', '203.0.113.7'],
     // What is no address is the proxy's word, and counts as the proxy.
     ...['unknown', '_hidden', '', ' ', '203.0.113.7:x', '203.0.113.7:123456', '203.0.113.700', '01.2.3.4', '1.2.3'].map(
       (forwarded): [string, string] => [forwarded, proxy],
