@@ -4,7 +4,7 @@ import type { TenantQuery } from '../database/tenant-query.ts'
 import type { Author } from './author.ts'
 
 /** What happened to one thing; `before` and `after` are JSON, absent where there are no values. */
-export type Happening = {
+export type AuditEvent = {
   action: string
   resource: string
   recordId: string
@@ -21,9 +21,9 @@ export const installation = '00000000-0000-0000-0000-000000000000'
 export const audit = async (
   query: TenantQuery,
   author: Author | null,
-  happenings: readonly Happening[],
+  events: readonly AuditEvent[],
 ): Promise<void> => {
-  await query({ text: append, values: auditValues(author, happenings) })
+  await query({ text: append, values: auditValues(author, events) })
 }
 
 const append = 'select append_to_audit($1, $2, $3)'
@@ -33,9 +33,9 @@ export const auditIn = async (
   query: Query,
   tenantId: string,
   author: Author,
-  happenings: readonly Happening[],
+  events: readonly AuditEvent[],
 ): Promise<void> => {
-  await query({ text: append, values: [tenantId, ...auditValues(author, happenings)] })
+  await query({ text: append, values: [tenantId, ...auditValues(author, events)] })
 }
 
 /** What concerns a user concerns every tenant of which the user is a member. */
@@ -43,13 +43,13 @@ export const auditUser = async (
   query: Query,
   userId: string,
   author: Author,
-  happening: Omit<Happening, 'recordId'>,
+  event: Omit<AuditEvent, 'recordId'>,
 ): Promise<void> => {
   await query({
     text: `select append_to_audit(tenant_id, $2, $3) from memberships where user_id = $1
       union all
       select append_to_audit('${installation}', $2, $3) where not exists (select from memberships where user_id = $1)`,
-    values: [userId, ...auditValues(author, [{ ...happening, recordId: userId }])],
+    values: [userId, ...auditValues(author, [{ ...event, recordId: userId }])],
   })
 }
 
@@ -63,13 +63,13 @@ export const auditEnded = `
   from ended group by tenant_id`
 
 /** The last two parameters of `append_to_audit`, for a statement that does and tells in one. */
-export const auditValues = (author: Author | null, happenings: readonly Happening[]): [string | null, string] => [
+export const auditValues = (author: Author | null, events: readonly AuditEvent[]): [string | null, string] => [
   author && JSON.stringify(author),
-  `[${happenings.map(written).join(',')}]`,
+  `[${events.map(written).join(',')}]`,
 ]
 
 /** Values are JSON already, and stay as they are to the letter. */
-const written = ({ action, resource, recordId, before, after, author }: Happening): string => {
+const written = ({ action, resource, recordId, before, after, author }: AuditEvent): string => {
   const about = JSON.stringify({ author, action, resource, record_id: recordId })
   return `${about.slice(0, -1)},"before":${before ?? 'null'},"after":${after ?? 'null'}}`
 }

@@ -41,8 +41,8 @@ export const startWorker = async (
 ): Promise<{ stop: () => Promise<void> }> => {
   const secret = () => installationSecret(config)
   // Loaded here, so that the other commands start in less time.
-  const { LegacyWorker } = await import('../legacy/legacy-worker.ts')
-  const deliveries = LegacyWorker.start({ ...connection, secret, allowPrivate: config.legacyAllowPrivate, onError })
+  const { DeliveryWorker } = await import('../deliveries/delivery-worker.ts')
+  const deliveries = DeliveryWorker.start({ ...connection, secret, allowPrivate: config.legacyAllowPrivate, onError })
   const housekeeping = Housekeeping.start({ ...connection, onError })
   return {
     stop: async () => {

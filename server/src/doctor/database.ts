@@ -9,10 +9,10 @@ import {
   oldestServer,
   serviceRoleRemedy,
 } from '../database/migrate.ts'
+import { openSigningSecret } from '../deliveries/secret.ts'
 import { findSecret } from '../identity/installation-secret.ts'
 import { loadSigningKeys, longestUseDays } from '../identity/signing-keys.ts'
 import { listTenants } from '../identity/tenants.ts'
-import { openSigningSecret } from '../legacy/secret.ts'
 import { type Check, failure, ok, warning } from './finding.ts'
 import {
   appliedMigrations,
@@ -222,7 +222,7 @@ const checkLegacySystems = async (database: Database, { secret, dataDirectory }:
   }
   if (sealed.length > 0) {
     return failure(
-      `nothing can be handed over for ${sealed.join(', ')}: their secrets were encrypted with another`,
+      `nothing can be delivered for ${sealed.join(', ')}: their secrets were encrypted with another`,
       secretLost,
     )
   }

@@ -3,8 +3,8 @@ import { chainWaiting } from '../audit/queries.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { forgetOldAnswers } from '../database/idempotency-records.ts'
 import { listTenants } from '../identity/tenants.ts'
-import { forgetOldImages } from '../transfer/import/journal.ts'
-import { forgetOldRuns } from '../transfer/import/runs.ts'
+import { deleteOldImages } from '../transfer/import/journal.ts'
+import { deleteOldRuns } from '../transfer/import/runs.ts'
 
 export type HousekeepingOptions = {
   connectionString: string
@@ -70,8 +70,8 @@ export class Housekeeping {
       if (this.#stopping.signal.aborted) return
       const tenant = this.#database.forTenant(id)
       await forgetOldAnswers(tenant)
-      await forgetOldImages(tenant)
-      await forgetOldRuns(tenant)
+      await deleteOldImages(tenant)
+      await deleteOldRuns(tenant)
     }
   }
 }

@@ -57,8 +57,8 @@ export const readDocument = (text: string): LiveOperation[] => {
     throw unreadable()
   }
   const read = (path: string, method: string, described: Static<typeof Described>): LiveOperation => {
-    const [status = '', answer] = Object.entries(described.responses).find(([code]) => code.startsWith('2')) ?? []
-    const shown = properties(answer?.content?.['application/json']?.schema)
+    const [status = '', response] = Object.entries(described.responses).find(([code]) => code.startsWith('2')) ?? []
+    const shown = properties(response?.content?.['application/json']?.schema)
     const items = shown.items?.items
     return {
       ...{ name: described.operationId, method: method.toUpperCase(), path, status: Number(status) },

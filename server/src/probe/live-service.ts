@@ -5,7 +5,7 @@ import { documentPath, type LiveOperation, readDocument } from './live-document.
 import { addressOf, type Filling } from './requests.ts'
 
 /** An answer, and what was sent for it. */
-export type Answer = {
+export type ServiceResponse = {
   requestId: string
   /** All that the caller said, in which what is echoed is no news. */
   sent: string
@@ -42,7 +42,7 @@ export class LiveService {
   }
 
   /** Whoever has sent too much waits as long as the service says, and sends it again. */
-  async send(operation: LiveOperation, filling: Filling, token: string): Promise<Answer> {
+  async send(operation: LiveOperation, filling: Filling, token: string): Promise<ServiceResponse> {
     const requestId = `probe-${process.pid}-${++this.#sent}`
     const address = addressOf(operation, filling)
     const body = filling.body === null ? null : JSON.stringify(filling.body)

@@ -15,7 +15,7 @@ import {
 import { Refusal } from '../refusal.ts'
 
 /** Probes take turns, so that none removes the canaries of another; the lock goes with the connection. */
-export const whileAlone = async <T>(client: pg.Client, work: () => Promise<T>): Promise<T> => {
+export const withProbeLock = async <T>(client: pg.Client, work: () => Promise<T>): Promise<T> => {
   const { rows } = await client.query<{ taken: boolean }>(
     `select pg_try_advisory_lock(hashtextextended('masthead probe', 0)) as taken`,
   )

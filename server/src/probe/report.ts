@@ -1,5 +1,5 @@
 import type { CanaryToken } from './canary-tokens.ts'
-import type { Answer } from './live-service.ts'
+import type { ServiceResponse } from './live-service.ts'
 import type { TableReport } from './queries.ts'
 import type { Plan } from './requests.ts'
 import { kinds } from './token-kinds.ts'
@@ -59,7 +59,7 @@ export class Report {
     this.#requests.set(operation.name, counts)
   }
 
-  addLeak({ operation }: Plan, { kind }: CanaryToken, { requestId }: Answer, seen: string): void {
+  addLeak({ operation }: Plan, { kind }: CanaryToken, { requestId }: ServiceResponse, seen: string): void {
     this.#add({ operation: operation.name, token: kind, requestId, seen })
   }
 

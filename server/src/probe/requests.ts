@@ -15,8 +15,8 @@ export type Filling = {
 /** Requests for things of the other tenant's, and the same for what exists nowhere: all must be answered alike. */
 export type Attempt = { theirs: Filling[]; nowhere: Filling }
 
-/** What the other tenant was told when it sent the plain request. */
-export type Told = { tag: string | null; cursor: string | null; key: string | null }
+/** What the other tenant was observed when it sent the plain request. */
+export type Observed = { tag: string | null; cursor: string | null; key: string | null }
 
 /** Where a request names something. */
 type Place = { in: 'path' | 'query' | 'body'; name: string; theirs: (other: Canary) => string[] }
@@ -81,7 +81,7 @@ export const planOf = (operation: LiveOperation, twins: Twins, word: string): Pl
   }
 }
 
-/** Whatever is not, is told instead of left out. */
+/** Whatever is not, is observed instead of left out. */
 const isKnown = (parameter: LiveParameter, operation: LiveOperation): boolean => {
   const { name, in: where, schema } = parameter
   // Those that the path itself names are looked at above.
@@ -129,7 +129,7 @@ const sampleOf = ({ type, format, enum: choices, maxLength }: LiveSchema, word: 
 }
 
 /** What one canary tries to get at the other's by. `nowhere` is a mark that nobody has. */
-export const attemptsOf = (plan: Plan, other: Canary, told: Told, nowhere: string): Attempt[] => {
+export const attemptsOf = (plan: Plan, other: Canary, observed: Observed, nowhere: string): Attempt[] => {
   const { plain, places, headers } = plan
   const absent = (value: string) => (value.startsWith(other.mark) ? value.replace(other.mark, nowhere) : newId())
   const put = (place: Pick<Place, 'in' | 'name'>, value: string): Filling => ({
@@ -149,14 +149,14 @@ export const attemptsOf = (plan: Plan, other: Canary, told: Told, nowhere: strin
   const [theirId = ''] = inPath?.theirs(other) ?? []
   for (const name of ['If-None-Match', 'If-Match'].filter((one) => headers.has(one))) {
     if (inPath) add(name, put(inPath, theirId), put(inPath, absent(theirId)), '*')
-    if (inPath && told.tag) add(name, put(inPath, theirId), put(inPath, absent(theirId)), told.tag)
-    if (told.tag) add(name, plain, plain, told.tag, `"${randomBytes(20).toString('base64url')}"`)
+    if (inPath && observed.tag) add(name, put(inPath, theirId), put(inPath, absent(theirId)), observed.tag)
+    if (observed.tag) add(name, plain, plain, observed.tag, `"${randomBytes(20).toString('base64url')}"`)
   }
-  if (told.key) add('Idempotency-Key', plain, plain, told.key, `probe-${newId()}`)
-  if (told.cursor) {
-    const forged = randomBytes(Buffer.from(told.cursor, 'base64url').length).toString('base64url')
+  if (observed.key) add('Idempotency-Key', plain, plain, observed.key, `probe-${newId()}`)
+  if (observed.cursor) {
+    const forged = randomBytes(Buffer.from(observed.cursor, 'base64url').length).toString('base64url')
     const at = (cursor: string): Filling => ({ ...plain, query: { pageSize: '1', cursor } })
-    attempts.push({ theirs: [at(told.cursor)], nowhere: at(forged) })
+    attempts.push({ theirs: [at(observed.cursor)], nowhere: at(forged) })
   }
   return attempts
 }

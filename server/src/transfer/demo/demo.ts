@@ -37,8 +37,8 @@ export const prepareDemo = async (
   say: (line: string) => void,
 ): Promise<InhabitedDemo> => {
   const tenant = (await findDemo(database.query, demoSlug)) ?? (await makeDemo(database, say))
-  const token = await keptToken(database, tenant, dataDirectory)
-  return { tenant: demoSlug, token, email: demoEmail, password: await keptPassword(database, tenant, dataDirectory) }
+  const token = await storedToken(database, tenant, dataDirectory)
+  return { tenant: demoSlug, token, email: demoEmail, password: await storedPassword(database, tenant, dataDirectory) }
 }
 
 const findDemo = async (query: Query, slug: string): Promise<Tenant | undefined> =>
@@ -91,7 +91,7 @@ export const fillDemo = async (
     throw new Refusal(`the tenant "${slug}" holds demo data of another seed or day: choose another with --tenant`)
   }
   const resources = files.map(({ file: _file, refused: _none, ...counts }) => counts)
-  return { tenant: slug, token: await keptToken(database, tenant, dataDirectory), resources }
+  return { tenant: slug, token: await storedToken(database, tenant, dataDirectory), resources }
 }
 
 const today = (): string => new Date().toISOString().slice(0, 10)
@@ -112,13 +112,13 @@ function* batches(records: Iterable<DemoRecord>): Generator<Partial<Record<Resou
 }
 
 /** Tokens are shown once, but a second start should not leave the reader without one: this one is kept in a file. */
-const keptToken = async (database: Database, tenant: Tenant, dataDirectory: string): Promise<string> => {
+const storedToken = async (database: Database, tenant: Tenant, dataDirectory: string): Promise<string> => {
   const file = join(dataDirectory, tenant.slug === demoSlug ? 'demo-token' : `demo-token-${tenant.slug}`)
-  const kept = await readFile(file, 'utf8').catch(() => '')
+  const stored = await readFile(file, 'utf8').catch(() => '')
   const holder = await principalsOf(database, null)
-    .authenticate(presented(kept))
+    .authenticate(presented(stored))
     .catch(() => null)
-  if (holder?.tenantId === tenant.id) return kept
+  if (holder?.tenantId === tenant.id) return stored
   const given = { tenantId: tenant.id, name: 'demo', service: 'demo', scopes: allScopes }
   const { token } = await database.transaction((query) => createToken(query, operator, given))
   await mkdir(dataDirectory, { recursive: true })
@@ -127,11 +127,11 @@ const keptToken = async (database: Database, tenant: Tenant, dataDirectory: stri
 }
 
 /** Likewise; who deletes the file gets another. */
-const keptPassword = async (database: Database, tenant: Tenant, dataDirectory: string): Promise<string> => {
+const storedPassword = async (database: Database, tenant: Tenant, dataDirectory: string): Promise<string> => {
   const file = join(dataDirectory, 'demo-password')
-  const kept = await readFile(file, 'utf8').catch(() => '')
+  const stored = await readFile(file, 'utf8').catch(() => '')
   const isKnown = await isMember(database.query, tenant.id, demoEmail)
-  if (kept !== '' && isKnown) return kept
+  if (stored !== '' && isKnown) return stored
   const password = randomBytes(9).toString('base64url')
   const passwordHash = await hashPasswordOf(database.query, demoEmail, password)
   const member = { tenantId: tenant.id, email: demoEmail, name: 'Demo', role: 'admin', passwordHash } as const

@@ -40,7 +40,7 @@ export const openExportFolder = async (
       close: () => rm(unfinished, { recursive: true, force: true, maxRetries: 5 }),
     }
   } catch (error) {
-    throw inPlainWords(folder, error)
+    throw asRefusal(folder, error)
   }
 }
 
@@ -101,7 +101,7 @@ const flush = async (folder: string): Promise<void> => {
 }
 
 /** An error of the file system, as a refusal. */
-export const inPlainWords = (folder: string, error: unknown): unknown => {
+export const asRefusal = (folder: string, error: unknown): unknown => {
   if (error instanceof Refusal) return error
   const trouble = fileTrouble(folder, error)
   return trouble ? new Refusal(`${trouble}: nothing was exported`, { cause: error }) : error

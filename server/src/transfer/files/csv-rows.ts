@@ -55,7 +55,7 @@ export class CsvRows {
 
   #take(isEnd: boolean): CsvRow[] {
     if (!this.#dialect) this.#passBlankLines()
-    this.#dialect ??= noticeDialect(this.#text, isEnd)
+    this.#dialect ??= detectDialect(this.#text, isEnd)
     const rows: CsvRow[] = []
     const end = this.#dialect ? this.#takeRows(this.#text, this.#dialect, isEnd, rows) : 0
     this.#text = this.#text.slice(end)
@@ -206,7 +206,7 @@ const countOf = (character: string, text: string, from: number, to: number): num
  * The delimiter that the header holds most often outside quotes, and what ends its line: `\n`, also after `\r`, unless
  * it is the lone `\r` of old Macs. Undefined while the header is not complete.
  */
-const noticeDialect = (text: string, isEnd: boolean): Dialect | undefined => {
+const detectDialect = (text: string, isEnd: boolean): Dialect | undefined => {
   const counts = new Map(delimiters.map((delimiter) => [delimiter, 0]))
   let beginsCell = true
   let at = 0

@@ -122,7 +122,7 @@ const lookAt = async (path: string): Promise<Opened> => {
       await handle.close()
     }
   } catch (error) {
-    throw inPlainWords(path, error)
+    throw asRefusal(path, error)
   }
 }
 
@@ -150,7 +150,7 @@ async function* readTexts(
       yield text.push(chunk)
     }
   } catch (error) {
-    throw inPlainWords(path, error)
+    throw asRefusal(path, error)
   }
   yield text.end()
 }
@@ -170,7 +170,7 @@ const reasons: Record<string, string> = {
   Z_DATA_ERROR: 'is damaged: its gzip data cannot be unpacked, copy it again',
 }
 
-const inPlainWords = (path: string, error: unknown): unknown => {
+const asRefusal = (path: string, error: unknown): unknown => {
   if (error instanceof Refusal || !(error instanceof Error)) return error
   const { code = '' } = error as NodeJS.ErrnoException // errors of the file system and of zlib have a code
   return new Refusal(`${path} ${reasons[code] ?? `cannot be read: ${error.message}`}`, { cause: error })

@@ -13,15 +13,15 @@ import { newId } from '../../records/identifiers.ts'
 import { Refusal } from '../../refusal.ts'
 import { formatOfName, importedAs, resourceOfName } from '../files/file-names.ts'
 import { type Bounds, openSourceFile, type SourceFile } from '../files/source-file.ts'
-import { applyChanges, applyCreations, applyLatePredecessors, applyPrune, type Batch } from './application.ts'
+import { applyChanges, applyCreations, applyLatePredecessors, applyPrune, type Batch } from './apply.ts'
 import { type GivenRow, givenRows } from './given-rows.ts'
+import { withImportLock } from './import-lock.ts'
 import { beginImport, endImport, type FileSummary } from './journal.ts'
 import { type Action, judge, judgementTable } from './judgement.ts'
 import { hint, type Mappings } from './mapping.ts'
 import { findMissing, type Missing, prunable, readHeads, refuseLargePrune } from './prune.ts'
 import { type Rejection, setRejectedAside, writeRejected } from './rejections.ts'
 import { copyIntoStaging, createStagingTable, RowStager, stagingTable } from './staged-rows.ts'
-import { whileAlone } from './turn.ts'
 
 export type ImportOptions = {
   mappings?: Mappings
@@ -77,7 +77,7 @@ export const importFiles = async (
     throw new Refusal(`--prune needs a file of ${prunable.join(' or of ')}`)
   }
   return tenant.inBulk((client, query) =>
-    whileAlone(query, () => untilStopped(client, options.signal, () => importOn(client, query, sources, options))),
+    withImportLock(query, () => untilStopped(client, options.signal, () => importOn(client, query, sources, options))),
   )
 }
 

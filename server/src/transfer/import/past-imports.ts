@@ -1,6 +1,6 @@
 import type { TenantDatabase } from '../../database/database.ts'
+import { isImportLocked } from './import-lock.ts'
 import { type ImportRecord, listImports, undoDays } from './journal.ts'
-import { isTaken } from './turn.ts'
 
 export type PastImport = ImportRecord & {
   runId: string | null
@@ -10,7 +10,7 @@ export type PastImport = ImportRecord & {
 /** The imports of a tenant, the newest first. One that never ended is running, or else it was interrupted. */
 export const listPastImports = (tenant: TenantDatabase): Promise<PastImport[]> =>
   tenant.transaction(async (query) => {
-    const somebodyIsAtIt = await isTaken(query)
+    const somebodyIsAtIt = await isImportLocked(query)
     const imports = await listImports(query)
     return imports.map((past, index) => ({ ...past, state: stateOf(past, somebodyIsAtIt && index === 0) }))
   })

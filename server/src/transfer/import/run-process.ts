@@ -13,7 +13,7 @@ export type RunWork = { author: Caller } & (
 export type RunTask = RunWork & { connection: TenantDatabase['connection']; tenantId: string; folder: string }
 
 /** What it tells. */
-export type Told =
+export type WorkerMessage =
   | { progress: RunProgress }
   | { result: RunResult }
   | { refusal: string }
@@ -90,16 +90,16 @@ const outcomeOf = (
   onProgress: (progress: RunProgress) => void,
 ): Promise<RunResult> =>
   new Promise<RunResult>((resolve, reject) => {
-    child.on('message', (told: Told) => {
-      if ('progress' in told) onProgress(told.progress)
-      else if ('result' in told) resolve(told.result)
-      else if ('refusal' in told) reject(new Refusal(told.refusal))
-      else reject(Object.assign(new Error(), told.failure))
+    child.on('message', (message: WorkerMessage) => {
+      if ('progress' in message) onProgress(message.progress)
+      else if ('result' in message) resolve(message.result)
+      else if ('refusal' in message) reject(new Refusal(message.refusal))
+      else reject(Object.assign(new Error(), message.failure))
     })
     child.once('error', reject)
     // After the last message.
     child.once('close', (code, signal) => reject(endOf(task, code, signal)))
-    // Whatever became of it meanwhile is told by its end.
+    // Its end says what became of it meanwhile.
     child.send(task, () => {})
   }).finally(() => {
     for (const event of ['message', 'error', 'close']) child.removeAllListeners(event)

@@ -7,7 +7,7 @@ import { type Database, openDatabase, type TenantDatabase } from '../../database
 import type { TenantQuery } from '../../database/tenant-query.ts'
 import { Refusal } from '../../refusal.ts'
 import { importFiles } from './import.ts'
-import type { RunTask, Told } from './run-process.ts'
+import type { RunTask, WorkerMessage } from './run-process.ts'
 import { partsOf, type RunProgress, type RunResult, storeRejectedRows } from './runs.ts'
 import { undoImport } from './undo.ts'
 
@@ -17,7 +17,7 @@ const mostSent = {
   rejectedBytes: 8 * 1_024 * 1_024,
 }
 
-const tellMilliseconds = 1_000
+const reportMilliseconds = 1_000
 
 /** Of the task that it does. */
 let folder: string | null = null
@@ -34,28 +34,28 @@ let database: Database | undefined
 process.on('message', async (task: RunTask) => {
   folder = task.folder
   let progress: RunProgress | null = null
-  const telling = setInterval(() => progress && tell({ progress }), tellMilliseconds)
+  const reporting = setInterval(() => progress && send({ progress }), reportMilliseconds)
   const { connectionString, role } = task.connection
   database ??= openDatabase(connectionString, role)
   try {
     const result = await work(database.forTenant(task.tenantId), task, (next) => {
       progress = next
     })
-    tell({ result })
+    send({ result })
   } catch (error) {
-    tell(error instanceof Refusal ? { refusal: error.message } : { failure: plain(error) })
+    send(error instanceof Refusal ? { refusal: error.message } : { failure: plain(error) })
   } finally {
-    clearInterval(telling)
+    clearInterval(reporting)
     folder = null
   }
 })
 
-const tell = (told: Told): void => {
-  process.send?.(told)
+const send = (message: WorkerMessage): void => {
+  process.send?.(message)
 }
 
 /** What the log makes of an error needs no more. */
-const plain = (error: unknown): Extract<Told, { failure: unknown }>['failure'] => {
+const plain = (error: unknown): Extract<WorkerMessage, { failure: unknown }>['failure'] => {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) }
   const { name, message, stack } = error
   return { name, message, ...(stack && { stack }), ...('code' in error && { code: String(error.code) }) }
@@ -65,9 +65,9 @@ const work = (
   tenant: TenantDatabase,
   task: RunTask,
   onProgress: (progress: RunProgress) => void,
-): Promise<RunResult> => (task.kind === 'undo' ? undo(tenant, task, onProgress) : bringIn(tenant, task, onProgress))
+): Promise<RunResult> => (task.kind === 'undo' ? undo(tenant, task, onProgress) : runImport(tenant, task, onProgress))
 
-const bringIn = async (
+const runImport = async (
   tenant: TenantDatabase,
   { runId, folder, fileName, resource, isTrial, author }: Extract<RunTask, { kind: 'import' }>,
   onProgress: (progress: RunProgress) => void,

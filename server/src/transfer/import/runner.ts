@@ -6,24 +6,24 @@ import type { TenantDatabase } from '../../database/database.ts'
 import { Refusal } from '../../refusal.ts'
 import { type RunWork, runApart } from './run-process.ts'
 import { inTurn } from './run-queue.ts'
-import { endRun, failRun, type ImportRun, noteProgress, type RunProgress } from './runs.ts'
+import { endRun, failRun, type ImportRun, type RunProgress, storeProgress } from './runs.ts'
 
 const noteMilliseconds = 1_000
 
 const busyTenants = new Map<string, () => void>()
 
 /** The one place of a tenant in this thread, by what gives it back; null when it is taken. */
-export const takePlace = (tenantId: string): (() => void) | null => {
+export const reserveTenant = (tenantId: string): (() => void) | null => {
   if (busyTenants.has(tenantId)) return null
-  const leave = () => {
-    if (busyTenants.get(tenantId) === leave) busyTenants.delete(tenantId)
+  const release = () => {
+    if (busyTenants.get(tenantId) === release) busyTenants.delete(tenantId)
   }
-  busyTenants.set(tenantId, leave)
-  return leave
+  busyTenants.set(tenantId, release)
+  return release
 }
 
-/** What it does when it fails, and to leave its place. */
-type Ending = { onError: (error: unknown) => void; leave: () => void }
+/** What it does when it fails, and to release its place. */
+type Ending = { onError: (error: unknown) => void; release: () => void }
 
 /** Goes on after the call that began it. Whoever asks for the run sees how far it is, in whatever process. */
 export const importInBackground = (
@@ -45,7 +45,7 @@ export const undoInBackground = (
 const inBackground = (tenant: TenantDatabase, run: ImportRun, work: RunWork, ending: Ending): void =>
   tenant.whenStored((after) => {
     if (after) void doNow(after, run, work, ending)
-    else ending.leave()
+    else ending.release()
   })
 
 const largeBytes = 1_000_000
@@ -54,12 +54,12 @@ const doNow = async (
   tenant: TenantDatabase,
   run: ImportRun,
   work: RunWork,
-  { onError, leave }: Ending,
+  { onError, release }: Ending,
 ): Promise<void> => {
   const { closing: signal } = tenant
   let progress: RunProgress | null = null
   // Also while it waits for its turn, so that nobody takes it for abandoned.
-  const note = () => tenant.transaction((query) => noteProgress(query, run.id, progress))
+  const note = () => tenant.transaction((query) => storeProgress(query, run.id, progress))
   const noting = setInterval(() => void note().catch(() => {}), noteMilliseconds)
   try {
     const isLarge = work.kind === 'undo' || run.bytes > largeBytes
@@ -73,10 +73,10 @@ const doNow = async (
       }),
     )
     // Whoever sees the end may begin the next.
-    leave()
+    release()
     await tenant.transaction((query) => endRun(query, run.id, result))
   } catch (error) {
-    leave()
+    release()
     // One that the end of the process interrupts is found abandoned by others.
     if (signal.aborted) return
     if (!(error instanceof Refusal)) onError(error)

@@ -93,7 +93,7 @@ export const mayAnnounce = async (query: TenantQuery): Promise<boolean> => {
   return waiting.length < mostWaiting
 }
 
-export const noteProgress = async (query: TenantQuery, id: string, progress: RunProgress | null): Promise<void> => {
+export const storeProgress = async (query: TenantQuery, id: string, progress: RunProgress | null): Promise<void> => {
   await query({
     text: `update import_runs set seen_at = now(), progress = coalesce($3, progress)
       where tenant_id = $1 and id = $2`,
@@ -157,12 +157,12 @@ export const readRejectedRows = async (query: TenantQuery, id: string): Promise<
 }
 
 /** Files that were sent may hold anybody: of an erasure, all go that are not being imported. */
-export const forgetRuns = async (query: TenantQuery): Promise<void> => {
+export const deleteRuns = async (query: TenantQuery): Promise<void> => {
   await query({ text: `delete from import_runs where tenant_id = $1 and (state <> 'running' or ${isAbandoned})` })
 }
 
 /** They hold personal data, and are kept no longer than a day. */
-export const forgetOldRuns = async (tenant: TenantDatabase): Promise<void> => {
+export const deleteOldRuns = async (tenant: TenantDatabase): Promise<void> => {
   const old = `tenant_id = $1 and created_at < now() - interval '1 day' and (state <> 'running' or ${isAbandoned})`
   if ((await tenant.read({ text: `select 1 from import_runs where ${old} limit 1` })).length === 0) return
   await tenant.transaction((query) => query({ text: `delete from import_runs where ${old}` }))

@@ -71,7 +71,7 @@ const defaultOf = ({ default: value }: Field, now: string): string | null => {
   return value === 'now' ? now : (value?.value ?? null)
 }
 
-type Trouble = { field: string; reason: string }
+type FieldProblem = { field: string; reason: string }
 
 /** Makes the lines of a COPY of rows; rows are numbered over all files of the resource. */
 export class RowStager {
@@ -100,8 +100,8 @@ export class RowStager {
   }
 
   line(file: number, row: GivenRow): string {
-    const { values, given, troubles } = this.#read(row)
-    if (troubles.length > 0) return this.#refusedLine(file, row, values, troubles)
+    const { values, given, problems } = this.#read(row)
+    if (problems.length > 0) return this.#refusedLine(file, row, values, problems)
     this.#complete(values, given)
     const cells: (string | null)[] = [String(++this.#number), String(file), String(row.line), String(given), null, null]
     for (let index = 0; index < this.#fields.length; index++)
@@ -114,11 +114,11 @@ export class RowStager {
   }
 
   /** Checked values, which of them the row gave, and what is wrong with it. */
-  #read(row: GivenRow): { values: (string | null)[]; given: number; troubles: Trouble[] } {
+  #read(row: GivenRow): { values: (string | null)[]; given: number; problems: FieldProblem[] } {
     const values: (string | null)[] = new Array(this.#fields.length).fill(null)
     if (row.problem !== undefined)
-      return { values, given: 0, troubles: [{ field: row.field ?? '', reason: row.problem }] }
-    const troubles: Trouble[] = []
+      return { values, given: 0, problems: [{ field: row.field ?? '', reason: row.problem }] }
+    const problems: FieldProblem[] = []
     let given = 0
     for (let index = 0; index < this.#fields.length; index++) {
       const field = this.#checked[index]
@@ -126,24 +126,24 @@ export class RowStager {
       if (field === undefined || text === undefined) continue
       if (text === null) {
         if (field.isNullable) given |= 1 << index
-        else if (field.default === null) troubles.push({ field: field.name, reason: 'must not be empty' })
+        else if (field.default === null) problems.push({ field: field.name, reason: 'must not be empty' })
         continue
       }
       given |= 1 << index
-      const trouble = this.#readCell(values, index, field, text)
-      if (trouble) troubles.push(trouble)
+      const problem = this.#readCell(values, index, field, text)
+      if (problem) problems.push(problem)
     }
-    if (troubles.length === 0 && !this.#keys.some((key) => values[this.#names.indexOf(key)] != null)) {
+    if (problems.length === 0 && !this.#keys.some((key) => values[this.#names.indexOf(key)] != null)) {
       const names = this.#keys.map((key) => `\`${key}\``).join(' or ')
-      troubles.push({
+      problems.push({
         field: this.#keys[0] ?? '',
         reason: `needs ${names}, so that it is recognised at the next import`,
       })
     }
-    return { values, given, troubles }
+    return { values, given, problems }
   }
 
-  #readCell(values: (string | null)[], index: number, field: Field, text: string): Trouble | null {
+  #readCell(values: (string | null)[], index: number, field: Field, text: string): FieldProblem | null {
     const { name, choices } = field
     const value = readValue(field, text)
     if (value === null) return { field: name, reason: reasonAgainst(field, text) }
@@ -171,10 +171,10 @@ export class RowStager {
   }
 
   /** Only what tells which record it is about, so that `--prune` does not take it for missing. */
-  #refusedLine(file: number, { line }: GivenRow, values: (string | null)[], troubles: Trouble[]): string {
-    const [first] = troubles
+  #refusedLine(file: number, { line }: GivenRow, values: (string | null)[], problems: FieldProblem[]): string {
+    const [first] = problems
     const reason =
-      troubles.length === 1 ? first?.reason : troubles.map(({ field, reason }) => `${field}: ${reason}`).join('; ')
+      problems.length === 1 ? first?.reason : problems.map(({ field, reason }) => `${field}: ${reason}`).join('; ')
     const cells = [String(++this.#number), String(file), String(line), '0', first?.field ?? '', reason ?? '']
     const rest = stagedColumns(this.#resource)
       .slice(cells.length)

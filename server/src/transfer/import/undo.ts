@@ -16,8 +16,8 @@ import { imageOf } from '../../records/stored-record.ts'
 import { tables } from '../../records/tables.ts'
 import { lockHead, writeRecords } from '../../records/write.ts'
 import { Refusal } from '../../refusal.ts'
+import { withImportLock } from './import-lock.ts'
 import { findImport, type Image, undoDays } from './journal.ts'
-import { whileAlone } from './turn.ts'
 
 /** A record that an undo left as it is. */
 export type Kept = { resource: ResourceName; id: string; name: string | null; reason: string }
@@ -39,7 +39,7 @@ export type UndoOptions = { author?: Author; signal?: AbortSignal; onProgress?: 
 /** Takes back what an import wrote and nobody changed since: former values first, because what it made may refer to them. */
 export const undoImport = (tenant: TenantDatabase, id: string, options: UndoOptions = {}): Promise<Undone> =>
   tenant.inBulk((_client, query) =>
-    whileAlone(query, async () => {
+    withImportLock(query, async () => {
       await requireUndoable(query, id)
       const undo = new Undo(query, id, options)
       for (const resource of resourceNames) await undo.restoreChanged(resource)

@@ -3,13 +3,13 @@ import { Refusal } from '../refusal.ts'
 import { shownUrl } from './addresses.ts'
 import {
   attachSystem,
+  auditOperation,
   countDeliveries,
   type DeliveryCounts,
   deleteSystem,
   findSystem,
   type LegacySystem,
   lockSystem,
-  noteOf,
   retryDeliveries,
 } from './queries.ts'
 import { sealSigningSecret } from './secret.ts'
@@ -34,7 +34,7 @@ export const detach = (tenant: TenantDatabase, discard: boolean): Promise<{ disc
       )
     }
     const discarded = await deleteSystem(query)
-    await noteOf(query, tenant, 'detached', { discarded })
+    await auditOperation(query, tenant, 'detached', { discarded })
     return { discarded }
   })
 

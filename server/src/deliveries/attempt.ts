@@ -59,3 +59,9 @@ const post = async ({ url: address, headers, body }: Message, options: AttemptOp
     request.end(body)
   })
 }
+
+const [shortestDelay, longestDelay] = [5_000, 3_600_000]
+
+/** Doubles with each attempt; the jitter keeps deliveries from being retried all at the same moment. */
+export const retryDelay = (attempt: number, random = Math.random): number =>
+  Math.min(shortestDelay * 2 ** Math.min(attempt - 1, 20), longestDelay) * (0.75 + random() / 2)

@@ -4,9 +4,14 @@ import type { Database, TenantDatabase } from '../database/database.ts'
 import type { TenantQuery } from '../database/tenant-query.ts'
 import { shownUrl } from './addresses.ts'
 
-/** Whoever reads this keeps a legacy system from being detached until the transaction ends. */
-export const isAttached = async (query: TenantQuery): Promise<boolean> =>
-  (await query({ text: 'select 1 from legacy_systems where tenant_id = $1 for key share' })).length > 0
+/** Where a write goes: to Masthead alone, or also to the tenant's legacy system. */
+export type Route = 'native' | 'legacy'
+
+/** The lock keeps the legacy system attached until the transaction ends, so that the route holds for all of it. */
+export const routeOf = async (query: TenantQuery): Promise<Route> => {
+  const attached = await query({ text: 'select 1 from legacy_systems where tenant_id = $1 for key share' })
+  return attached.length > 0 ? 'legacy' : 'native'
+}
 
 export type LegacySystem = { url: string; attachedAt: Date }
 
@@ -24,13 +29,13 @@ export const attachSystem = (tenant: TenantDatabase, url: string, sealedSecret: 
       values: [url, sealedSecret],
     })
     if (!attached) throw new Error('the legacy system was not stored')
-    await noteOf(query, tenant, 'attached', { url: shownUrl(url) })
+    await auditOperation(query, tenant, 'attached', { url: shownUrl(url) })
     await query({ text: wakeLater })
     return attached
   })
 
 /** For the audit log: what an operator did about the legacy system. */
-export const noteOf = (
+export const auditOperation = (
   query: TenantQuery,
   { tenantId }: TenantDatabase,
   action: string,
@@ -52,7 +57,7 @@ export const deleteSystem = async (query: TenantQuery): Promise<number> => {
 }
 
 /** Of a record that is erased. */
-export const forgetDeliveries = async (query: TenantQuery, resource: string, id: string): Promise<number> =>
+export const deleteDeliveries = async (query: TenantQuery, resource: string, id: string): Promise<number> =>
   (
     await query({
       text: 'delete from legacy_deliveries where tenant_id = $1 and resource = $2 and record_id = $3 returning 1',
@@ -126,7 +131,7 @@ export const retryDeliveries = async (tenant: TenantDatabase): Promise<{ retried
   await tenant.transaction(async (query) => {
     await query({ text: 'update legacy_systems set silences = 0, resumes_at = null where tenant_id = $1' })
     await query({ text: wakeLater })
-    await noteOf(query, tenant, 'retried', sum)
+    await auditOperation(query, tenant, 'retried', sum)
   })
   return sum
 }
@@ -162,7 +167,7 @@ const claimSeconds = 20
 /** Longer than a system that is away is ever left alone: what rests for more was left by a clock that was set back since. */
 const longestRest = `interval '2 minutes'`
 /** How long a delivery is tried. */
-const patience = `interval '3 days'`
+const deliveryLifetime = `interval '3 days'`
 
 /**
  * Begins an attempt of the delivery that has been due for longest, the first of its record, if there is one. A system
@@ -238,7 +243,7 @@ export const settleFailed = (
     await query({
       text: `update legacy_deliveries set last_error = $4, claimed_until = null,
           next_attempt_at = now() + $5 * interval '1 millisecond',
-          failed_at = case when waiting_since <= now() - ${patience} then now() end
+          failed_at = case when waiting_since <= now() - ${deliveryLifetime} then now() end
         where tenant_id = $1 and sequence = $2 and attempts = $3`,
       values: [sequence, attempt, error, pauseMilliseconds],
     })
@@ -256,7 +261,7 @@ const giveUpStatement = `
   update legacy_deliveries set failed_at = now(), last_error = $2, tried_at = now()
   where tenant_id = $1 and sequence in (
     select sequence from legacy_deliveries
-    where tenant_id = $1 and failed_at is null and waiting_since <= now() - ${patience} and (claimed_until is null or claimed_until <= now())
+    where tenant_id = $1 and failed_at is null and waiting_since <= now() - ${deliveryLifetime} and (claimed_until is null or claimed_until <= now())
     limit 1000)`
 
 /** The attempt was broken off by us: it does not count against anybody, and somebody else can begin at once. */
@@ -289,7 +294,7 @@ export const wakeWhereDue = (database: Database): Promise<unknown> =>
   database.transaction((query) => query({ text: 'select wake_legacy_worker_where_due()' }))
 
 /** Jobs that nobody will take any more: their process was killed, and others took their place. */
-export const forgetSpentJobs = (database: Database): Promise<unknown> =>
+export const completeSpentJobs = (database: Database): Promise<unknown> =>
   database.transaction((query) =>
     query({
       text: `

@@ -33,7 +33,7 @@ describe('a worker', () => {
     assert.deepEqual([(await status()).waiting, (await status()).lastError], [1, null])
     receiver.answer = () => 204
     startWorkerFor(service)
-    await until('it is handed over', async () => (await status()).waiting === 0)
+    await until('it is delivered', async () => (await status()).waiting === 0)
     assert.equal(receiver.received[0]?.id, receiver.received[1]?.id)
   })
 
@@ -74,7 +74,7 @@ describe('a worker', () => {
     await until('a write is answered', async () => (await create()) === 201)
     await until('nothing waits', async () => (await status().catch(() => ({ waiting: 1 }))).waiting === 0, 60_000)
     assert.equal(await create(), 201)
-    await until('the next is handed over too', () => new Set(receiver.taken.map(({ id }) => id)).size >= 2)
+    await until('the next is delivered too', () => new Set(receiver.taken.map(({ id }) => id)).size >= 2)
   })
 
   test('says clearly when it has another secret than the one with which the system was attached', async () => {

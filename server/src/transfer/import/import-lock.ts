@@ -5,14 +5,14 @@ import { Refusal } from '../../refusal.ts'
 const lock = `hashtextextended('masthead import ' || $1::text, 0)`
 
 /** Imports and undos of a tenant take turns; the lock goes with the connection. */
-export const whileAlone = async <T>(query: TenantQuery, work: () => Promise<T>): Promise<T> => {
+export const withImportLock = async <T>(query: TenantQuery, work: () => Promise<T>): Promise<T> => {
   const [row] = await query<{ taken: boolean }>({ text: `select pg_try_advisory_lock(${lock}) as taken` })
   if (row?.taken) return work()
   throw new Refusal('another import or undo of this tenant is under way: wait until it has ended')
 }
 
 /** Whether somebody is at it now; asking keeps nobody from beginning. */
-export const isTaken = async (query: TenantQuery): Promise<boolean> => {
+export const isImportLocked = async (query: TenantQuery): Promise<boolean> => {
   const [row] = await query<{ taken: boolean }>({
     text: `
     select exists (

@@ -1,11 +1,11 @@
 import { type ResourceName, storedFieldsOf } from '@masthead/contract'
 import type { Author } from '../../audit/author.ts'
-import { audit, type Happening } from '../../audit/queries.ts'
+import { type AuditEvent, audit } from '../../audit/queries.ts'
 import type { TenantQuery as Query } from '../../database/tenant-query.ts'
 import type { StoredRecord } from '../../records/stored-record.ts'
 import { imageOf } from '../../records/stored-record.ts'
 import { lockHead, writeRecords } from '../../records/write.ts'
-import { noteChanges, noteCreations } from './journal.ts'
+import { storeChanges, storeCreations } from './journal.ts'
 import { type Action, judgementTable, lateTable } from './judgement.ts'
 import { missingTable } from './prune.ts'
 import { keyColumn, stagingTable } from './staged-rows.ts'
@@ -36,7 +36,7 @@ export const applyCreations = async (bulk: Query, resource: ResourceName, batch:
     const written = await writeRecords(query, resource, added)
     const [start, end] = [written[0], written.at(-1)]
     if (start && end) {
-      await noteCreations(query, batch.importId, resource, start.position, end.position)
+      await storeCreations(query, batch.importId, resource, start.position, end.position)
       await audit(query, batch.author, [created(batch.importId, resource, written.length)])
     }
     overtaken += last - first + 1 - rows.length
@@ -48,7 +48,7 @@ export const applyCreations = async (bulk: Query, resource: ResourceName, batch:
 const mayBeOvertaken = (resource: ResourceName): boolean => resource === 'accounts'
 
 /** One entry a batch: what the records were at first is told by what is noted when one changes, or else by the record. */
-const created = (importId: string, resource: ResourceName, count: number): Happening => ({
+const created = (importId: string, resource: ResourceName, count: number): AuditEvent => ({
   ...{ action: 'created', resource: 'imports', recordId: importId },
   after: JSON.stringify({ resource, count }),
 })
@@ -138,7 +138,7 @@ const write = async (
   { importId, author }: Batch,
   changes: readonly { before: StoredRecord; after: StoredRecord }[],
 ): Promise<void> => {
-  await noteChanges(
+  await storeChanges(
     query,
     importId,
     resource,

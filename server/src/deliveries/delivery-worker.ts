@@ -4,13 +4,13 @@ import { Logger, runTaskList, type WorkerEvents, type WorkerPool } from 'graphil
 import type pg from 'pg'
 import { jobsSchema, long, openPool, short } from '../database/connection.ts'
 import { type Database, openDatabase } from '../database/database.ts'
-import { attempt } from './attempt.ts'
-import { pauseAfter } from './pauses.ts'
+import { attempt, retryDelay } from './attempt.ts'
+
 import {
   type Claimed,
   claimDelivery,
+  completeSpentJobs,
   type Failure,
-  forgetSpentJobs,
   putBack,
   settleDelivered,
   settleFailed,
@@ -19,7 +19,7 @@ import {
 } from './queries.ts'
 import { openSigningSecret, signedHeaders } from './secret.ts'
 
-export type LegacyWorkerOptions = {
+export type DeliveryWorkerOptions = {
   connectionString: string
   role: string | null
   /** The secret of the installation, under which signing secrets are encrypted. Asked for when there is something to sign. */
@@ -53,25 +53,25 @@ type Lanes = { running: number; wakes: number }
  * Hands deliveries over. Any number of workers may run, in any number of processes: a job only says that a tenant has
  * something to hand over, and who claims a delivery is decided in the database.
  */
-export class LegacyWorker {
-  readonly #options: LegacyWorkerOptions
+export class DeliveryWorker {
+  readonly #options: DeliveryWorkerOptions
   readonly #database: Database
   readonly #lanes = new Map<string, Lanes>()
   readonly #stopping = new AbortController()
   readonly #breakingOff = new AbortController()
   readonly #ended: Promise<unknown>
 
-  private constructor(options: LegacyWorkerOptions) {
+  private constructor(options: DeliveryWorkerOptions) {
     const { connectionString, role } = options
     this.#options = options
     this.#database = openDatabase(connectionString, role, { connections, patience: long })
     // First the look at what was left, so that the database has answered before graphile-worker asks it for anything:
     // an error to its first question would stay with it.
-    this.#ended = this.#sweep(forgetSpentJobs).then(() => Promise.all([this.#keepSweeping(), this.#keepTakingJobs()]))
+    this.#ended = this.#sweep(completeSpentJobs).then(() => Promise.all([this.#keepSweeping(), this.#keepTakingJobs()]))
   }
 
-  static start(options: LegacyWorkerOptions): LegacyWorker {
-    return new LegacyWorker(options)
+  static start(options: DeliveryWorkerOptions): DeliveryWorker {
+    return new DeliveryWorker(options)
   }
 
   /** Takes no more, waits a little for what is under way, and leaves the rest to whoever comes next. */
@@ -91,13 +91,13 @@ export class LegacyWorker {
     const lanes = this.#lanes.get(tenantId) ?? { running: 0, wakes: 0 }
     this.#lanes.set(tenantId, lanes)
     lanes.wakes++
-    await this.#handOverInTurn(tenantId, lanes)
+    await this.#deliverInTurn(tenantId, lanes)
     // The last to leave sees to the next time.
     if (lanes.running === 0 && !this.#stopping.signal.aborted) await wakeWhenDue(this.#database.forTenant(tenantId))
   }
 
   /** One delivery after another until nothing is due, with a helper beside as long as there are lanes and work. */
-  async #handOverInTurn(tenantId: string, lanes: Lanes): Promise<void> {
+  async #deliverInTurn(tenantId: string, lanes: Lanes): Promise<void> {
     if (lanes.running >= lanesPerTenant) return
     lanes.running++
     let helper: Promise<void> | undefined
@@ -106,10 +106,10 @@ export class LegacyWorker {
         const { wakes } = lanes
         const claimed = this.#stopping.signal.aborted ? null : await claimDelivery(this.#database.forTenant(tenantId))
         if (claimed) {
-          helper ??= this.#handOverInTurn(tenantId, lanes).finally(() => {
+          helper ??= this.#deliverInTurn(tenantId, lanes).finally(() => {
             helper = undefined
           })
-          await this.#handOver(tenantId, claimed)
+          await this.#deliver(tenantId, claimed)
         }
         // Whoever woke us while we looked may have added what we did not see.
         else if (lanes.wakes === wakes || this.#stopping.signal.aborted) break
@@ -124,12 +124,12 @@ export class LegacyWorker {
     await helper
   }
 
-  async #handOver(tenantId: string, claimed: Claimed): Promise<void> {
+  async #deliver(tenantId: string, claimed: Claimed): Promise<void> {
     const tenant = this.#database.forTenant(tenantId)
     const failure = await this.#attempt(tenantId, claimed)
     if (!failure) await settleDelivered(tenant, claimed)
     else if (this.#breakingOff.signal.aborted) await putBack(tenant, claimed)
-    else await settleFailed(tenant, claimed, failure, pauseAfter(claimed.attempt))
+    else await settleFailed(tenant, claimed, failure, retryDelay(claimed.attempt))
   }
 
   async #attempt(tenantId: string, { id, body, url, sealedSecret }: Claimed): Promise<Failure | null> {
