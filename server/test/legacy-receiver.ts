@@ -72,7 +72,7 @@ export const startWorkerFor = (
   { secret = installation, allowPrivate = true }: { secret?: string; allowPrivate?: boolean } = {},
 ) => {
   const errors: string[] = []
-  const worker = DeliveryWorker.start({
+  const worker = new DeliveryWorker({
     connectionString: service.connectionString,
     role: serviceRole,
     secret: async () => secret,

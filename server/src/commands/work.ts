@@ -42,7 +42,7 @@ export const startWorker = async (
   const secret = () => installationSecret(config)
   // Loaded here, so that the other commands start in less time.
   const { DeliveryWorker } = await import('../deliveries/delivery-worker.ts')
-  const deliveries = DeliveryWorker.start({ ...connection, secret, allowPrivate: config.legacyAllowPrivate, onError })
+  const deliveries = new DeliveryWorker({ ...connection, secret, allowPrivate: config.legacyAllowPrivate, onError })
   const housekeeping = Housekeeping.start({ ...connection, onError })
   return {
     stop: async () => {

@@ -65,14 +65,14 @@ left join consents on entry.resource = 'consents' and consents.grant_id = entry.
 left join applications as allowed on allowed.id = consents.application_id
 order by entry.number desc;
 
--- audit/queries.ts holdChains
-select pg_advisory_xact_lock(hashtextextended('masthead audit', 0));
-
 -- audit/queries.ts isAudited
 select 1 from audit_keys where tenant_id = $1 and resource = $2 and record_id = $3;
 
 -- audit/queries.ts isInChain
 select 1 from audit_links where tenant_id = $1 and hash = decode($2, 'hex');
+
+-- audit/queries.ts lockChains
+select pg_advisory_xact_lock(hashtextextended('masthead audit', 0));
 
 -- audit/queries.ts verifyChain
 select (select count(*) from audit_entries where tenant_id = $1) as entries,
@@ -3098,7 +3098,7 @@ copy (select row_to_json(record) from ((select * from tasks where tenant_id = 'â
 
 -- transfer/export/export.ts writeFiles
 -- transfer/import/apply.ts inBatches
--- transfer/import/undo.ts #inTransaction
+-- transfer/import/undo.ts inTransaction
 commit;
 
 -- transfer/export/export.ts writeFiles
@@ -3159,7 +3159,7 @@ from missing_contacts as missing join contacts as record
 where missing.place between $2 and $3;
 
 -- transfer/import/apply.ts inBatches
--- transfer/import/undo.ts #inTransaction
+-- transfer/import/undo.ts inTransaction
 begin;
 
 -- transfer/import/apply.ts inBatches
@@ -3935,38 +3935,18 @@ resource, (
 ) as bytes, progress, created, changed, unchanged, refused, refusals, removed, restored, kept,
 rejected_rows is not null as "hasRejectedRows", import_id as "importId", problem, created_at as "createdAt";
 
--- transfer/import/undo.ts #chunks
+-- transfer/import/undo.ts chunksOf
 select first, last from import_creations where tenant_id = $1 and import_id = $2 and resource = $3 order by first;
 
--- transfer/import/undo.ts Undo.end
+-- transfer/import/undo.ts endUndo
 delete from import_changes where tenant_id = $1 and import_id = $2;
 
--- transfer/import/undo.ts Undo.end
+-- transfer/import/undo.ts endUndo
 delete from import_creations where tenant_id = $1 and import_id = $2;
 
--- transfer/import/undo.ts Undo.end
+-- transfer/import/undo.ts endUndo
 with undone as (update imports set undone_at = now() where tenant_id = $1 and id = $2 returning id)
 select append_to_audit($1, $3, $4) from undone;
-
--- transfer/import/undo.ts Undo.removeCreated
-create temp table kept_predecessors (id uuid);
-
--- transfer/import/undo.ts Undo.removeCreated
-insert into kept_predecessors
-with recursive created as (
-  select record.id, record.renewed_from_subs_id
-  from import_creations as creation join subscriptions as record
-    on record.tenant_id = $1 and record.class = any (array[0, 1]::smallint[]) and record.position between creation.first and creation.last
-  where creation.tenant_id = $1 and creation.import_id = $2 and creation.resource = 'subscriptions'
-    and record.import_id = $2
-), kept as (
-  select created.id, created.renewed_from_subs_id
-  from created join subscriptions as follower on follower.tenant_id = $1 and follower.renewed_from_subs_id = created.id
-  where not exists (select from created as other where other.id = follower.id)
-  union
-  select created.id, created.renewed_from_subs_id from created join kept on created.id = kept.renewed_from_subs_id
-)
-select id from kept;
 
 -- transfer/import/undo.ts partRenewals
 select json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) as image from subscriptions as record
@@ -4016,13 +3996,33 @@ select json_build_object('id', record.id, 'subscriptionId', record.subscription_
 where record.tenant_id = $1 and record.class = any (array[0, 1]::smallint[])
   and record.position between $3 and $4 order by record.position;
 
+-- transfer/import/undo.ts removeCreated
+create temp table kept_predecessors (id uuid);
+
+-- transfer/import/undo.ts removeCreated
+insert into kept_predecessors
+with recursive created as (
+  select record.id, record.renewed_from_subs_id
+  from import_creations as creation join subscriptions as record
+    on record.tenant_id = $1 and record.class = any (array[0, 1]::smallint[]) and record.position between creation.first and creation.last
+  where creation.tenant_id = $1 and creation.import_id = $2 and creation.resource = 'subscriptions'
+    and record.import_id = $2
+), kept as (
+  select created.id, created.renewed_from_subs_id
+  from created join subscriptions as follower on follower.tenant_id = $1 and follower.renewed_from_subs_id = created.id
+  where not exists (select from created as other where other.id = follower.id)
+  union
+  select created.id, created.renewed_from_subs_id from created join kept on created.id = kept.renewed_from_subs_id
+)
+select id from kept;
+
 -- transfer/import/undo.ts restoreBatch
 delete from import_changes where tenant_id = $1 and import_id = $2 and resource = $3 and record_id = any ($4::uuid[]);
 
 -- transfer/import/undo.ts restoreBatch
 select image.before, case when record.id is not null then json_build_object('id', record.id, 'accountId', record.account_id, 'company', record.company, 'address', record.address, 'suite', record.suite, 'city', record.city, 'state', record.state, 'zip', record.zip, 'country', record.country, 'webAddress', record.web_address, 'status', record.status, 'billingEmail', record.billing_email, 'invoiceEmailEnabled', record.invoice_email_enabled, 'invoicePrintEnabled', record.invoice_print_enabled, 'doNotEmail', record.do_not_email, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'userId', record.user_id, 'category', record.category, 'quality', record.quality, 'primaryPublicationId', record.primary_publication_id, 'importId', record.import_id) end as current,
   record.import_id is not distinct from $2 as "isUntouched", case when (image.before ->> 'primaryPublicationId')::uuid is not null and not exists (select from publications as other where other.tenant_id = $1 and other.id = (image.before ->> 'primaryPublicationId')::uuid) then 'its `primaryPublicationId` is gone' when exists (select from accounts as other where other.tenant_id = $1 and other.account_id = image.before ->> 'accountId'
-        and other.id <> image.record_id) then 'its `accountId` belongs to another record' end as obstacle
+  and other.id <> image.record_id) then 'its `accountId` belongs to another record' end as obstacle
 from import_changes as image left join accounts as record on record.tenant_id = $1 and record.id = image.record_id
 where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
 order by image.record_id limit $5;
@@ -4030,7 +4030,7 @@ order by image.record_id limit $5;
 -- transfer/import/undo.ts restoreBatch
 select image.before, case when record.id is not null then json_build_object('id', record.id, 'accountId', record.account_id, 'ownerId', record.owner_id, 'name', record.name, 'firstName', record.first_name, 'lastName', record.last_name, 'phone', record.phone, 'phone2', record.phone2, 'extension', record.extension, 'hideContact', record.hide_contact, 'subsOnly', record.subs_only, 'doNotEmail', record.do_not_email, 'email', record.email, 'title', record.title, 'notes', record.notes, 'deletedAt', record.deleted_at::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) end as current,
   record.import_id is not distinct from $2 as "isUntouched", case when (image.before ->> 'accountId')::text is not null and not exists (select from accounts as other where other.tenant_id = $1 and other.account_id = (image.before ->> 'accountId')::text) then 'its `accountId` is gone' when exists (select from contacts as other where other.tenant_id = $1 and other.external_id = image.before ->> 'externalId'
-        and other.id <> image.record_id) then 'its `externalId` belongs to another record' end as obstacle
+  and other.id <> image.record_id) then 'its `externalId` belongs to another record' end as obstacle
 from import_changes as image left join contacts as record on record.tenant_id = $1 and record.id = image.record_id
 where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
 order by image.record_id limit $5;
@@ -4038,7 +4038,7 @@ order by image.record_id limit $5;
 -- transfer/import/undo.ts restoreBatch
 select image.before, case when record.id is not null then json_build_object('id', record.id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'issueId', record.issue_id, 'status', record.status, 'issueDate', record.issue_date, 'dueDate', record.due_date, 'terms', record.terms, 'total', record.total::text, 'totalDue', record.total_due::text, 'gross', record.gross::text, 'net', record.net::text, 'invoiceType', record.invoice_type, 'invoiceDescription', record.invoice_description, 'invCharges', record.inv_charges::text, 'invInvoiced', record.inv_invoiced::text, 'invApplied', record.inv_applied::text, 'invDiscount', record.inv_discount::text, 'invTax', record.inv_tax::text, 'datePaid', record.date_paid, 'isOpen', record.is_open::text, 'notes', record.notes, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) end as current,
   record.import_id is not distinct from $2 as "isUntouched", case when (image.before ->> 'accountId')::text is not null and not exists (select from accounts as other where other.tenant_id = $1 and other.account_id = (image.before ->> 'accountId')::text) then 'its `accountId` is gone' when (image.before ->> 'publicationId')::uuid is not null and not exists (select from publications as other where other.tenant_id = $1 and other.id = (image.before ->> 'publicationId')::uuid) then 'its `publicationId` is gone' when exists (select from invoices as other where other.tenant_id = $1 and other.external_id = image.before ->> 'externalId'
-        and other.id <> image.record_id) then 'its `externalId` belongs to another record' end as obstacle
+  and other.id <> image.record_id) then 'its `externalId` belongs to another record' end as obstacle
 from import_changes as image left join invoices as record on record.tenant_id = $1 and record.id = image.record_id
 where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
 order by image.record_id limit $5;
@@ -4053,7 +4053,7 @@ order by image.record_id limit $5;
 -- transfer/import/undo.ts restoreBatch
 select image.before, case when record.id is not null then json_build_object('id', record.id, 'code', record.code, 'name', record.name, 'isActive', record.is_active, 'frequency', record.frequency, 'issFrequency', record.iss_frequency, 'issueDecimals', record.issue_decimals::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'importId', record.import_id) end as current,
   record.import_id is not distinct from $2 as "isUntouched", case when exists (select from publications as other where other.tenant_id = $1 and other.code = image.before ->> 'code'
-        and other.id <> image.record_id) then 'its `code` belongs to another record' end as obstacle
+  and other.id <> image.record_id) then 'its `code` belongs to another record' end as obstacle
 from import_changes as image left join publications as record on record.tenant_id = $1 and record.id = image.record_id
 where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
 order by image.record_id limit $5;
@@ -4061,7 +4061,7 @@ order by image.record_id limit $5;
 -- transfer/import/undo.ts restoreBatch
 select image.before, case when record.id is not null then json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) end as current,
   record.import_id is not distinct from $2 as "isUntouched", case when (image.before ->> 'accountId')::text is not null and not exists (select from accounts as other where other.tenant_id = $1 and other.account_id = (image.before ->> 'accountId')::text) then 'its `accountId` is gone' when (image.before ->> 'publicationId')::uuid is not null and not exists (select from publications as other where other.tenant_id = $1 and other.id = (image.before ->> 'publicationId')::uuid) then 'its `publicationId` is gone' when (image.before ->> 'renewedFromSubsId')::uuid is not null and not exists (select from subscriptions as other where other.tenant_id = $1 and other.id = (image.before ->> 'renewedFromSubsId')::uuid) then 'its `renewedFromSubsId` is gone' when exists (select from subscriptions as other where other.tenant_id = $1 and other.subscription_id = image.before ->> 'subscriptionId'
-        and other.id <> image.record_id) then 'its `subscriptionId` belongs to another record' end as obstacle
+  and other.id <> image.record_id) then 'its `subscriptionId` belongs to another record' end as obstacle
 from import_changes as image left join subscriptions as record on record.tenant_id = $1 and record.id = image.record_id
 where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
 order by image.record_id limit $5;

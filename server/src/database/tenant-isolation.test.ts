@@ -379,7 +379,7 @@ describe('served by the plain owner of the database', () => {
     const receiver = await startReceiver()
     const secret = receiver.secret.replace('whsec_', '')
     await attach(database.forTenant(red.id), { url: receiver.url, secret, installation: 'a secret for tests' })
-    const worker = DeliveryWorker.start({
+    const worker = new DeliveryWorker({
       ...{ connectionString: url, role: null, secret: async () => 'a secret for tests', allowPrivate: true },
       onError: assert.fail,
     })

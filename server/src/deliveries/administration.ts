@@ -17,7 +17,7 @@ import { sealSigningSecret } from './secret.ts'
 /** What an operator does about a tenant's legacy system. */
 export const attach = async (
   tenant: TenantDatabase,
-  { url, secret, installation }: { url: string; secret: string; installation: string },
+  { url, secret, installation }: Record<'url' | 'secret' | 'installation', string>,
 ): Promise<LegacySystem> => {
   const system = await attachSystem(tenant, url, sealSigningSecret(installation, tenant.tenantId, secret))
   return { ...system, url: shownUrl(system.url) }

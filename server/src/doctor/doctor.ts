@@ -46,11 +46,7 @@ const reach = async (config: Config, onFound: (findings: Finding[]) => void): Pr
   }
 }
 
-const examineServer = async (
-  config: Config,
-  connectionString: string,
-  onFound: (findings: Finding[]) => void,
-): Promise<Verdict> => {
+const examineServer = async (config: Config, connectionString: string, onFound: (findings: Finding[]) => void) => {
   const client = new pg.Client({ ...clientOptions(connectionString), pipeline: false })
   // Without a listener a lost connection ends the process.
   client.on('error', () => {})

@@ -32,11 +32,7 @@ const everything = () => true
 const nothing = () => false
 
 /** Tokens of every kind for each of the canaries, which work, and others that must not. */
-export const makeTokens = async (
-  query: Query,
-  canaries: readonly [Canary, Canary],
-  issuing: Issuing | null,
-): Promise<Map<Canary, CanaryToken[]>> => {
+export const makeTokens = async (query: Query, canaries: readonly [Canary, Canary], issuing: Issuing | null) => {
   // A user of both tenants is who could most easily reach one by a token of the other.
   const everywhere = newCanaryEmail()
   const sign = issuing && (await signer(query, issuing))
@@ -136,13 +132,7 @@ const signer = async (query: Query, { issuer, audience, secret }: Issuing): Prom
   }
 }
 
-const delegatedTokens = async (
-  query: Query,
-  canary: Canary,
-  other: Canary,
-  userId: string,
-  sign: Sign,
-): Promise<CanaryToken[]> => {
+const delegatedTokens = async (query: Query, canary: Canary, other: Canary, userId: string, sign: Sign) => {
   const register = async () => {
     const { clientId } = await registerApplication(query, operator, {
       ...{ name: `${canary.mark}-0`, redirectUris: ['https://canary.invalid/'], scopes: allScopes },

@@ -39,10 +39,7 @@ export const callOwn = async (encounter: Encounter): Promise<void> => {
 }
 
 /** `own` reaches for what `other` has, by all its tokens or by one alone; the other has afterwards what it had before. */
-export const probeOther = async (
-  encounter: Encounter,
-  includesToken: (token: CanaryToken) => boolean,
-): Promise<void> => {
+export const probeOther = async (encounter: Encounter, includesToken: (token: CanaryToken) => boolean) => {
   const opposite = { ...encounter, own: encounter.other, other: encounter.own }
   await forEachCall(opposite, isRead, isOfService, (plan, token) => callPlainly(opposite, plan, token))
   const before = await viewOf(opposite)

@@ -315,7 +315,9 @@ describe('behind a faulty gateway', () => {
     const seen = (operation: string) =>
       leaks.filter((leak) => leak.operation === operation && leak.token === 'delegated').map((leak) => leak.seen)
     assert.ok(seen('GetPublicationById').includes('something of the other tenant is in the body'))
-    assert.ok(seen('GetInvoiceById').includes('the response is 403 forbidden, and 404 not_found for what does not exist'))
+    assert.ok(
+      seen('GetInvoiceById').includes('the response is 403 forbidden, and 404 not_found for what does not exist'),
+    )
     assert.ok(seen('GetAccounts').includes('something of the other tenant is in the header x-last'))
     const refusals = leaks.filter(({ seen }) => seen === 'a token that must be refused with 403 is answered with 201')
     assert.deepEqual(refusals.map(({ operation, token }) => [operation, token]).sort(), [

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { operator } from '../audit/author.ts'
-import { audit, holdChains } from '../audit/queries.ts'
+import { audit, lockChains } from '../audit/queries.ts'
 import type { Query, Statement } from '../database/connection.ts'
 import type { Database, TenantDatabase } from '../database/database.ts'
 import type { TenantQuery } from '../database/tenant-query.ts'
@@ -96,7 +96,7 @@ const setTenant = (query: Query, tenantId: string) =>
 /** Links of the audit log are made by nobody but its function: it gets one entry, and no other to take before it. */
 const chainAudit = async (query: TenantQuery, tenantId: string): Promise<void> => {
   const { withoutTenant } = query
-  await holdChains(withoutTenant)
+  await lockChains(withoutTenant)
   await withoutTenant({ text: 'delete from audit_waiting' })
   await audit(query, operator, [{ action: 'probed', resource: 'tenants', recordId: tenantId }])
   await withoutTenant({ text: 'select chain_audit(1)' })

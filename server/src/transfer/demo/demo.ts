@@ -31,11 +31,7 @@ const demoEmail = 'demo@masthead.example'
 const batchSize = 1_000
 
 /** A tenant to try things on: made at the first start, kept as it is afterwards. */
-export const prepareDemo = async (
-  database: Database,
-  dataDirectory: string,
-  say: (line: string) => void,
-): Promise<InhabitedDemo> => {
+export const prepareDemo = async (database: Database, dataDirectory: string, say: (line: string) => void) => {
   const tenant = (await findDemo(database.query, demoSlug)) ?? (await makeDemo(database, say))
   const token = await storedToken(database, tenant, dataDirectory)
   return { tenant: demoSlug, token, email: demoEmail, password: await storedPassword(database, tenant, dataDirectory) }

@@ -58,11 +58,7 @@ const readerOfCsv = (file: CsvFile, resource: ResourceName, mapping: Mapping | u
 }
 
 /** For each column of the file, which column of the resource it is. */
-const placesOf = (
-  { path, header }: CsvFile,
-  resource: ResourceName,
-  mapping: Mapping | undefined,
-): (number | undefined)[] => {
+const placesOf = ({ path, header }: CsvFile, resource: ResourceName, mapping: Mapping | undefined) => {
   const known = storedFieldsOf(resource).map(({ name }) => name)
   const taken = new Map<string, string>()
   const places = header.map((heading) => {

@@ -84,11 +84,7 @@ export const runApart = async (
   }
 }
 
-const outcomeOf = (
-  child: ChildProcess,
-  task: RunTask,
-  onProgress: (progress: RunProgress) => void,
-): Promise<RunResult> =>
+const outcomeOf = (child: ChildProcess, task: RunTask, onProgress: (progress: RunProgress) => void) =>
   new Promise<RunResult>((resolve, reject) => {
     child.on('message', (message: WorkerMessage) => {
       if ('progress' in message) onProgress(message.progress)

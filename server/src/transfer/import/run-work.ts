@@ -61,11 +61,8 @@ const plain = (error: unknown): Extract<WorkerMessage, { failure: unknown }>['fa
   return { name, message, ...(stack && { stack }), ...('code' in error && { code: String(error.code) }) }
 }
 
-const work = (
-  tenant: TenantDatabase,
-  task: RunTask,
-  onProgress: (progress: RunProgress) => void,
-): Promise<RunResult> => (task.kind === 'undo' ? undo(tenant, task, onProgress) : runImport(tenant, task, onProgress))
+const work = (tenant: TenantDatabase, task: RunTask, onProgress: (progress: RunProgress) => void) =>
+  task.kind === 'undo' ? undo(tenant, task, onProgress) : runImport(tenant, task, onProgress)
 
 const runImport = async (
   tenant: TenantDatabase,

@@ -50,12 +50,7 @@ const inBackground = (tenant: TenantDatabase, run: ImportRun, work: RunWork, end
 
 const largeBytes = 1_000_000
 
-const doNow = async (
-  tenant: TenantDatabase,
-  run: ImportRun,
-  work: RunWork,
-  { onError, release }: Ending,
-): Promise<void> => {
+const doNow = async (tenant: TenantDatabase, run: ImportRun, work: RunWork, { onError, release }: Ending) => {
   const { closing: signal } = tenant
   let progress: RunProgress | null = null
   // Also while it waits for its turn, so that nobody takes it for abandoned.
