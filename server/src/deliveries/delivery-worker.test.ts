@@ -20,13 +20,13 @@ const newTenant = async (service: Awaited<ReturnType<typeof startService>>) => {
 }
 
 describe('a worker', () => {
-  test('stops in a few seconds while an attempt is under way, which the next begins anew at once', async () => {
+  test('stops in a few seconds while an attempt is in flight, which the next begins anew at once', async () => {
     const service = await startService()
     const { receiver, create, status } = await newTenant(service)
     receiver.answer = () => undefined
     const first = startWorkerFor(service)
     await create()
-    await until('an attempt is under way', () => receiver.received.length === 1)
+    await until('an attempt is in flight', () => receiver.received.length === 1)
     const begun = Date.now()
     await first.stop()
     assert.ok(Date.now() - begun < 12_000, `${Date.now() - begun} ms`)
@@ -47,7 +47,7 @@ describe('a worker', () => {
     }
     const { stop } = startWorkerFor(service)
     await create()
-    await until('an attempt is under way', () => receiver.received.length === 1)
+    await until('an attempt is in flight', () => receiver.received.length === 1)
     const stopped = stop()
     answer()
     await stopped

@@ -6,11 +6,10 @@ import type { CanaryToken } from './canary-tokens.ts'
 import { difference, foreignIn } from './judgement.ts'
 import type { LiveService, ServiceResponse } from './live-service.ts'
 import { digestRows } from './queries.ts'
-import type { Report } from './report.ts'
+import { kinds, type Report } from './report.ts'
 import { attemptsOf, type Filling, type Observed, type Plan } from './requests.ts'
-import { kinds } from './token-kinds.ts'
 
-/** One tenant that calls, and another whose things it must not reach. */
+/** One tenant that calls, and another whose records it must not reach. */
 export type Encounter = {
   own: Canary
   other: Canary
@@ -20,7 +19,7 @@ export type Encounter = {
   plans: readonly Plan[]
   word: string
   tokens: ReadonlyMap<Canary, readonly CanaryToken[]>
-  /** What each tenant was observed, by tenant, kind of token and operation. */
+  /** What responses gave to each tenant, by tenant, kind of token and operation. */
   observed: Map<string, Observed>
   signal: AbortSignal
   onProgress: (done: number, of: number, requests: number) => void
@@ -33,17 +32,16 @@ const isWrite = (plan: Plan): boolean => !isRead(plan)
 export const isOfService = ({ kind }: CanaryToken): boolean => kind === 'service'
 const isUsable = ({ kind }: CanaryToken): boolean => kinds.some((one) => one === kind)
 
-/** Every kind of token calls every operation on what is its own: they work, and leave what the other may not get. */
-export const callOwn = async (encounter: Encounter): Promise<void> => {
-  await forEachCall(encounter, isWrite, isUsable, (plan, token) => callPlainly(encounter, plan, token))
-}
+/** Every kind of token calls every operation on its own records, which must work and leaves traces for the other to find. */
+export const callOwn = (encounter: Encounter): Promise<void> =>
+  forEachCall(encounter, isWrite, isUsable, (plan, token) => callPlainly(encounter, plan, token))
 
-/** `own` reaches for what `other` has, by all its tokens or by one alone; the other has afterwards what it had before. */
+/** `own` reaches for records of `other`, by all its tokens or some, and must leave them unchanged. */
 export const probeOther = async (encounter: Encounter, includesToken: (token: CanaryToken) => boolean) => {
   const opposite = { ...encounter, own: encounter.other, other: encounter.own }
   await forEachCall(opposite, isRead, isOfService, (plan, token) => callPlainly(opposite, plan, token))
   const before = await viewOf(opposite)
-  // Writes come last: they change the lists that two answers are compared by.
+  // Writes come last, because they change the lists by which responses are compared.
   for (const some of [isRead, isWrite]) {
     await forEachCall(encounter, some, includesToken, (plan, token) => reach(encounter, plan, token))
   }
@@ -71,12 +69,12 @@ const forEachCall = async (
       onProgress(++done, calls.length, report.requests)
     }
   }
-  // All have ended before the canaries go.
+  // Every call must have ended before the canaries are removed.
   const lanes = await Promise.allSettled(Array.from({ length: requestsAtOnce }, work))
   for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason
 }
 
-/** Sends a request, and looks at nothing but what the response shows. Null when the service failed. */
+/** Sends a request and reports what its response leaks. Returns null when the service failed. */
 const send = async (
   { service, report, own, other, word }: Encounter,
   plan: Plan,
@@ -97,7 +95,7 @@ const send = async (
 const expectedStatus = ({ operation }: Plan, { isDead, opens }: CanaryToken): number =>
   isDead ? 401 : opens(operation.scope) ? operation.status : 403
 
-/** The plain request, with a token that opens it, so it must work; what came of it is kept. */
+/** Sends the plain request with a token that opens it, which must work, and stores what the response gave. */
 const callPlainly = async (encounter: Encounter, plan: Plan, token: CanaryToken): Promise<void> => {
   const { own, service, report } = encounter
   if (!token.opens(plan.operation.scope)) return
@@ -119,7 +117,7 @@ const callPlainly = async (encounter: Encounter, plan: Plan, token: CanaryToken)
   encounter.observed.set(observedKey(own, plan, token), { tag: response.headers.get('etag') ?? null, cursor, key })
 }
 
-/** What is read does not depend on the token; a key of a write belongs to its sender. */
+/** Reads do not depend on the token, but an idempotency key belongs to its sender. */
 const observedKey = ({ id }: Canary, plan: Plan, { kind }: CanaryToken): string =>
   [id, plan.operation.name, isRead(plan) ? '' : kind].join(' ')
 
@@ -131,21 +129,15 @@ const isExpected = ({ report }: Encounter, plan: Plan, token: CanaryToken, respo
   return false
 }
 
-/** All that can be tried with one token at one operation. */
 const reach = async (encounter: Encounter, plan: Plan, token: CanaryToken): Promise<void> => {
   const { report, other, observed } = encounter
   const attempts = attemptsOf(plan, other, observed.get(observedKey(other, plan, token)) ?? nothingObserved, newMark())
   const expected = expectedStatus(plan, token)
   if (expected >= 300) {
     const response = await send(encounter, plan, token, attempts[0]?.theirs[0] ?? plan.plain)
-    if (response && response.status !== expected)
-      report.addLeak(
-        plan,
-        token,
-        response,
-        `a token that must be refused with ${expected} is answered with ${response.status}`,
-      )
-    return
+    if (!response || response.status === expected) return
+    const seen = `a token that must be refused with ${expected} is answered with ${response.status}`
+    return report.addLeak(plan, token, response, seen)
   }
   if (!isUsable(token)) return
   for (const filling of [plan.plain, ...plan.further]) {
@@ -165,7 +157,7 @@ const reach = async (encounter: Encounter, plan: Plan, token: CanaryToken): Prom
 
 type View = Map<string, { place: { operation: string } | { table: string }; text: string }>
 
-/** All that a tenant has: what it is shown, and the rows below. */
+/** Everything that a tenant has: the responses of its reads, and its rows. */
 const viewOf = async (encounter: Encounter): Promise<View> => {
   const { own, database, plans, tokens } = encounter
   const token = tokens.get(own)?.find(isOfService)

@@ -94,7 +94,7 @@ describe('masthead probe', () => {
     child.kill('SIGSTOP')
     const second = await runMasthead(['probe', '--url', service.origin], environment)
     assert.deepEqual([second.code, second.stdout], [1, ''])
-    assert.equal(second.stderr, 'masthead: another probe is under way: wait until it has ended\n')
+    assert.equal(second.stderr, 'masthead: another probe is running: wait until it has ended\n')
     child.kill('SIGKILL')
     await ended
     assert.ok((await canaryCount()) > 0)

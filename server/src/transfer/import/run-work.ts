@@ -11,18 +11,14 @@ import type { RunTask, WorkerMessage } from './run-process.ts'
 import { partsOf, type RunProgress, type RunResult, storeRejectedRows } from './runs.ts'
 import { undoImport } from './undo.ts'
 
-/** A small file may hold very much. Five million rows of a record take a slow processor less than two minutes. */
-const mostSent = {
-  ...{ bytes: 2_000_000_000, rows: 5_000_000, processorSeconds: 120 },
-  rejectedBytes: 8 * 1_024 * 1_024,
-}
+/** A small compressed file may hold very much. A slow processor reads five million rows in less than two minutes. */
+const mostSent = { bytes: 2_000_000_000, rows: 5_000_000, processorSeconds: 120, rejectedBytes: 8 * 1_024 * 1_024 }
 
 const reportMilliseconds = 1_000
 
-/** Of the task that it does. */
 let folder: string | null = null
 
-// The process that began it has gone, and nobody else knows of the folder.
+// The parent process has gone, and nobody else knows the folder.
 process.once('disconnect', () => {
   if (folder !== null) rmSync(folder, { recursive: true, force: true })
   process.exit()
@@ -30,7 +26,6 @@ process.once('disconnect', () => {
 
 let database: Database | undefined
 
-/** One after the other. */
 process.on('message', async (task: RunTask) => {
   folder = task.folder
   let progress: RunProgress | null = null
@@ -54,7 +49,7 @@ const send = (message: WorkerMessage): void => {
   process.send?.(message)
 }
 
-/** What the log makes of an error needs no more. */
+/** The log needs no more of an error. */
 const plain = (error: unknown): Extract<WorkerMessage, { failure: unknown }>['failure'] => {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) }
   const { name, message, stack } = error
@@ -69,7 +64,7 @@ const runImport = async (
   { runId, folder, fileName, resource, isTrial, author }: Extract<RunTask, { kind: 'import' }>,
   onProgress: (progress: RunProgress) => void,
 ): Promise<RunResult> => {
-  // Under the name that says what it holds.
+  // The name of a file says what it holds.
   const ending = (/\.(csv|tsv|txt|ndjson|jsonl)(\.gz)?$/i.exec(fileName)?.[0] ?? '.csv').toLowerCase()
   const path = join(folder, resource + ending)
   await tenant.inBulk(async (_client, query) => {
@@ -77,17 +72,19 @@ const runImport = async (
     await pipeline(parts, createWriteStream(path, { mode: 0o600, flags: 'wx' }))
   })
   const { id, files, refusals, rejected } = await importFiles(tenant, [path], {
-    ...{ dryRun: isTrial, author, shownName: fileName, most: mostSent },
+    dryRun: isTrial,
+    author,
+    shownName: fileName,
+    most: mostSent,
     onProgress: ({ step, done, of, rows }) => onProgress({ step, done, of, rows }),
   })
   // A text of the database holds no NUL.
   const rows = rejected[0] === undefined ? null : (await readFile(rejected[0], 'utf8')).replaceAll('\0', '\uFFFD')
   await tenant.inBulk((_client, query) => storeRejectedRows(query, runId, rows))
   const { created = 0, changed = 0, unchanged = 0, refused = 0 } = files[0] ?? {}
-  return {
-    ...{ state: isTrial ? 'checked' : 'done', created, changed, unchanged, refused, importId: id },
-    refusals: refusals.map(({ line, column, reason }) => ({ line, column, reason })),
-  }
+  const shown = refusals.map(({ line, column, reason }) => ({ line, column, reason }))
+  const state = isTrial ? 'checked' : 'done'
+  return { state, created, changed, unchanged, refused, importId: id, refusals: shown }
 }
 
 async function* whole(query: TenantQuery, runId: string): AsyncGenerator<Buffer> {

@@ -12,7 +12,7 @@ const noteMilliseconds = 1_000
 
 const busyTenants = new Map<string, () => void>()
 
-/** The one place of a tenant in this thread, by what gives it back; null when it is taken. */
+/** A tenant has one run at a time in this thread. Returns what releases it, or null when another run has it. */
 export const reserveTenant = (tenantId: string): (() => void) | null => {
   if (busyTenants.has(tenantId)) return null
   const release = () => {
@@ -22,10 +22,9 @@ export const reserveTenant = (tenantId: string): (() => void) | null => {
   return release
 }
 
-/** What it does when it fails, and to release its place. */
 type Ending = { onError: (error: unknown) => void; release: () => void }
 
-/** Goes on after the call that began it. Whoever asks for the run sees how far it is, in whatever process. */
+/** Continues after the call that began it. Every process can read its progress. */
 export const importInBackground = (
   tenant: TenantDatabase,
   run: ImportRun,
@@ -41,7 +40,7 @@ export const undoInBackground = (
   { author, importId, ...ending }: Ending & { author: Caller; importId: string },
 ): void => inBackground(tenant, run, { kind: 'undo', importId, author }, ending)
 
-/** Once the call that asks for it is stored. */
+/** Begins once the call that asks for it is stored. */
 const inBackground = (tenant: TenantDatabase, run: ImportRun, work: RunWork, ending: Ending): void =>
   tenant.whenStored((after) => {
     if (after) void doNow(after, run, work, ending)
@@ -53,7 +52,7 @@ const largeBytes = 1_000_000
 const doNow = async (tenant: TenantDatabase, run: ImportRun, work: RunWork, { onError, release }: Ending) => {
   const { closing: signal } = tenant
   let progress: RunProgress | null = null
-  // Also while it waits for its turn, so that nobody takes it for abandoned.
+  // A run that waits for its turn reports too, so that nobody takes it for abandoned.
   const note = () => tenant.transaction((query) => storeProgress(query, run.id, progress))
   const noting = setInterval(() => void note().catch(() => {}), noteMilliseconds)
   try {
@@ -67,12 +66,12 @@ const doNow = async (tenant: TenantDatabase, run: ImportRun, work: RunWork, { on
         return runApart({ ...work, connection, tenantId, folder }, { signal, onProgress })
       }),
     )
-    // Whoever sees the end may begin the next.
+    // A caller who sees the end may begin the next run.
     release()
     await tenant.transaction((query) => endRun(query, run.id, result))
   } catch (error) {
     release()
-    // One that the end of the process interrupts is found abandoned by others.
+    // Others find a run abandoned that the end of the process interrupts.
     if (signal.aborted) return
     if (!(error instanceof Refusal)) onError(error)
     await tenant.transaction((query) => failRun(query, run.id, reasonOf(error, run))).catch(onError)
@@ -90,7 +89,7 @@ const withFolder = async <T>(work: (folder: string) => Promise<T>): Promise<T> =
   }
 }
 
-/** In the words of the person, who knows the file by its own name and no command. */
+/** A user of the console knows the file by its own name, and no command. */
 const reasonOf = (error: unknown, { fileName }: ImportRun): string => {
   if (!(error instanceof Refusal)) return 'Something went wrong on our side. Try again.'
   const sentences = error.message

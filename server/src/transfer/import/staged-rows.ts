@@ -16,8 +16,8 @@ import { readValue, reasonAgainst } from './cell-values.ts'
 import type { GivenRow } from './given-rows.ts'
 
 /**
- * The rows of the files of one resource lie in a table of the session, good and bad, while they are judged. A reference
- * has two columns there: the form in which it is stored, and the other identifier of what it names.
+ * A temporary table holds all rows of the files of one resource while they are judged. A reference has two columns
+ * there: the form in which it is stored, and the other identifier of the record.
  */
 export const stagingTable = (resource: ResourceName): string => `staged_${resource}`
 export const otherColumn = ({ column }: Field): string => `${column}_other`
@@ -65,7 +65,6 @@ export const bitOf = (resource: ResourceName, field: string): number => {
   return index < 0 ? 0 : 1 << index
 }
 
-/** What a field that no column gives has in a new record. */
 const defaultOf = ({ default: value }: Field, now: string): string | null => {
   if (value === 'newId') return newId()
   return value === 'now' ? now : (value?.value ?? null)
@@ -73,11 +72,11 @@ const defaultOf = ({ default: value }: Field, now: string): string | null => {
 
 type FieldProblem = { field: string; reason: string }
 
-/** Makes the lines of a COPY of rows; rows are numbered over all files of the resource. */
+/** Encodes rows as lines of a COPY, numbered over all files of the resource. */
 export class RowStager {
   readonly #resource: ResourceName
   readonly #fields: readonly Field[]
-  /** The same, but a reference as what it may hold: either identifier. */
+  /** The same, but a reference may hold either identifier. */
   readonly #checked: readonly Field[]
   readonly #names: string[]
   readonly #keys: string[]
@@ -87,7 +86,7 @@ export class RowStager {
   constructor(resource: ResourceName, now: string) {
     this.#resource = resource
     this.#fields = storedFieldsOf(resource)
-    // Which fields a row gives is an integer of the database, a bit for each.
+    // The column `given` is an integer with a bit for each field.
     if (this.#fields.length > 31) throw new Error(`${resource} have more fields than bits to tell them by`)
     this.#checked = this.#fields.map(asReference)
     this.#names = this.#fields.map(({ name }) => name)
@@ -170,7 +169,7 @@ export class RowStager {
     }
   }
 
-  /** Only what tells which record it is about, so that `--prune` does not take it for missing. */
+  /** A refused row stores its keys alone, so that `--prune` does not take its record for missing. */
   #refusedLine(file: number, { line }: GivenRow, values: (string | null)[], problems: FieldProblem[]): string {
     const [first] = problems
     const reason =
@@ -186,12 +185,12 @@ export class RowStager {
   }
 }
 
-/** Whether money is expected for an invoice with a known status, as docs/behaviour.md has it. */
+/** Whether money is expected, by status, as docs/behaviour.md has it. */
 const openness = new Map(
   Object.entries({ open: '1', past_due: '1', draft: '0', paid: '0', void: '0', uncollectible: '0' }),
 )
 
-/** A reference is checked as the business identifier it may be; an `id` is one of those that are shaped like it. */
+/** A reference may be a business identifier, and is checked as one; an `id` passes that check too. */
 const asReference = (field: Field): Field =>
   field.reference
     ? { ...field, kind: 'text', minLength: 1, maxLength: longest.businessIdentifier, isIdentifier: false }
@@ -221,5 +220,4 @@ const copyLine = (cells: readonly (string | null)[]): string => {
   return `${line}\n`
 }
 
-/** The key column of a resource, when it has one. */
 export const keyColumn = (resource: ResourceName): string | null => importKeyOf(resource)?.column ?? null
