@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers'
 import { after } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { serviceRole } from '../src/database/connection.ts'
-import { attach } from '../src/legacy/administration.ts'
-import { LegacyWorker } from '../src/legacy/legacy-worker.ts'
+import { attach } from '../src/deliveries/administration.ts'
+import { DeliveryWorker } from '../src/deliveries/delivery-worker.ts'
 import { secret as installation, type Service, type TestTenant } from './service.ts'
 
 export type Message = { type: string; timestamp: string; data: Record<string, unknown> & { id: string } }
@@ -72,7 +72,7 @@ export const startWorkerFor = (
   { secret = installation, allowPrivate = true }: { secret?: string; allowPrivate?: boolean } = {},
 ) => {
   const errors: string[] = []
-  const worker = LegacyWorker.start({
+  const worker = new DeliveryWorker({
     connectionString: service.connectionString,
     role: serviceRole,
     secret: async () => secret,

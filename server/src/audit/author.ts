@@ -1,17 +1,17 @@
 import { userInfo } from 'node:os'
 import type { Principal } from '../identity/principal.ts'
 
-/** Who did something, and from where. It stands in the audit log as it is. */
+/** Who did something, and from where. The audit log stores it as it is. */
 export type Author =
   | Caller
-  /** Somebody at a page of the authorization server, or an application at one of its endpoints. */
+  /** A visitor uses a page or an endpoint of the authorization server. */
   | (CalledFrom & { kind: 'visitor'; user?: string })
   | { kind: 'operator'; name: string }
   | { kind: 'import'; import: string; operator: string }
-  /** Nobody asked for it: a time was over, or a token was used twice. */
+  /** Masthead acts by itself where a time has expired or a token was used twice. */
   | { kind: 'masthead' }
 
-/** Whoever calls with a token; in an import, which goes on after the call, with its identifier. */
+/** The caller of the API; `import` names an import that goes on after the call. */
 export type Caller = CalledFrom & {
   kind: Principal['kind']
   token: string
@@ -22,10 +22,14 @@ export type Caller = CalledFrom & {
 
 export type CalledFrom = { address: string; requestId: string }
 
-export const callerOf = (
-  { kind, tokenId, userId, applicationId }: Principal,
-  { address, requestId }: CalledFrom,
-): Caller => ({ kind, token: tokenId, user: userId, application: applicationId, address, requestId })
+export const callerOf = ({ kind, tokenId, userId, applicationId }: Principal, { address, requestId }: CalledFrom) => ({
+  kind,
+  token: tokenId,
+  user: userId,
+  application: applicationId,
+  address,
+  requestId,
+})
 
 const operatorName = (): string => {
   try {
@@ -36,7 +40,7 @@ const operatorName = (): string => {
   }
 }
 
-/** Whoever runs a command. */
+/** The person who runs a command. */
 export const operator: Author = { kind: 'operator', name: operatorName() }
 
 export const importer = (importId: string): Author => ({ kind: 'import', import: importId, operator: operatorName() })

@@ -5,14 +5,14 @@ import { type Entry, entriesAfter } from './queries.ts'
 
 const entriesAtOnce = 1_000
 
-/** Writes every entry as a line of JSON, in order, all of one moment; answers how many. The file appears when it is whole. */
+/** Writes a snapshot of all entries as lines of JSON and returns their count. The file appears when it is complete. */
 export const exportAudit = async (
   tenant: TenantDatabase,
   path: string,
   { signal, onEntries }: { signal: AbortSignal; onEntries: (count: number) => void },
 ): Promise<number> => {
   const unfinished = `${path}.${process.pid}.unfinished`
-  // What is noted of people is for its owner alone.
+  // The log holds personal data, so only its owner may read it.
   const file = await open(unfinished, 'wx', 0o600).catch((error) => {
     throw new Refusal(`cannot write ${path}: ${error.message}`)
   })
@@ -31,7 +31,7 @@ export const exportAudit = async (
       return written
     })
     await file.sync()
-    // Unlike a rename, it replaces nothing.
+    // A link, unlike a rename, never replaces a file.
     await link(unfinished, path).catch((error) => {
       throw error.code === 'EEXIST' ? new Refusal(`${path} exists: choose another name`) : error
     })
@@ -43,7 +43,7 @@ export const exportAudit = async (
 }
 
 const lineOf = ({ values, isErased, at, ...entry }: Entry): string => {
-  const told = values ?? '{"before":null,"after":null}'
+  const images = values ?? '{"before":null,"after":null}'
   const head = JSON.stringify({ ...entry, at, ...(isErased && { erased: true }) })
-  return `${head.slice(0, -1)},${told.slice(1)}`
+  return `${head.slice(0, -1)},${images.slice(1)}`
 }

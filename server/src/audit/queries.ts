@@ -3,107 +3,82 @@ import type { Database } from '../database/database.ts'
 import type { TenantQuery } from '../database/tenant-query.ts'
 import type { Author } from './author.ts'
 
-/** What happened to one thing; `before` and `after` are JSON, absent where there are no values. */
-export type Happening = {
+/** What happened to one record; `before` and `after` are JSON. */
+export type AuditEvent = {
   action: string
   resource: string
   recordId: string
   before?: string | null
   after?: string | null
-  /** Where those of one call were not all done by the same. */
+  /** The author of this event alone, where those of one call differ. */
   author?: Author
 }
 
-/** What belongs to no tenant is kept under this one. */
+/** Events that belong to no tenant are stored under this one. */
 export const installation = '00000000-0000-0000-0000-000000000000'
 
-/** Commits with what it tells of, in the tenant of the transaction. */
-export const audit = async (
-  query: TenantQuery,
-  author: Author | null,
-  happenings: readonly Happening[],
-): Promise<void> => {
-  await query({ text: append, values: auditValues(author, happenings) })
+/** The events commit with the transaction that they describe. */
+export const audit = async (query: TenantQuery, author: Author | null, events: readonly AuditEvent[]) => {
+  await query({ text: append, values: auditValues(author, events) })
 }
 
 const append = 'select append_to_audit($1, $2, $3)'
 
-/** The same where the transaction is of no tenant. */
-export const auditIn = async (
-  query: Query,
-  tenantId: string,
-  author: Author,
-  happenings: readonly Happening[],
-): Promise<void> => {
-  await query({ text: append, values: [tenantId, ...auditValues(author, happenings)] })
+/** Serves transactions that belong to no tenant. */
+export const auditIn = async (query: Query, tenantId: string, author: Author, events: readonly AuditEvent[]) => {
+  await query({ text: append, values: [tenantId, ...auditValues(author, events)] })
 }
 
-/** What concerns a user concerns every tenant of which the user is a member. */
-export const auditUser = async (
-  query: Query,
-  userId: string,
-  author: Author,
-  happening: Omit<Happening, 'recordId'>,
-): Promise<void> => {
+/** An event of a user appears in the log of every tenant of which the user is a member. */
+export const auditUser = async (query: Query, userId: string, author: Author, event: Omit<AuditEvent, 'recordId'>) => {
   await query({
     text: `select append_to_audit(tenant_id, $2, $3) from memberships where user_id = $1
       union all
       select append_to_audit('${installation}', $2, $3) where not exists (select from memberships where user_id = $1)`,
-    values: [userId, ...auditValues(author, [{ ...happening, recordId: userId }])],
+    values: [userId, ...auditValues(author, [{ ...event, recordId: userId }])],
   })
 }
 
-/**
- * SQL: an entry for each row of `ended`, by its `tenant_id` and `record_id`, in the log of its tenant. $2 is the author, $3 the
- * resource and $4 the action.
- */
+/** SQL that adds an entry for each row of `ended` to the log of its tenant; $2 is the author, $3 the resource, $4 the action. */
 export const auditEnded = `
   select append_to_audit(tenant_id, $2, json_agg(
     json_build_object('action', $4::text, 'resource', $3::text, 'record_id', record_id, 'before', null, 'after', null)))
   from ended group by tenant_id`
 
-/** The last two parameters of `append_to_audit`, for a statement that does and tells in one. */
-export const auditValues = (author: Author | null, happenings: readonly Happening[]): [string | null, string] => [
+/** The last two parameters of `append_to_audit`, for a statement that writes and audits in one. */
+export const auditValues = (author: Author | null, events: readonly AuditEvent[]): [string | null, string] => [
   author && JSON.stringify(author),
-  `[${happenings.map(written).join(',')}]`,
+  `[${events.map(encoded).join(',')}]`,
 ]
 
-/** Values are JSON already, and stay as they are to the letter. */
-const written = ({ action, resource, recordId, before, after, author }: Happening): string => {
+/** `before` and `after` are JSON already, and must not change by a letter. */
+const encoded = ({ action, resource, recordId, before, after, author }: AuditEvent): string => {
   const about = JSON.stringify({ author, action, resource, record_id: recordId })
   return `${about.slice(0, -1)},"before":${before ?? 'null'},"after":${after ?? 'null'}}`
 }
 
-/** From now on nobody can read what was noted of the record. */
-export const destroyKey = async (query: TenantQuery, resource: string, recordId: string): Promise<boolean> =>
-  (
-    await query({
-      text: 'delete from audit_keys where tenant_id = $1 and resource = $2 and record_id = $3 returning 1',
-      values: [resource, recordId],
-    })
-  ).length > 0
+/** Without the key nobody can read the entries of the record. */
+export const destroyKey = async (query: TenantQuery, resource: string, recordId: string): Promise<boolean> => {
+  const text = 'delete from audit_keys where tenant_id = $1 and resource = $2 and record_id = $3 returning 1'
+  return (await query({ text, values: [resource, recordId] })).length > 0
+}
 
-/** Whether something that was noted of the record can still be read. */
-export const isAudited = async (query: TenantQuery, resource: string, recordId: string): Promise<boolean> =>
-  (
-    await query({
-      text: 'select 1 from audit_keys where tenant_id = $1 and resource = $2 and record_id = $3',
-      values: [resource, recordId],
-    })
-  ).length > 0
+/** Whether entries of the record can still be read. */
+export const isAudited = async (query: TenantQuery, resource: string, recordId: string): Promise<boolean> => {
+  const text = 'select 1 from audit_keys where tenant_id = $1 and resource = $2 and record_id = $3'
+  return (await query({ text, values: [resource, recordId] })).length > 0
+}
 
 const chainedAtOnce = 2_000
 
-/** Puts into the chains what waits, up to a limit; answers whether there may be more. */
+/** Adds waiting entries to their chains, up to a limit, and returns whether there may be more. */
 export const chainWaiting = async (database: Database): Promise<boolean> => {
-  const [row] = await database.query<{ chained: number }>({
-    text: 'select chain_audit($1) as chained',
-    values: [chainedAtOnce],
-  })
+  const text = 'select chain_audit($1) as chained'
+  const [row] = await database.query<{ chained: number }>({ text, values: [chainedAtOnce] })
   return row?.chained === chainedAtOnce
 }
 
-/** How many are not in their chains yet, up to ten thousand. */
+/** Counts entries that are not in their chains yet, up to ten thousand. */
 export const countWaiting = async (query: Query): Promise<number> => {
   const [row] = await query<{ waiting: number }>({
     text: 'select count(*)::integer as waiting from (select from audit_waiting limit 10000) as counted',
@@ -111,8 +86,8 @@ export const countWaiting = async (query: Query): Promise<number> => {
   return row?.waiting ?? 0
 }
 
-/** Until the transaction ends nobody else puts entries into chains. */
-export const holdChains = (query: Query): Promise<unknown> =>
+/** Keeps others from adding to chains until the transaction ends. */
+export const lockChains = (query: Query): Promise<unknown> =>
   query({ text: `select pg_advisory_xact_lock(hashtextextended('masthead audit', 0))` })
 
 export type Verdict = {
@@ -161,14 +136,10 @@ const firstBroken = `
   where reason is not null
   order by number, sequence limit 1`
 
-/** Whether a hash that was noted before is still in the chain. */
-export const isInChain = async (query: TenantQuery, hash: string): Promise<boolean> =>
-  (
-    await query({
-      text: `select 1 from audit_links where tenant_id = $1 and hash = decode($2, 'hex')`,
-      values: [hash],
-    })
-  ).length > 0
+export const isInChain = async (query: TenantQuery, hash: string): Promise<boolean> => {
+  const text = `select 1 from audit_links where tenant_id = $1 and hash = decode($2, 'hex')`
+  return (await query({ text, values: [hash] })).length > 0
+}
 
 export type Entry = {
   number: number
@@ -204,20 +175,14 @@ export const entriesAfter = (query: TenantQuery, after: number, most: number): P
 export type ShownEntry = Pick<Entry, 'number' | 'at' | 'action' | 'resource' | 'recordId' | 'values' | 'isErased'> & {
   /** Whom or what the identifier stands for, where it is that of a user or of a consent. */
   recordName: string | null
-  author: {
-    kind: string
-    name: string | null
-    application: string | null
-    address: string | null
-    requestId: string | null
-  }
+  author: { kind: string } & Record<'name' | 'application' | 'address' | 'requestId', string | null>
 }
 
-/** The newest first, with the names of those who did it, and of whom it was done to. */
+/** The newest entries first, with the names of authors and of the people they concern. */
 export const entriesBefore = (
   query: TenantQuery,
   given: { before?: number; resource?: string; recordId?: string; includeIssued?: boolean; most: number },
-): Promise<ShownEntry[]> =>
+) =>
   query<ShownEntry>({
     text: `
       select entry.number, entry.at, entry.action, entry.resource, entry.record_id as "recordId",

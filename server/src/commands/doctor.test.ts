@@ -147,7 +147,7 @@ describe('masthead doctor', () => {
     const failed = await diagnose(environment)
     assertFound(failed, 'legacy systems', 'warning', /have failed for t-/, /masthead legacy retry --tenant t-/)
     const sealed = await diagnose({ ...environment, MASTHEAD_SECRET: 'x'.repeat(32) })
-    assertFound(sealed, 'legacy systems', 'failure', /nothing can be handed over for t-/, /MASTHEAD_SECRET/)
+    assertFound(sealed, 'legacy systems', 'failure', /nothing can be delivered for t-/, /MASTHEAD_SECRET/)
   })
 
   test('tells how old or new the schema is', async () => {

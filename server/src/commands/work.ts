@@ -41,8 +41,8 @@ export const startWorker = async (
 ): Promise<{ stop: () => Promise<unknown> }> => {
   const secret = () => installationSecret(config)
   // Only `serve` and `work` need it, and only once they run.
-  const { LegacyWorker } = await import('../legacy/legacy-worker.ts')
-  const deliveries = LegacyWorker.start({ ...connection, secret, allowPrivate: config.legacyAllowPrivate, onError })
+  const { DeliveryWorker } = await import('../deliveries/delivery-worker.ts')
+  const deliveries = new DeliveryWorker({ ...connection, secret, allowPrivate: config.legacyAllowPrivate, onError })
   const housekeeping = startHousekeeping({ ...connection, onError })
   return { stop: () => Promise.all([deliveries.stop(), housekeeping.stop()]) }
 }

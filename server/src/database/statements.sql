@@ -65,14 +65,14 @@ left join consents on entry.resource = 'consents' and consents.grant_id = entry.
 left join applications as allowed on allowed.id = consents.application_id
 order by entry.number desc;
 
--- audit/queries.ts holdChains
-select pg_advisory_xact_lock(hashtextextended('masthead audit', 0));
-
 -- audit/queries.ts isAudited
 select 1 from audit_keys where tenant_id = $1 and resource = $2 and record_id = $3;
 
 -- audit/queries.ts isInChain
 select 1 from audit_links where tenant_id = $1 and hash = decode($2, 'hex');
+
+-- audit/queries.ts lockChains
+select pg_advisory_xact_lock(hashtextextended('masthead audit', 0));
 
 -- audit/queries.ts verifyChain
 select (select count(*) from audit_entries where tenant_id = $1) as entries,
@@ -357,6 +357,138 @@ join pg_attribute on attrelid = relation.oid and attname = 'tenant_id' and not a
 where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace
 order by relname;
 
+-- deliveries/queries.ts attachSystem
+-- deliveries/queries.ts putBack
+-- deliveries/queries.ts retryDeliveries
+select wake_legacy_worker($1, 'later', now());
+
+-- deliveries/queries.ts attachSystem
+insert into legacy_systems (tenant_id, url, sealed_secret) values ($1, $2, $3)
+on conflict (tenant_id) do update
+set url = excluded.url, sealed_secret = excluded.sealed_secret, silences = 0, resumes_at = null
+returning url, attached_at as "attachedAt";
+
+-- deliveries/queries.ts claimDelivery
+select url, sealed_secret as "sealedSecret", silences from legacy_systems
+where tenant_id = $1
+  and (resumes_at is null or resumes_at <= now() or resumes_at > now() + interval '2 minutes') for no key update;
+
+-- deliveries/queries.ts claimDelivery
+update legacy_deliveries set attempts = attempts + 1, tried_at = now(),
+  next_attempt_at = now() + interval '20 seconds', claimed_until = now() + interval '20 seconds'
+where tenant_id = $1 and sequence = (
+  select due.sequence from legacy_deliveries as due
+  where due.tenant_id = $1 and due.failed_at is null and due.next_attempt_at <= now() and not exists (
+  select from legacy_deliveries as earlier
+  where earlier.tenant_id = $1 and earlier.resource = due.resource and earlier.record_id = due.record_id and earlier.sequence < due.sequence)
+  order by due.next_attempt_at, due.sequence limit 1
+  for update)
+returning sequence, attempts as attempt, id, body;
+
+-- deliveries/queries.ts claimDelivery
+update legacy_systems set resumes_at = now() + interval '20 seconds' where tenant_id = $1;
+
+-- deliveries/queries.ts completeSpentJobs
+select graphile_worker.complete_jobs(array_agg(id)) from graphile_worker.jobs
+where task_identifier = 'legacy' and key is null and (locked_at is null or locked_at < now() - interval '4 hours');
+
+-- deliveries/queries.ts countAllDeliveries
+select waiting, failed, oldest as "oldestWaiting" from count_legacy_deliveries($1);
+
+-- deliveries/queries.ts countDeliveries
+select count(*) filter (where failed_at is null) as waiting, count(failed_at) as failed,
+  min(created_at) filter (where failed_at is null) as "oldestWaiting",
+  last.error as "lastError", last.at as "lastErrorAt"
+from (select failed_at, created_at from legacy_deliveries where tenant_id = $1) as delivery
+full join (
+  select last_error as error, tried_at as at from legacy_deliveries
+  where tenant_id = $1 and last_error is not null order by tried_at desc limit 1
+) as last on true
+group by last.error, last.at;
+
+-- deliveries/queries.ts deleteDeliveries
+delete from legacy_deliveries where tenant_id = $1 and resource = $2 and record_id = $3 returning 1;
+
+-- deliveries/queries.ts deleteSystem
+-- identity/tenants.ts eraseTenant
+delete from legacy_systems where tenant_id = $1;
+
+-- deliveries/queries.ts deleteSystem
+delete from legacy_deliveries where tenant_id = $1 returning 1;
+
+-- deliveries/queries.ts findSystem
+select url, attached_at as "attachedAt" from legacy_systems where tenant_id = $1;
+
+-- deliveries/queries.ts lockSystem
+select url, attached_at as "attachedAt" from legacy_systems where tenant_id = $1 for update;
+
+-- deliveries/queries.ts putBack
+update legacy_deliveries set claimed_until = null, next_attempt_at = now()
+where tenant_id = $1 and sequence = $2 and attempts = $3;
+
+-- deliveries/queries.ts retryDeliveries
+-- deliveries/queries.ts settleDelivered
+update legacy_systems set silences = 0, resumes_at = null where tenant_id = $1;
+
+-- deliveries/queries.ts retryDeliveries
+with former as (
+  select sequence, failed_at from legacy_deliveries
+  where tenant_id = $1 and sequence > $2 order by sequence limit $3 for update
+), changed as (
+  update legacy_deliveries set failed_at = null, waiting_since = now(),
+    next_attempt_at = case when claimed_until > now() then next_attempt_at else now() end
+  from former where legacy_deliveries.tenant_id = $1 and legacy_deliveries.sequence = former.sequence
+  returning legacy_deliveries.sequence, former.failed_at is not null as had_failed
+)
+select count(*) filter (where had_failed) as retried, count(*) filter (where not had_failed) as hastened,
+  max(sequence) as last
+from changed;
+
+-- deliveries/queries.ts routeOf
+select 1 from legacy_systems where tenant_id = $1 for key share;
+
+-- deliveries/queries.ts settleDelivered
+delete from legacy_deliveries where tenant_id = $1 and sequence = $2 and attempts = $3;
+
+-- deliveries/queries.ts settleDelivered
+select silences from legacy_systems where tenant_id = $1 and silences > 0 for no key update;
+
+-- deliveries/queries.ts settleDelivered
+update legacy_deliveries set next_attempt_at = now()
+where tenant_id = $1 and failed_at is null and next_attempt_at > now() and (claimed_until is null or claimed_until <= now());
+
+-- deliveries/queries.ts settleFailed
+update legacy_deliveries set failed_at = now(), last_error = $2, tried_at = now()
+where tenant_id = $1 and sequence in (
+  select sequence from legacy_deliveries
+  where tenant_id = $1 and failed_at is null and waiting_since <= now() - interval '3 days' and (claimed_until is null or claimed_until <= now())
+  limit 1000);
+
+-- deliveries/queries.ts settleFailed
+update legacy_deliveries set last_error = $4, claimed_until = null,
+  next_attempt_at = now() + $5 * interval '1 millisecond',
+  failed_at = case when waiting_since <= now() - interval '3 days' then now() end
+where tenant_id = $1 and sequence = $2 and attempts = $3;
+
+-- deliveries/queries.ts settleFailed
+update legacy_systems set silences = silences + 1, resumes_at = case when silences + 1 >= 3 then
+  now() + least(2 * 2 ^ least(silences + 1 - 3, 10), 60) * (0.75 + random() / 2) * interval '1 second' end
+where tenant_id = $1
+returning silences >= 3 as "isAway";
+
+-- deliveries/queries.ts wakeWhenDue
+select wake_legacy_worker($1, 'later', greatest(next.at, resumes_at)) from legacy_systems, (
+      select due.next_attempt_at as at from legacy_deliveries as due
+      where due.tenant_id = $1 and due.failed_at is null and not exists (
+select from legacy_deliveries as earlier
+where earlier.tenant_id = $1 and earlier.resource = due.resource and earlier.record_id = due.record_id and earlier.sequence < due.sequence)
+      order by due.next_attempt_at, due.sequence limit 1
+    ) as next
+    where legacy_systems.tenant_id = $1;
+
+-- deliveries/queries.ts wakeWhereDue
+select wake_legacy_worker_where_due();
+
 -- doctor/queries.ts legacyFacts
 select sealed_secret as "sealedSecret",
   (select count(failed_at) from legacy_deliveries where tenant_id = $1) as failed,
@@ -556,10 +688,6 @@ where retired_at is null or retired_at > $1 order by retired_at is not null, cre
 select pg_advisory_xact_lock(hashtext('masthead signing keys'));
 
 -- identity/tenants.ts eraseTenant
--- legacy/queries.ts deleteSystem
-delete from legacy_systems where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
 delete from access_tokens where tenant_id = $1;
 
 -- identity/tenants.ts eraseTenant
@@ -675,134 +803,6 @@ update users set tenant_id = null where id = $1;
 -- identity/users.ts removePassword
 -- identity/users.ts setPassword
 update users set password_hash = $2 where id = $1;
-
--- legacy/queries.ts attachSystem
--- legacy/queries.ts putBack
--- legacy/queries.ts retryDeliveries
-select wake_legacy_worker($1, 'later', now());
-
--- legacy/queries.ts attachSystem
-insert into legacy_systems (tenant_id, url, sealed_secret) values ($1, $2, $3)
-on conflict (tenant_id) do update
-set url = excluded.url, sealed_secret = excluded.sealed_secret, silences = 0, resumes_at = null
-returning url, attached_at as "attachedAt";
-
--- legacy/queries.ts claimDelivery
-select url, sealed_secret as "sealedSecret", silences from legacy_systems
-where tenant_id = $1
-  and (resumes_at is null or resumes_at <= now() or resumes_at > now() + interval '2 minutes') for no key update;
-
--- legacy/queries.ts claimDelivery
-update legacy_deliveries set attempts = attempts + 1, tried_at = now(),
-  next_attempt_at = now() + interval '20 seconds', claimed_until = now() + interval '20 seconds'
-where tenant_id = $1 and sequence = (
-  select due.sequence from legacy_deliveries as due
-  where due.tenant_id = $1 and due.failed_at is null and due.next_attempt_at <= now() and not exists (
-  select from legacy_deliveries as earlier
-  where earlier.tenant_id = $1 and earlier.resource = due.resource and earlier.record_id = due.record_id and earlier.sequence < due.sequence)
-  order by due.next_attempt_at, due.sequence limit 1
-  for update)
-returning sequence, attempts as attempt, id, body;
-
--- legacy/queries.ts claimDelivery
-update legacy_systems set resumes_at = now() + interval '20 seconds' where tenant_id = $1;
-
--- legacy/queries.ts countAllDeliveries
-select waiting, failed, oldest as "oldestWaiting" from count_legacy_deliveries($1);
-
--- legacy/queries.ts countDeliveries
-select count(*) filter (where failed_at is null) as waiting, count(failed_at) as failed,
-  min(created_at) filter (where failed_at is null) as "oldestWaiting",
-  last.error as "lastError", last.at as "lastErrorAt"
-from (select failed_at, created_at from legacy_deliveries where tenant_id = $1) as delivery
-full join (
-  select last_error as error, tried_at as at from legacy_deliveries
-  where tenant_id = $1 and last_error is not null order by tried_at desc limit 1
-) as last on true
-group by last.error, last.at;
-
--- legacy/queries.ts deleteSystem
-delete from legacy_deliveries where tenant_id = $1 returning 1;
-
--- legacy/queries.ts findSystem
-select url, attached_at as "attachedAt" from legacy_systems where tenant_id = $1;
-
--- legacy/queries.ts forgetDeliveries
-delete from legacy_deliveries where tenant_id = $1 and resource = $2 and record_id = $3 returning 1;
-
--- legacy/queries.ts forgetSpentJobs
-select graphile_worker.complete_jobs(array_agg(id)) from graphile_worker.jobs
-where task_identifier = 'legacy' and key is null and (locked_at is null or locked_at < now() - interval '4 hours');
-
--- legacy/queries.ts isAttached
-select 1 from legacy_systems where tenant_id = $1 for key share;
-
--- legacy/queries.ts lockSystem
-select url, attached_at as "attachedAt" from legacy_systems where tenant_id = $1 for update;
-
--- legacy/queries.ts putBack
-update legacy_deliveries set claimed_until = null, next_attempt_at = now()
-where tenant_id = $1 and sequence = $2 and attempts = $3;
-
--- legacy/queries.ts retryDeliveries
--- legacy/queries.ts settleDelivered
-update legacy_systems set silences = 0, resumes_at = null where tenant_id = $1;
-
--- legacy/queries.ts retryDeliveries
-with former as (
-  select sequence, failed_at from legacy_deliveries
-  where tenant_id = $1 and sequence > $2 order by sequence limit $3 for update
-), changed as (
-  update legacy_deliveries set failed_at = null, waiting_since = now(),
-    next_attempt_at = case when claimed_until > now() then next_attempt_at else now() end
-  from former where legacy_deliveries.tenant_id = $1 and legacy_deliveries.sequence = former.sequence
-  returning legacy_deliveries.sequence, former.failed_at is not null as had_failed
-)
-select count(*) filter (where had_failed) as retried, count(*) filter (where not had_failed) as hastened,
-  max(sequence) as last
-from changed;
-
--- legacy/queries.ts settleDelivered
-delete from legacy_deliveries where tenant_id = $1 and sequence = $2 and attempts = $3;
-
--- legacy/queries.ts settleDelivered
-select silences from legacy_systems where tenant_id = $1 and silences > 0 for no key update;
-
--- legacy/queries.ts settleDelivered
-update legacy_deliveries set next_attempt_at = now()
-where tenant_id = $1 and failed_at is null and next_attempt_at > now() and (claimed_until is null or claimed_until <= now());
-
--- legacy/queries.ts settleFailed
-update legacy_deliveries set failed_at = now(), last_error = $2, tried_at = now()
-where tenant_id = $1 and sequence in (
-  select sequence from legacy_deliveries
-  where tenant_id = $1 and failed_at is null and waiting_since <= now() - interval '3 days' and (claimed_until is null or claimed_until <= now())
-  limit 1000);
-
--- legacy/queries.ts settleFailed
-update legacy_deliveries set last_error = $4, claimed_until = null,
-  next_attempt_at = now() + $5 * interval '1 millisecond',
-  failed_at = case when waiting_since <= now() - interval '3 days' then now() end
-where tenant_id = $1 and sequence = $2 and attempts = $3;
-
--- legacy/queries.ts settleFailed
-update legacy_systems set silences = silences + 1, resumes_at = case when silences + 1 >= 3 then
-  now() + least(2 * 2 ^ least(silences + 1 - 3, 10), 60) * (0.75 + random() / 2) * interval '1 second' end
-where tenant_id = $1
-returning silences >= 3 as "isAway";
-
--- legacy/queries.ts wakeWhenDue
-select wake_legacy_worker($1, 'later', greatest(next.at, resumes_at)) from legacy_systems, (
-      select due.next_attempt_at as at from legacy_deliveries as due
-      where due.tenant_id = $1 and due.failed_at is null and not exists (
-select from legacy_deliveries as earlier
-where earlier.tenant_id = $1 and earlier.resource = due.resource and earlier.record_id = due.record_id and earlier.sequence < due.sequence)
-      order by due.next_attempt_at, due.sequence limit 1
-    ) as next
-    where legacy_systems.tenant_id = $1;
-
--- legacy/queries.ts wakeWhereDue
-select wake_legacy_worker_where_due();
 
 -- management/overview/queries.ts receivablesByAge
 select ages.age, count(invoices.is_open) as count, coalesce(sum(invoices.total_due), 0)::numeric(30, 2)::text as "totalDue"
@@ -3105,112 +3105,123 @@ copy (select row_to_json(record) from ((select * from subscriptions where tenant
 copy (select row_to_json(record) from ((select * from tasks where tenant_id = '…' and class = 0 order by position)) as tasks cross join lateral (select tasks.id as "id", tasks.account_id as "accountId", tasks.title as "title", to_char(tasks.due_date, 'YYYY-MM-DD') as "dueDate", tasks.user_id as "userId", tasks.route as "route", tasks.priority as "priority", tasks.type as "type", to_char(tasks.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt") as record order by tasks.position) to stdout (format csv, quote E'\x01', delimiter E'\x02', encoding 'UTF8');
 
 -- transfer/export/export.ts writeFiles
--- transfer/import/application.ts inBatches
--- transfer/import/undo.ts #inTransaction
+-- transfer/import/apply.ts inBatches
+-- transfer/import/undo.ts inTransaction
 commit;
 
 -- transfer/export/export.ts writeFiles
 begin isolation level repeatable read, read only; set local enable_sort = off;
 
--- transfer/import/application.ts applyChanges
+-- transfer/import/apply.ts applyChanges
 select json_build_object('id', record.id, 'accountId', record.account_id, 'ownerId', record.owner_id, 'name', record.name, 'firstName', record.first_name, 'lastName', record.last_name, 'phone', record.phone, 'phone2', record.phone2, 'extension', record.extension, 'hideContact', record.hide_contact, 'subsOnly', record.subs_only, 'doNotEmail', record.do_not_email, 'email', record.email, 'title', record.title, 'notes', record.notes, 'deletedAt', record.deleted_at::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) as before, json_build_object('id', staged.id, 'accountId', staged.account_id, 'ownerId', staged.owner_id, 'name', staged.name, 'firstName', staged.first_name, 'lastName', staged.last_name, 'phone', staged.phone, 'phone2', staged.phone2, 'extension', staged.extension, 'hideContact', staged.hide_contact, 'subsOnly', staged.subs_only, 'doNotEmail', staged.do_not_email, 'email', staged.email, 'title', staged.title, 'notes', staged.notes, 'deletedAt', staged.deleted_at::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'externalId', staged.external_id, 'importId', null) as staged, staged.given
 from judged_contacts as judged
 join staged_contacts as staged on staged.number = judged.number
 join contacts as record on record.tenant_id = $1 and record.id = judged.record where judged.action = 'change' and judged.place between $2 and $3;
 
--- transfer/import/application.ts applyCreations
+-- transfer/import/apply.ts applyCreations
 select json_build_object('id', staged.id, 'accountId', staged.account_id, 'company', staged.company, 'address', staged.address, 'suite', staged.suite, 'city', staged.city, 'state', staged.state, 'zip', staged.zip, 'country', staged.country, 'webAddress', staged.web_address, 'status', staged.status, 'billingEmail', staged.billing_email, 'invoiceEmailEnabled', staged.invoice_email_enabled, 'invoicePrintEnabled', staged.invoice_print_enabled, 'doNotEmail', staged.do_not_email, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'userId', staged.user_id, 'category', staged.category, 'quality', staged.quality, 'primaryPublicationId', staged.primary_publication_id, 'importId', $4::uuid) as record
 from judged_accounts as judged join staged_accounts as staged on staged.number = judged.number
 where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
   and not exists (select from accounts as record where record.tenant_id = $1 and record.account_id = staged.account_id)
 order by judged.place;
 
--- transfer/import/application.ts applyCreations
+-- transfer/import/apply.ts applyCreations
 select json_build_object('id', staged.id, 'accountId', staged.account_id, 'ownerId', staged.owner_id, 'name', staged.name, 'firstName', staged.first_name, 'lastName', staged.last_name, 'phone', staged.phone, 'phone2', staged.phone2, 'extension', staged.extension, 'hideContact', staged.hide_contact, 'subsOnly', staged.subs_only, 'doNotEmail', staged.do_not_email, 'email', staged.email, 'title', staged.title, 'notes', staged.notes, 'deletedAt', staged.deleted_at::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'externalId', staged.external_id, 'importId', $4::uuid) as record
 from judged_contacts as judged join staged_contacts as staged on staged.number = judged.number
 where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
 order by judged.place;
 
--- transfer/import/application.ts applyCreations
+-- transfer/import/apply.ts applyCreations
 select json_build_object('id', staged.id, 'accountId', staged.account_id, 'publicationId', staged.publication_id, 'issueId', staged.issue_id, 'status', staged.status, 'issueDate', staged.issue_date, 'dueDate', staged.due_date, 'terms', staged.terms, 'total', staged.total::text, 'totalDue', staged.total_due::text, 'gross', staged.gross::text, 'net', staged.net::text, 'invoiceType', staged.invoice_type, 'invoiceDescription', staged.invoice_description, 'invCharges', staged.inv_charges::text, 'invInvoiced', staged.inv_invoiced::text, 'invApplied', staged.inv_applied::text, 'invDiscount', staged.inv_discount::text, 'invTax', staged.inv_tax::text, 'datePaid', staged.date_paid, 'isOpen', staged.is_open::text, 'notes', staged.notes, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'externalId', staged.external_id, 'importId', $4::uuid) as record
 from judged_invoices as judged join staged_invoices as staged on staged.number = judged.number
 where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
 order by judged.place;
 
--- transfer/import/application.ts applyCreations
+-- transfer/import/apply.ts applyCreations
 select json_build_object('id', staged.id, 'accountId', staged.account_id, 'title', staged.title, 'dueDate', staged.due_date, 'userId', staged.user_id, 'route', staged.route, 'priority', staged.priority, 'type', staged.type, 'createdAt', staged.created_at::text, 'importId', $4::uuid) as record
 from judged_tasks as judged join staged_tasks as staged on staged.number = judged.number
 where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
 order by judged.place;
 
--- transfer/import/application.ts applyCreations
+-- transfer/import/apply.ts applyCreations
 select json_build_object('id', staged.id, 'code', staged.code, 'name', staged.name, 'isActive', staged.is_active, 'frequency', staged.frequency, 'issFrequency', staged.iss_frequency, 'issueDecimals', staged.issue_decimals::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'importId', $4::uuid) as record
 from judged_publications as judged join staged_publications as staged on staged.number = judged.number
 where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
 order by judged.place;
 
--- transfer/import/application.ts applyCreations
+-- transfer/import/apply.ts applyCreations
 select json_build_object('id', staged.id, 'subscriptionId', staged.subscription_id, 'accountId', staged.account_id, 'publicationId', staged.publication_id, 'renewedFromSubsId', staged.renewed_from_subs_id, 'renewalDate', staged.renewal_date, 'status', staged.status, 'startDate', staged.start_date, 'endDate', staged.end_date, 'expireDate', staged.expire_date, 'firstRunDate', staged.first_run_date, 'subscriptionNumber', staged.subscription_number, 'copies', staged.copies::text, 'autoReschedule', staged.auto_reschedule, 'autoInvoice', staged.auto_invoice, 'notes', staged.notes, 'totalNetCharge', staged.total_net_charge::text, 'totalApplied', staged.total_applied::text, 'totalDue', staged.total_due::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'deletedAt', staged.deleted_at::text, 'importId', $4::uuid) as record
 from judged_subscriptions as judged join staged_subscriptions as staged on staged.number = judged.number
 where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
 order by judged.place;
 
--- transfer/import/application.ts applyLatePredecessors
+-- transfer/import/apply.ts applyLatePredecessors
 select json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) as before, late.renewed_from_subs_id as predecessor
 from late_predecessors as late join subscriptions as record on record.tenant_id = $1 and record.id = late.id
 where late.place between $2 and $3 and record.import_id = $4;
 
--- transfer/import/application.ts applyPrune
+-- transfer/import/apply.ts applyPrune
 select json_build_object('id', record.id, 'accountId', record.account_id, 'ownerId', record.owner_id, 'name', record.name, 'firstName', record.first_name, 'lastName', record.last_name, 'phone', record.phone, 'phone2', record.phone2, 'extension', record.extension, 'hideContact', record.hide_contact, 'subsOnly', record.subs_only, 'doNotEmail', record.do_not_email, 'email', record.email, 'title', record.title, 'notes', record.notes, 'deletedAt', record.deleted_at::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) as before
 from missing_contacts as missing join contacts as record
   on record.tenant_id = $1 and record.id = missing.record and record.deleted_at is null
 where missing.place between $2 and $3;
 
--- transfer/import/application.ts inBatches
--- transfer/import/undo.ts #inTransaction
+-- transfer/import/apply.ts inBatches
+-- transfer/import/undo.ts inTransaction
 begin;
 
--- transfer/import/application.ts inBatches
+-- transfer/import/apply.ts inBatches
 select count(*) from judged_accounts where action = 'change';
 
--- transfer/import/application.ts inBatches
+-- transfer/import/apply.ts inBatches
 select count(*) from judged_accounts where action = 'create';
 
--- transfer/import/application.ts inBatches
+-- transfer/import/apply.ts inBatches
 select count(*) from judged_contacts where action = 'change';
 
--- transfer/import/application.ts inBatches
+-- transfer/import/apply.ts inBatches
 select count(*) from judged_contacts where action = 'create';
 
--- transfer/import/application.ts inBatches
+-- transfer/import/apply.ts inBatches
 select count(*) from judged_invoices where action = 'change';
 
--- transfer/import/application.ts inBatches
+-- transfer/import/apply.ts inBatches
 select count(*) from judged_invoices where action = 'create';
 
--- transfer/import/application.ts inBatches
+-- transfer/import/apply.ts inBatches
 select count(*) from judged_publications where action = 'change';
 
--- transfer/import/application.ts inBatches
+-- transfer/import/apply.ts inBatches
 select count(*) from judged_publications where action = 'create';
 
--- transfer/import/application.ts inBatches
+-- transfer/import/apply.ts inBatches
 select count(*) from judged_subscriptions where action = 'change';
 
--- transfer/import/application.ts inBatches
+-- transfer/import/apply.ts inBatches
 select count(*) from judged_subscriptions where action = 'create';
 
--- transfer/import/application.ts inBatches
+-- transfer/import/apply.ts inBatches
 select count(*) from judged_tasks where action = 'change';
 
--- transfer/import/application.ts inBatches
+-- transfer/import/apply.ts inBatches
 select count(*) from judged_tasks where action = 'create';
 
--- transfer/import/application.ts inBatches
+-- transfer/import/apply.ts inBatches
 select count(*) from late_predecessors;
 
--- transfer/import/application.ts inBatches
+-- transfer/import/apply.ts inBatches
 select count(*) from missing_contacts;
+
+-- transfer/import/import-lock.ts isImportLocked
+select exists (
+  select from pg_locks
+  where locktype = 'advisory' and objsubid = 1 and granted
+    and database = (select oid from pg_database where datname = current_database())
+    and (classid::bigint << 32) + objid::bigint = hashtextextended('masthead import ' || $1::text, 0)
+) as taken;
+
+-- transfer/import/import-lock.ts withImportLock
+select pg_try_advisory_lock(hashtextextended('masthead import ' || $1::text, 0)) as taken;
 
 -- transfer/import/import.ts readRejections
 select number, line, field, reason from staged_subscriptions
@@ -3298,6 +3309,22 @@ group by staged.file;
 with begun as (insert into imports (tenant_id, id, files) values ($1, $2, $3) returning id)
 select append_to_audit($1, $4, $5) from begun;
 
+-- transfer/import/journal.ts deleteExpired
+delete from import_changes where tenant_id = $1 and import_id in (
+select id from imports where tenant_id = $1 and started_at < now() - interval '30 days');
+
+-- transfer/import/journal.ts deleteExpired
+delete from import_creations where tenant_id = $1 and import_id in (
+select id from imports where tenant_id = $1 and started_at < now() - interval '30 days');
+
+-- transfer/import/journal.ts deleteImages
+delete from import_changes where tenant_id = $1 and resource = $2 and record_id = $3 returning 1;
+
+-- transfer/import/journal.ts deleteOldImages
+(select 1 from import_changes where tenant_id = $1 and import_id in (
+select id from imports where tenant_id = $1 and started_at < now() - interval '30 days') limit 1) union all (select 1 from import_creations where tenant_id = $1 and import_id in (
+select id from imports where tenant_id = $1 and started_at < now() - interval '30 days') limit 1);
+
 -- transfer/import/journal.ts endImport
 with ended as (
   update imports set ended_at = now(), files = $3 where tenant_id = $1 and id = $2 returning id
@@ -3307,34 +3334,18 @@ select append_to_audit($1, $4, $5) from ended;
 -- transfer/import/journal.ts findImport
 select id, started_at as "startedAt", ended_at as "endedAt", undone_at as "undoneAt", files from imports where tenant_id = $1 and id = $2;
 
--- transfer/import/journal.ts forgetImages
-delete from import_changes where tenant_id = $1 and resource = $2 and record_id = $3 returning 1;
-
--- transfer/import/journal.ts forgetOld
-delete from import_changes where tenant_id = $1 and import_id in (
-select id from imports where tenant_id = $1 and started_at < now() - interval '30 days');
-
--- transfer/import/journal.ts forgetOld
-delete from import_creations where tenant_id = $1 and import_id in (
-select id from imports where tenant_id = $1 and started_at < now() - interval '30 days');
-
--- transfer/import/journal.ts forgetOldImages
-(select 1 from import_changes where tenant_id = $1 and import_id in (
-select id from imports where tenant_id = $1 and started_at < now() - interval '30 days') limit 1) union all (select 1 from import_creations where tenant_id = $1 and import_id in (
-select id from imports where tenant_id = $1 and started_at < now() - interval '30 days') limit 1);
-
 -- transfer/import/journal.ts listImports
 select id, started_at as "startedAt", ended_at as "endedAt", undone_at as "undoneAt", files, (
   select id from import_runs where tenant_id = $1 and import_id = imports.id and kind = 'import' limit 1
 ) as "runId"
 from imports where tenant_id = $1 order by started_at desc, id desc limit 1000;
 
--- transfer/import/journal.ts noteChanges
+-- transfer/import/journal.ts storeChanges
 insert into import_changes (tenant_id, import_id, resource, record_id, before)
 select $1::uuid, $2, $3, (image ->> 'id')::uuid, image from json_array_elements($4::json) as image
 on conflict do nothing;
 
--- transfer/import/journal.ts noteCreations
+-- transfer/import/journal.ts storeCreations
 insert into import_creations (tenant_id, import_id, resource, first, last) values ($1, $2, $3, $4, $5);
 
 -- transfer/import/judgement.ts decide
@@ -3878,6 +3889,15 @@ resource, (
 ) as bytes, progress, created, changed, unchanged, refused, refusals, removed, restored, kept,
 rejected_rows is not null as "hasRejectedRows", import_id as "importId", problem, created_at as "createdAt";
 
+-- transfer/import/runs.ts deleteOldRuns
+delete from import_runs where tenant_id = $1 and created_at < now() - interval '1 day' and (state <> 'running' or state = 'running' and seen_at < now() - interval '15 seconds');
+
+-- transfer/import/runs.ts deleteOldRuns
+select 1 from import_runs where tenant_id = $1 and created_at < now() - interval '1 day' and (state <> 'running' or state = 'running' and seen_at < now() - interval '15 seconds') limit 1;
+
+-- transfer/import/runs.ts deleteRuns
+delete from import_runs where tenant_id = $1 and (state <> 'running' or state = 'running' and seen_at < now() - interval '15 seconds');
+
 -- transfer/import/runs.ts endRun
 delete from import_parts where tenant_id = $1 and run_id = $2;
 
@@ -3897,21 +3917,8 @@ resource, (
 ) as bytes, progress, created, changed, unchanged, refused, refusals, removed, restored, kept,
 rejected_rows is not null as "hasRejectedRows", import_id as "importId", problem, created_at as "createdAt" from import_runs where tenant_id = $1 and id = $2;
 
--- transfer/import/runs.ts forgetOldRuns
-delete from import_runs where tenant_id = $1 and created_at < now() - interval '1 day' and (state <> 'running' or state = 'running' and seen_at < now() - interval '15 seconds');
-
--- transfer/import/runs.ts forgetOldRuns
-select 1 from import_runs where tenant_id = $1 and created_at < now() - interval '1 day' and (state <> 'running' or state = 'running' and seen_at < now() - interval '15 seconds') limit 1;
-
--- transfer/import/runs.ts forgetRuns
-delete from import_runs where tenant_id = $1 and (state <> 'running' or state = 'running' and seen_at < now() - interval '15 seconds');
-
 -- transfer/import/runs.ts mayAnnounce
 select from import_runs where tenant_id = $1 and kind = 'import' and state <> 'done' limit 20;
-
--- transfer/import/runs.ts noteProgress
-update import_runs set seen_at = now(), progress = coalesce($3, progress)
-where tenant_id = $1 and id = $2;
 
 -- transfer/import/runs.ts partsOf
 select content, (select max(number) from import_parts where tenant_id = $1 and run_id = $2) as last
@@ -3919,6 +3926,10 @@ from import_parts where tenant_id = $1 and run_id = $2 and number = $3;
 
 -- transfer/import/runs.ts readRejectedRows
 select rejected_rows as rows from import_runs where tenant_id = $1 and id = $2;
+
+-- transfer/import/runs.ts storeProgress
+update import_runs set seen_at = now(), progress = coalesce($3, progress)
+where tenant_id = $1 and id = $2;
 
 -- transfer/import/runs.ts storeRejectedRows
 update import_runs set rejected_rows = $3 where tenant_id = $1 and id = $2;
@@ -3932,49 +3943,18 @@ resource, (
 ) as bytes, progress, created, changed, unchanged, refused, refusals, removed, restored, kept,
 rejected_rows is not null as "hasRejectedRows", import_id as "importId", problem, created_at as "createdAt";
 
--- transfer/import/turn.ts isTaken
-select exists (
-  select from pg_locks
-  where locktype = 'advisory' and objsubid = 1 and granted
-    and database = (select oid from pg_database where datname = current_database())
-    and (classid::bigint << 32) + objid::bigint = hashtextextended('masthead import ' || $1::text, 0)
-) as taken;
-
--- transfer/import/turn.ts whileAlone
-select pg_try_advisory_lock(hashtextextended('masthead import ' || $1::text, 0)) as taken;
-
--- transfer/import/undo.ts #chunks
+-- transfer/import/undo.ts chunksOf
 select first, last from import_creations where tenant_id = $1 and import_id = $2 and resource = $3 order by first;
 
--- transfer/import/undo.ts Undo.end
+-- transfer/import/undo.ts endUndo
 delete from import_changes where tenant_id = $1 and import_id = $2;
 
--- transfer/import/undo.ts Undo.end
+-- transfer/import/undo.ts endUndo
 delete from import_creations where tenant_id = $1 and import_id = $2;
 
--- transfer/import/undo.ts Undo.end
+-- transfer/import/undo.ts endUndo
 with undone as (update imports set undone_at = now() where tenant_id = $1 and id = $2 returning id)
 select append_to_audit($1, $3, $4) from undone;
-
--- transfer/import/undo.ts Undo.removeCreated
-create temp table kept_predecessors (id uuid);
-
--- transfer/import/undo.ts Undo.removeCreated
-insert into kept_predecessors
-with recursive created as (
-  select record.id, record.renewed_from_subs_id
-  from import_creations as creation join subscriptions as record
-    on record.tenant_id = $1 and record.class = any (array[0, 1]::smallint[]) and record.position between creation.first and creation.last
-  where creation.tenant_id = $1 and creation.import_id = $2 and creation.resource = 'subscriptions'
-    and record.import_id = $2
-), kept as (
-  select created.id, created.renewed_from_subs_id
-  from created join subscriptions as follower on follower.tenant_id = $1 and follower.renewed_from_subs_id = created.id
-  where not exists (select from created as other where other.id = follower.id)
-  union
-  select created.id, created.renewed_from_subs_id from created join kept on created.id = kept.renewed_from_subs_id
-)
-select id from kept;
 
 -- transfer/import/undo.ts partRenewals
 select json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) as image from subscriptions as record
@@ -4024,13 +4004,33 @@ select json_build_object('id', record.id, 'subscriptionId', record.subscription_
 where record.tenant_id = $1 and record.class = any (array[0, 1]::smallint[])
   and record.position between $3 and $4 order by record.position;
 
+-- transfer/import/undo.ts removeCreated
+create temp table kept_predecessors (id uuid);
+
+-- transfer/import/undo.ts removeCreated
+insert into kept_predecessors
+with recursive created as (
+  select record.id, record.renewed_from_subs_id
+  from import_creations as creation join subscriptions as record
+    on record.tenant_id = $1 and record.class = any (array[0, 1]::smallint[]) and record.position between creation.first and creation.last
+  where creation.tenant_id = $1 and creation.import_id = $2 and creation.resource = 'subscriptions'
+    and record.import_id = $2
+), kept as (
+  select created.id, created.renewed_from_subs_id
+  from created join subscriptions as follower on follower.tenant_id = $1 and follower.renewed_from_subs_id = created.id
+  where not exists (select from created as other where other.id = follower.id)
+  union
+  select created.id, created.renewed_from_subs_id from created join kept on created.id = kept.renewed_from_subs_id
+)
+select id from kept;
+
 -- transfer/import/undo.ts restoreBatch
 delete from import_changes where tenant_id = $1 and import_id = $2 and resource = $3 and record_id = any ($4::uuid[]);
 
 -- transfer/import/undo.ts restoreBatch
 select image.before, case when record.id is not null then json_build_object('id', record.id, 'accountId', record.account_id, 'company', record.company, 'address', record.address, 'suite', record.suite, 'city', record.city, 'state', record.state, 'zip', record.zip, 'country', record.country, 'webAddress', record.web_address, 'status', record.status, 'billingEmail', record.billing_email, 'invoiceEmailEnabled', record.invoice_email_enabled, 'invoicePrintEnabled', record.invoice_print_enabled, 'doNotEmail', record.do_not_email, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'userId', record.user_id, 'category', record.category, 'quality', record.quality, 'primaryPublicationId', record.primary_publication_id, 'importId', record.import_id) end as current,
   record.import_id is not distinct from $2 as "isUntouched", case when (image.before ->> 'primaryPublicationId')::uuid is not null and not exists (select from publications as other where other.tenant_id = $1 and other.id = (image.before ->> 'primaryPublicationId')::uuid) then 'its `primaryPublicationId` is gone' when exists (select from accounts as other where other.tenant_id = $1 and other.account_id = image.before ->> 'accountId'
-        and other.id <> image.record_id) then 'its `accountId` belongs to another record' end as obstacle
+  and other.id <> image.record_id) then 'its `accountId` belongs to another record' end as obstacle
 from import_changes as image left join accounts as record on record.tenant_id = $1 and record.id = image.record_id
 where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
 order by image.record_id limit $5;
@@ -4038,7 +4038,7 @@ order by image.record_id limit $5;
 -- transfer/import/undo.ts restoreBatch
 select image.before, case when record.id is not null then json_build_object('id', record.id, 'accountId', record.account_id, 'ownerId', record.owner_id, 'name', record.name, 'firstName', record.first_name, 'lastName', record.last_name, 'phone', record.phone, 'phone2', record.phone2, 'extension', record.extension, 'hideContact', record.hide_contact, 'subsOnly', record.subs_only, 'doNotEmail', record.do_not_email, 'email', record.email, 'title', record.title, 'notes', record.notes, 'deletedAt', record.deleted_at::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) end as current,
   record.import_id is not distinct from $2 as "isUntouched", case when (image.before ->> 'accountId')::text is not null and not exists (select from accounts as other where other.tenant_id = $1 and other.account_id = (image.before ->> 'accountId')::text) then 'its `accountId` is gone' when exists (select from contacts as other where other.tenant_id = $1 and other.external_id = image.before ->> 'externalId'
-        and other.id <> image.record_id) then 'its `externalId` belongs to another record' end as obstacle
+  and other.id <> image.record_id) then 'its `externalId` belongs to another record' end as obstacle
 from import_changes as image left join contacts as record on record.tenant_id = $1 and record.id = image.record_id
 where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
 order by image.record_id limit $5;
@@ -4046,7 +4046,7 @@ order by image.record_id limit $5;
 -- transfer/import/undo.ts restoreBatch
 select image.before, case when record.id is not null then json_build_object('id', record.id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'issueId', record.issue_id, 'status', record.status, 'issueDate', record.issue_date, 'dueDate', record.due_date, 'terms', record.terms, 'total', record.total::text, 'totalDue', record.total_due::text, 'gross', record.gross::text, 'net', record.net::text, 'invoiceType', record.invoice_type, 'invoiceDescription', record.invoice_description, 'invCharges', record.inv_charges::text, 'invInvoiced', record.inv_invoiced::text, 'invApplied', record.inv_applied::text, 'invDiscount', record.inv_discount::text, 'invTax', record.inv_tax::text, 'datePaid', record.date_paid, 'isOpen', record.is_open::text, 'notes', record.notes, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) end as current,
   record.import_id is not distinct from $2 as "isUntouched", case when (image.before ->> 'accountId')::text is not null and not exists (select from accounts as other where other.tenant_id = $1 and other.account_id = (image.before ->> 'accountId')::text) then 'its `accountId` is gone' when (image.before ->> 'publicationId')::uuid is not null and not exists (select from publications as other where other.tenant_id = $1 and other.id = (image.before ->> 'publicationId')::uuid) then 'its `publicationId` is gone' when exists (select from invoices as other where other.tenant_id = $1 and other.external_id = image.before ->> 'externalId'
-        and other.id <> image.record_id) then 'its `externalId` belongs to another record' end as obstacle
+  and other.id <> image.record_id) then 'its `externalId` belongs to another record' end as obstacle
 from import_changes as image left join invoices as record on record.tenant_id = $1 and record.id = image.record_id
 where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
 order by image.record_id limit $5;
@@ -4061,7 +4061,7 @@ order by image.record_id limit $5;
 -- transfer/import/undo.ts restoreBatch
 select image.before, case when record.id is not null then json_build_object('id', record.id, 'code', record.code, 'name', record.name, 'isActive', record.is_active, 'frequency', record.frequency, 'issFrequency', record.iss_frequency, 'issueDecimals', record.issue_decimals::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'importId', record.import_id) end as current,
   record.import_id is not distinct from $2 as "isUntouched", case when exists (select from publications as other where other.tenant_id = $1 and other.code = image.before ->> 'code'
-        and other.id <> image.record_id) then 'its `code` belongs to another record' end as obstacle
+  and other.id <> image.record_id) then 'its `code` belongs to another record' end as obstacle
 from import_changes as image left join publications as record on record.tenant_id = $1 and record.id = image.record_id
 where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
 order by image.record_id limit $5;
@@ -4069,7 +4069,7 @@ order by image.record_id limit $5;
 -- transfer/import/undo.ts restoreBatch
 select image.before, case when record.id is not null then json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) end as current,
   record.import_id is not distinct from $2 as "isUntouched", case when (image.before ->> 'accountId')::text is not null and not exists (select from accounts as other where other.tenant_id = $1 and other.account_id = (image.before ->> 'accountId')::text) then 'its `accountId` is gone' when (image.before ->> 'publicationId')::uuid is not null and not exists (select from publications as other where other.tenant_id = $1 and other.id = (image.before ->> 'publicationId')::uuid) then 'its `publicationId` is gone' when (image.before ->> 'renewedFromSubsId')::uuid is not null and not exists (select from subscriptions as other where other.tenant_id = $1 and other.id = (image.before ->> 'renewedFromSubsId')::uuid) then 'its `renewedFromSubsId` is gone' when exists (select from subscriptions as other where other.tenant_id = $1 and other.subscription_id = image.before ->> 'subscriptionId'
-        and other.id <> image.record_id) then 'its `subscriptionId` belongs to another record' end as obstacle
+  and other.id <> image.record_id) then 'its `subscriptionId` belongs to another record' end as obstacle
 from import_changes as image left join subscriptions as record on record.tenant_id = $1 and record.id = image.record_id
 where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
 order by image.record_id limit $5;

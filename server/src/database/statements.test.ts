@@ -16,6 +16,17 @@ import { operator } from '../audit/author.ts'
 import { exportAudit } from '../audit/export.ts'
 import { chainWaiting, countWaiting, isInChain, verifyChain } from '../audit/queries.ts'
 import { endSession } from '../authorization-server/adapter.ts'
+import { detach, retry } from '../deliveries/administration.ts'
+import {
+  claimDelivery,
+  completeSpentJobs,
+  countAllDeliveries,
+  putBack,
+  settleDelivered,
+  settleFailed,
+  wakeWhenDue,
+  wakeWhereDue,
+} from '../deliveries/queries.ts'
 import { legacyFacts } from '../doctor/queries.ts'
 import { listTokens, rotateToken } from '../identity/access-tokens.ts'
 import { setApplicationDisabled } from '../identity/applications.ts'
@@ -23,32 +34,21 @@ import { hasConsented, withdrawConsentsOfSession } from '../identity/consents.ts
 import { allowMail, consumeInvitation } from '../identity/invitations.ts'
 import { listMembers, removeMember } from '../identity/members.ts'
 import { emailKey, findUser, proveAddress, removePassword, setSubject } from '../identity/users.ts'
-import { detach, retry } from '../legacy/administration.ts'
-import {
-  claimDelivery,
-  countAllDeliveries,
-  forgetSpentJobs,
-  putBack,
-  settleDelivered,
-  settleFailed,
-  wakeWhenDue,
-  wakeWhereDue,
-} from '../legacy/queries.ts'
 import { makeCanary, newTwins, removeCanaries } from '../probe/canaries.ts'
 import { eraseContact } from '../resources/contacts/erasure.ts'
 import { isKnownContact } from '../resources/contacts/queries.ts'
 import { exportRecords } from '../transfer/export/export.ts'
 import { importFiles } from '../transfer/import/import.ts'
-import { forgetOldImages } from '../transfer/import/journal.ts'
+import { deleteOldImages } from '../transfer/import/journal.ts'
 import {
   addPart,
   createRun,
+  deleteOldRuns,
   endRun,
   failRun,
-  forgetOldRuns,
-  noteProgress,
   partsOf,
   readRejectedRows,
+  storeProgress,
   storeRejectedRows,
   takeRun,
 } from '../transfer/import/runs.ts'
@@ -142,7 +142,7 @@ test('deliveries are claimed, settled, failed, put back, retried and given up', 
   await settleDelivered(scope, claimed)
   await wakeWhenDue(scope)
   await wakeWhereDue(database)
-  await forgetSpentJobs(database)
+  await completeSpentJobs(database)
   await countAllDeliveries(database)
   await legacyFacts(scope.read)
   await retry(scope)
@@ -231,12 +231,12 @@ test('files are imported, changed, pruned, undone and exported, and runs come an
   const changed = await newFolder({ 'contacts.ndjson': JSON.stringify(contact) })
   const pruned = await importFiles(copy, [changed], { prune: true, force: true })
   for (const past of [pruned.id, id]) await undoImport(copy, String(past))
-  await forgetOldImages(copy)
+  await deleteOldImages(copy)
   await copy.transaction(async (query) => {
     const { id } = await createRun(query, { kind: 'import', fileName: 'contacts.csv', resource: 'contacts' })
     await addPart(query, id, 1, Buffer.from('email'))
     await takeRun(query, id)
-    await noteProgress(query, id, null)
+    await storeProgress(query, id, null)
     for await (const part of partsOf(query, id)) assert.ok(part)
     await failRun(query, id, 'no')
     await storeRejectedRows(query, id, 'email')
@@ -244,7 +244,7 @@ test('files are imported, changed, pruned, undone and exported, and runs come an
     await endRun(query, id, { state: 'done' })
   })
   await service.owner.query(`update import_runs set created_at = now() - interval '2 days'`)
-  await forgetOldRuns(copy)
+  await deleteOldRuns(copy)
 })
 
 test('the audit log is chained, verified and exported, a contact erased, and canaries come and go', async () => {

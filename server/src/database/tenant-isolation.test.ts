@@ -12,15 +12,15 @@ import { assertTenantTallies } from '../../test/tallies.ts'
 import { buildApp } from '../app.ts'
 import { operator } from '../audit/author.ts'
 import { chainWaiting } from '../audit/queries.ts'
+import { attach } from '../deliveries/administration.ts'
+import { DeliveryWorker } from '../deliveries/delivery-worker.ts'
 import { createToken } from '../identity/access-tokens.ts'
 import { allScopes } from '../identity/roles.ts'
 import { createTenant } from '../identity/tenants.ts'
-import { attach } from '../legacy/administration.ts'
-import { LegacyWorker } from '../legacy/legacy-worker.ts'
 import { probeTables } from '../probe/queries.ts'
 import { newId } from '../records/identifiers.ts'
 import { insertRecords, writeRecords } from '../records/write.ts'
-import { beginImport, noteChanges, noteCreations } from '../transfer/import/journal.ts'
+import { beginImport, storeChanges, storeCreations } from '../transfer/import/journal.ts'
 import { addPart, createRun } from '../transfer/import/runs.ts'
 import { serviceRole } from './connection.ts'
 import { openDatabase } from './database.ts'
@@ -52,7 +52,7 @@ const fill = async (tenant: TestTenant): Promise<void> => {
   await addSamples(tenant, ['SAME'], { contacts: { name: `Of ${tenant.id}` } })
   await tenant.add('accounts', [sampleAccount(`A-${tenant.id.slice(-4)}`)])
   const token = await tenant.serviceToken()
-  // No worker runs, so the task waits to be handed over.
+  // No worker runs, so the task waits to be delivered.
   await attachTo(service, tenant, { url: 'http://127.0.0.1:1/', secret: '' })
   const task = { accountId: 'SAME', title: 'Call', dueDate: '2026-01-01' }
   const headers = { 'idempotency-key': 'same' }
@@ -63,8 +63,8 @@ const fill = async (tenant: TestTenant): Promise<void> => {
     await beginImport(query, operator, importId, [])
     const run = await createRun(query, { kind: 'import', fileName: 'contacts.csv', resource: 'contacts' })
     await addPart(query, run.id, 1, Buffer.from('email'))
-    await noteCreations(query, importId, 'contacts', 1, 1)
-    await noteChanges(query, importId, 'contacts', [{ id: newId() }])
+    await storeCreations(query, importId, 'contacts', 1, 1)
+    await storeChanges(query, importId, 'contacts', [{ id: newId() }])
   })
 }
 
@@ -379,12 +379,12 @@ describe('served by the plain owner of the database', () => {
     const receiver = await startReceiver()
     const secret = receiver.secret.replace('whsec_', '')
     await attach(database.forTenant(red.id), { url: receiver.url, secret, installation: 'a secret for tests' })
-    const worker = LegacyWorker.start({
+    const worker = new DeliveryWorker({
       ...{ connectionString: url, role: null, secret: async () => 'a secret for tests', allowPrivate: true },
       onError: assert.fail,
     })
     for (const { contact, token } of [red, blue]) await call('DELETE', `/contacts/${contact}`, token)
-    await until('the write of one tenant is handed over', () => receiver.taken.length > 0)
+    await until('the write of one tenant is delivered', () => receiver.taken.length > 0)
     await worker.stop()
     assert.deepEqual(
       receiver.received.map(({ message }) => message.data.id),

@@ -197,7 +197,7 @@ describe('creates of one tenant that wait for each other', () => {
     assert.equal((await noted(tenant)).length, 4)
   })
 
-  test('are handed over to a legacy system each once, in the order of the list', async () => {
+  test('are delivered to a legacy system each once, in the order of the list', async () => {
     const tenant = await newTenant()
     const token = await tenant.serviceToken()
     const attach = `insert into legacy_systems (tenant_id, url, sealed_secret) values ($1, 'http://127.0.0.1:9', '')`

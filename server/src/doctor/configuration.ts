@@ -4,12 +4,9 @@ import { type Check, failure, ok, warning } from './finding.ts'
 
 /** Each mistake is a finding of its own, named after the variable. */
 export const mistakeChecks = (mistakes: Record<string, string>): Record<string, Check> => {
-  const wrong = Object.entries(mistakes).map(([name, mistake]): [string, Check] => [
-    name,
-    () => failure(mistake, 'mend it; until then nothing starts'),
-  ])
-  if (wrong.length > 0) return Object.fromEntries(wrong)
-  return { configuration: () => ok('every variable can be read') }
+  const check = (mistake: string) => () => failure(mistake, 'mend it; until then nothing starts')
+  const wrong = Object.entries(mistakes).map(([name, mistake]) => [name, check(mistake)])
+  return wrong.length > 0 ? Object.fromEntries(wrong) : { configuration: () => ok('every variable can be read') }
 }
 
 export const configurationChecks = (config: Config): Record<string, Check> => ({

@@ -9,14 +9,13 @@ import {
   oldestServer,
   serviceRoleRemedy,
 } from '../database/migrate.ts'
+import { openSigningSecret } from '../deliveries/secret.ts'
 import { findSecret } from '../identity/installation-secret.ts'
 import { loadSigningKeys, longestUseDays } from '../identity/signing-keys.ts'
 import { listTenants } from '../identity/tenants.ts'
-import { openSigningSecret } from '../legacy/secret.ts'
 import { type Check, failure, ok, warning } from './finding.ts'
 import {
   appliedMigrations,
-  carelessSettings,
   databaseTime,
   extensionFacts,
   keyFacts,
@@ -26,17 +25,11 @@ import {
   type RoleFacts,
   roleFacts,
   serverFacts,
+  unsafeSettings,
 } from './queries.ts'
 
-export type Examined = {
-  config: Config
-  /** As the role of the connection string. */
-  query: Query
-  /** As the role that serves. */
-  database: Database
-}
-
-export const databaseChecks = ({ config, query, database }: Examined): Record<string, Check> => ({
+/** `query` has the role of the connection string, `database` the role that serves. */
+export const databaseChecks = (config: Config, query: Query, database: Database): Record<string, Check> => ({
   server: () => checkServer(query),
   role: async () => judgeRole(await roleFacts(query, serviceRole)),
   extensions: () => checkExtensions(query),
@@ -127,7 +120,7 @@ const checkRowSecurity = async (query: Query) => {
 }
 
 const checkDurability = async (query: Query) => {
-  const off = await carelessSettings(query)
+  const off = await unsafeSettings(query)
   if (off.length === 0) return ok('what was answered outlives a crash')
   const resets = off.map((name) => `alter system set ${name} = on`).join('; ')
   return failure(
@@ -138,12 +131,10 @@ const checkDurability = async (query: Query) => {
 
 const [noticeable, tooMuch] = [1_000, 30_000]
 
-/** Tokens expire by both clocks. */
 const checkClock = async (query: Query) => {
   const before = Date.now()
   const theirs = await databaseTime(query)
   const after = Date.now()
-  // Somewhere between the question and the answer.
   const apart = Math.max(0, before - theirs, theirs - after)
   const found = `this machine and the database are ${apart < 100 ? 'less than 0.1' : (apart / 1_000).toFixed(1)} s apart`
   const todo = 'let NTP keep both clocks (systemd-timesyncd, chrony): tokens and sign-ins expire by them'
@@ -174,17 +165,17 @@ const secretLost = 'set the MASTHEAD_SECRET, or put back the file `secret`, that
 
 const checkSecret = async (query: Query, { secret, dataDirectory, databaseUrl }: Config) => {
   if (secret !== null) return ok('MASTHEAD_SECRET is set')
-  const kept = await findSecret(dataDirectory)
-  if (!kept) {
+  const stored = await findSecret(dataDirectory)
+  if (!stored) {
     const { count } = await keyFacts(query)
     return count > 0
       ? failure('there is none, but keys that were encrypted with one', secretLost)
       : ok('none yet: the first start makes one')
   }
-  if (kept.isOpenToOthers) return failure(`${kept.file} can be read by others`, `chmod 600 ${kept.file}`)
-  if (databaseUrl === null) return ok(`kept in ${kept.file}`)
+  if (stored.isOpenToOthers) return failure(`${stored.file} can be read by others`, `chmod 600 ${stored.file}`)
+  if (databaseUrl === null) return ok(`kept in ${stored.file}`)
   return warning(
-    `kept in ${kept.file}: another node would make another, and could not open what this one encrypts`,
+    `kept in ${stored.file}: another node would make another, and could not open what this one encrypts`,
     'with several nodes, set MASTHEAD_SECRET on each of them to what this file holds',
   )
 }
@@ -221,18 +212,12 @@ const checkLegacySystems = async (database: Database, { secret, dataDirectory }:
     if (Date.now() - since > longWaitMilliseconds) waiting.push(slug)
   }
   if (sealed.length > 0) {
-    return failure(
-      `nothing can be handed over for ${sealed.join(', ')}: their secrets were encrypted with another`,
-      secretLost,
-    )
+    const names = sealed.join(', ')
+    return failure(`nothing can be delivered for ${names}: their secrets were encrypted with another`, secretLost)
   }
   if (failed.length > 0) {
-    return warning(
-      `deliveries have failed for ${failed.join(', ')}`,
-      failed
-        .map((slug) => `masthead legacy status --tenant ${slug}; masthead legacy retry --tenant ${slug}`)
-        .join('; '),
-    )
+    const todo = failed.map((slug) => `masthead legacy status --tenant ${slug}; masthead legacy retry --tenant ${slug}`)
+    return warning(`deliveries have failed for ${failed.join(', ')}`, todo.join('; '))
   }
   if (waiting.length > 0) {
     const todo = waiting.map((slug) => `masthead legacy status --tenant ${slug}`).join('; ')

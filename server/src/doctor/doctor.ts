@@ -15,7 +15,7 @@ import { mailChecks } from './mail.ts'
 import { roleFacts } from './queries.ts'
 import { redisChecks } from './redis.ts'
 
-/** Looks at everything that Masthead needs, and changes nothing. */
+/** Examines everything that Masthead needs, and changes nothing. */
 export const examine = async (dataDir: string | undefined): Promise<Finding[]> => {
   const { config: given, mistakes } = examineConfig()
   const config = { ...given, dataDirectory: dataDir ?? given.dataDirectory }
@@ -26,7 +26,7 @@ export const examine = async (dataDir: string | undefined): Promise<Finding[]> =
     ...redisChecks(config),
     ...mailChecks(config),
   })
-  // Without it we would look at another database.
+  // Without DATABASE_URL this would examine another database.
   if (mistakes.DATABASE_URL !== undefined) return found
   const inside: Finding[] = []
   const reached = await findings({ database: () => reach(config, (more) => inside.push(...more)) })
@@ -34,10 +34,9 @@ export const examine = async (dataDir: string | undefined): Promise<Finding[]> =
 }
 
 const reach = async (config: Config, onFound: (findings: Finding[]) => void): Promise<Verdict> => {
-  const folder = join(config.dataDirectory, 'postgres')
   if (config.databaseUrl !== null) return examineServer(config, config.databaseUrl, onFound)
+  const folder = join(config.dataDirectory, 'postgres')
   if (!(await stat(folder).catch(() => null))) return ok('none yet: the first start makes one')
-  // Started where none runs, and then stopped again.
   const server = await openEmbedded(config.dataDirectory)
   try {
     return await examineServer(config, server.connectionString, onFound)
@@ -46,11 +45,7 @@ const reach = async (config: Config, onFound: (findings: Finding[]) => void): Pr
   }
 }
 
-const examineServer = async (
-  config: Config,
-  connectionString: string,
-  onFound: (findings: Finding[]) => void,
-): Promise<Verdict> => {
+const examineServer = async (config: Config, connectionString: string, onFound: (findings: Finding[]) => void) => {
   const client = new pg.Client({ ...clientOptions(connectionString), pipeline: false })
   // Without a listener a lost connection ends the process.
   client.on('error', () => {})
@@ -66,7 +61,7 @@ const examineServer = async (
     connections: { reading: 1, searching: 1, writing: 1 },
   })
   try {
-    onFound(await findings(databaseChecks({ config, query, database })))
+    onFound(await findings(databaseChecks(config, query, database)))
     return ok(config.databaseUrl === null ? 'the embedded one answers' : 'that of DATABASE_URL answers')
   } finally {
     await database.close()

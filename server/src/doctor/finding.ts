@@ -1,7 +1,7 @@
 import { messageOf } from '../error-message.ts'
 import { Refusal } from '../refusal.ts'
 
-/** What a check found, and what to do about it. Neither ever holds a secret. */
+/** What a check found, and what to do about it. Neither may hold a secret. */
 export type Finding = Verdict & { check: string }
 export type Verdict = { status: 'ok' | 'warning' | 'failure'; found: string; todo: string | null }
 export type Check = () => Promise<Verdict> | Verdict
@@ -10,17 +10,16 @@ export const ok = (found: string): Verdict => ({ status: 'ok', found, todo: null
 export const warning = (found: string, todo: string): Verdict => ({ status: 'warning', found, todo })
 export const failure = (found: string, todo: string): Verdict => ({ status: 'failure', found, todo })
 
-/** One after the other. One that breaks off is a finding too, and the others go on. */
+/** Runs one check after another. A check that throws is a finding too. */
 export const findings = async (checks: Record<string, Check>): Promise<Finding[]> => {
   const found: Finding[] = []
   for (const [check, run] of Object.entries(checks)) {
-    const verdict = await (async () => run())().catch(brokenOff)
-    found.push({ check, ...verdict })
+    found.push({ check, ...(await (async () => run())().catch(verdictOf)) })
   }
   return found
 }
 
-const brokenOff = (error: unknown): Verdict => {
+const verdictOf = (error: unknown): Verdict => {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (missing.has(code))
     return warning(`not examined: ${messageOf(error)}`, 'bring the schema up to date: masthead migrate')

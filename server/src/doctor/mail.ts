@@ -3,7 +3,6 @@ import { messageOf } from '../error-message.ts'
 import { openTransport } from '../mail/mailer.ts'
 import { type Check, failure, ok } from './finding.ts'
 
-/** Only where a mail server is named. */
 export const mailChecks = ({ mail }: Config): Record<string, Check> =>
   mail === null ? {} : { mail: () => checkMail(mail.smtpUrl) }
 

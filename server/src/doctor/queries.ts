@@ -2,23 +2,17 @@ import type { Query } from '../database/connection.ts'
 import type { AppliedMigration } from '../database/migrate.ts'
 import type { TenantQuery } from '../database/tenant-query.ts'
 
-/** Each of these asks the database for facts and judges nothing. */
+/** Each of these queries facts and judges nothing. */
 const one = async <R>(query: Query, text: string, values: unknown[] = []): Promise<R> => {
   const [row] = await query<R>({ text, values })
-  if (!row) throw new Error('the database gave no answer')
+  if (!row) throw new Error('the query returned no row')
   return row
 }
 
-export type ServerFacts = {
-  version: string
-  major: number
-  isStandby: boolean
-  encoding: string
-  characterType: string
-}
+type ServerFacts = { version: string; major: number; isStandby: boolean; encoding: string; characterType: string }
 
-export const serverFacts = (query: Query): Promise<ServerFacts> =>
-  one(
+export const serverFacts = (query: Query) =>
+  one<ServerFacts>(
     query,
     `select current_setting('server_version') as version, current_setting('server_version_num')::integer / 10000 as major,
       pg_is_in_recovery() as "isStandby", pg_encoding_to_char(encoding) as encoding, datctype as "characterType"
@@ -50,10 +44,10 @@ export const roleFacts = (query: Query, serviceRole: string): Promise<RoleFacts>
     [serviceRole],
   )
 
-export type ExtensionFacts = { name: string; isInstalled: boolean; isAvailable: boolean; mayCreate: boolean }
+type ExtensionFacts = { name: string; isInstalled: boolean; isAvailable: boolean; mayCreate: boolean }
 
-export const extensionFacts = (query: Query, names: readonly string[]): Promise<ExtensionFacts[]> =>
-  query({
+export const extensionFacts = (query: Query, names: readonly string[]) =>
+  query<ExtensionFacts>({
     text: `select name, exists (select from pg_extension where extname = name) as "isInstalled",
         exists (select from pg_available_extensions as available where available.name = wanted.name) as "isAvailable",
         exists (select from pg_available_extension_versions as available where available.name = wanted.name and (
@@ -63,18 +57,14 @@ export const extensionFacts = (query: Query, names: readonly string[]): Promise<
     values: [names],
   })
 
-/** In their order; none where nothing was ever migrated. */
 export const appliedMigrations = async (query: Query): Promise<AppliedMigration[]> => {
   const { exists } = await one<{ exists: boolean }>(query, `select to_regclass('migrations') is not null as exists`)
   return exists ? query({ text: 'select version, name from migrations order by version' }) : []
 }
 
-/**
- * Tables that a tenant's records lie in, and whose rows it would not be kept from. The owner may read the texts of search,
- * through the one function that does.
- */
-export const openTables = async (query: Query): Promise<{ tables: number; open: string[] }> =>
-  one(
+/** `open` are tables of tenants without forced row-level security. One function reads the texts of search as their owner. */
+export const openTables = (query: Query) =>
+  one<{ tables: number; open: string[] }>(
     query,
     `select count(*) as tables, coalesce(array_agg(relname::text order by relname) filter (
         where not relrowsecurity or not relforcerowsecurity and relname <> 'search_texts'), '{}') as open
@@ -83,46 +73,37 @@ export const openTables = async (query: Query): Promise<{ tables: number; open: 
       where relnamespace = 'public'::regnamespace and relkind = 'r'`,
   )
 
-export const databaseTime = async (query: Query): Promise<number> =>
-  (
-    await one<{ time: number }>(
-      query,
-      'select (extract(epoch from clock_timestamp()) * 1000)::double precision as time',
-    )
-  ).time
+export const databaseTime = async (query: Query): Promise<number> => {
+  const text = 'select (extract(epoch from clock_timestamp()) * 1000)::double precision as time'
+  return (await one<{ time: number }>(query, text)).time
+}
 
-export type KeyFacts = { count: number; newest: Date | null }
-
-export const keyFacts = (query: Query): Promise<KeyFacts> =>
+export const keyFacts = (query: Query): Promise<{ count: number; newest: Date | null }> =>
   one(query, 'select count(*) as count, max(created_at) filter (where retired_at is null) as newest from signing_keys')
 
-/** Of the settings without which an answered write may be lost, those that are off. */
-export const carelessSettings = async (query: Query): Promise<string[]> =>
-  (
-    await query<{ name: string }>({
-      text: `select name from pg_settings where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'`,
-    })
-  ).map(({ name }) => name)
+/** Settings that are off although a crash may lose committed writes without them. */
+export const unsafeSettings = async (query: Query): Promise<string[]> => {
+  const text = `select name from pg_settings where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'`
+  return (await query<{ name: string }>({ text })).map(({ name }) => name)
+}
 
-export type LogFacts = { bytes: number; slots: string[] }
-
-/** How large the log is, and what keeps it from being removed. */
-export const logFacts = (query: Query): Promise<LogFacts> =>
-  one(
+/** `slots` are inactive replication slots, which keep the log from being removed. */
+export const logFacts = (query: Query) =>
+  one<{ bytes: number; slots: string[] }>(
     query,
     `select (select coalesce(sum(size), 0)::bigint from pg_ls_waldir()) as bytes,
       array(select slot_name::text from pg_replication_slots where not active order by slot_name) as slots`,
   )
 
-export type LegacyFacts = { sealedSecret: Buffer; failed: number; oldestWaiting: Date | null }
+type LegacyFacts = { sealedSecret: Buffer; failed: number; oldestWaiting: Date | null }
 
-/** None when the tenant has no legacy system. */
-export const legacyFacts = async (query: TenantQuery): Promise<LegacyFacts | null> => {
+/** Returns undefined when the tenant has no legacy system. */
+export const legacyFacts = async (query: TenantQuery): Promise<LegacyFacts | undefined> => {
   const [facts] = await query<LegacyFacts>({
     text: `select sealed_secret as "sealedSecret",
         (select count(failed_at) from legacy_deliveries where tenant_id = $1) as failed,
         (select min(created_at) from legacy_deliveries where tenant_id = $1 and failed_at is null) as "oldestWaiting"
       from legacy_systems where tenant_id = $1`,
   })
-  return facts ?? null
+  return facts
 }

@@ -3,7 +3,6 @@ import { openRedisCounters } from '../counters/redis-counters.ts'
 import { messageOf } from '../error-message.ts'
 import { type Check, ok, warning } from './finding.ts'
 
-/** Only where one is named. */
 export const redisChecks = ({ redisUrl }: Config): Record<string, Check> =>
   redisUrl === null ? {} : { redis: () => checkRedis(redisUrl) }
 

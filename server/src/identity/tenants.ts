@@ -1,5 +1,5 @@
 import { operator } from '../audit/author.ts'
-import { holdChains } from '../audit/queries.ts'
+import { lockChains } from '../audit/queries.ts'
 import type { Query } from '../database/connection.ts'
 import { firstRow } from '../database/first-row.ts'
 import type { TenantQuery } from '../database/tenant-query.ts'
@@ -53,7 +53,7 @@ export const findTenantById = async (query: Query, id: string): Promise<Tenant> 
 export const eraseTenant = async (query: TenantQuery): Promise<void> => {
   // The lock waits for writes that refer to the tenant, and blocks new ones.
   await query({ text: 'select id from tenants where id = $1 for update' })
-  await holdChains(query.withoutTenant)
+  await lockChains(query.withoutTenant)
   for (const { name } of (await findTenantTables(query.withoutTenant)).reverse()) {
     await query({ text: `delete from ${name} where tenant_id = $1` })
   }

@@ -4,8 +4,8 @@ import { openDatabase } from '../database/database.ts'
 import { forgetOldAnswers } from '../database/idempotency-records.ts'
 import { messageOf } from '../error-message.ts'
 import { listTenants } from '../identity/tenants.ts'
-import { forgetOldImages } from '../transfer/import/journal.ts'
-import { forgetOldRuns } from '../transfer/import/runs.ts'
+import { deleteOldImages } from '../transfer/import/journal.ts'
+import { deleteOldRuns } from '../transfer/import/runs.ts'
 
 type HousekeepingOptions = { connectionString: string; role: string | null; onError: (message: string) => void }
 
@@ -42,8 +42,8 @@ export const startHousekeeping = ({ connectionString, role, onError }: Housekeep
       if (signal.aborted) return
       const tenant = database.forTenant(id)
       await forgetOldAnswers(tenant)
-      await forgetOldImages(tenant)
-      await forgetOldRuns(tenant)
+      await deleteOldImages(tenant)
+      await deleteOldRuns(tenant)
     }
   }
 

@@ -3,7 +3,7 @@ import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client
 import serverPackage from '../../package.json' with { type: 'json' }
 import { countWaiting } from '../audit/queries.ts'
 import type { Database } from '../database/database.ts'
-import { countAllDeliveries } from '../legacy/queries.ts'
+import { countAllDeliveries } from '../deliveries/queries.ts'
 import { BusiestTenants } from './busiest-tenants.ts'
 import { counter, gauge, type Metric, type Value, valuesBy } from './metric.ts'
 import { tenantLabels } from './tenant-label.ts'

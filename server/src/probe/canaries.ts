@@ -8,7 +8,6 @@ import {
   resources,
   storedFieldsOf,
 } from '@masthead/contract'
-import type { Query } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
 import { listMembers } from '../identity/members.ts'
 import { createTenant, eraseTenant, listTenants, type Tenant } from '../identity/tenants.ts'
@@ -18,7 +17,7 @@ import { tables } from '../records/tables.ts'
 import { insertRecords } from '../records/write.ts'
 import { deleteUsers } from './queries.ts'
 
-/** A tenant that exists for the time of a probe, full of texts that nobody else has. */
+/** A tenant that exists during a probe, full of texts that nobody else has. */
 export type Canary = {
   id: string
   /** Begins every text in this tenant, and no other. */
@@ -96,7 +95,7 @@ const recordOf = (
   const sampleOf = ({ name, reference, kind, isIdentifier }: Field): unknown => {
     if (name === 'id') return id
     if (isIdentifier) return businessIdentifier
-    // Nothing is renewed here: the first record would have nothing to refer to.
+    // The first record of a resource could not refer to another.
     if (reference === resource) return null
     if (reference) {
       return referred(reference)[identifiersOf(reference).canonical.isIdentifier ? 'businessIdentifier' : 'id']
@@ -108,24 +107,28 @@ const recordOf = (
 }
 
 const samples = {
-  ...{ uuid: null, date: '2026-01-02', timestamp: '2026-01-02T03:04:05.678Z' },
-  ...{ money: '1290.00', integer: '3', number: 1, boolean: true },
+  uuid: null,
+  date: '2026-01-02',
+  timestamp: '2026-01-02T03:04:05.678Z',
+  money: '1290.00',
+  integer: '3',
+  number: 1,
+  boolean: true,
 } as const satisfies Record<Exclude<Kind, 'text'>, unknown>
 
 export const newCanaryEmail = (): string => `canary-${randomBytes(8).toString('hex')}@${canaryDomain}`
 
 /** Removes all canaries, also those of a probe that was killed, and nothing else. */
-export const removeCanaries = async (database: Database): Promise<number> => {
-  const canaries = (await listTenants(database.query)).filter(isCanary)
-  for (const { id } of canaries) {
+export const removeCanaries = async (database: Database) => {
+  for (const { id } of (await listTenants(database.query)).filter(isCanary)) {
     await database.forTenant(id).transaction(async (query) => {
-      const users = await canaryUsers(query.withoutTenant, id)
+      const members = await listMembers(query.withoutTenant, id)
+      const users = members.filter(({ email }) => email.endsWith(`@${canaryDomain}`))
       await eraseTenant(query)
-      await deleteUsers(query.withoutTenant, users)
+      await deleteUsers(
+        query.withoutTenant,
+        users.map((user) => user.id),
+      )
     })
   }
-  return canaries.length
 }
-
-const canaryUsers = async (query: Query, tenantId: string): Promise<string[]> =>
-  (await listMembers(query, tenantId)).filter(({ email }) => email.endsWith(`@${canaryDomain}`)).map(({ id }) => id)

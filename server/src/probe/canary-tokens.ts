@@ -19,7 +19,7 @@ import { type Canary, newCanaryEmail } from './canaries.ts'
 export type CanaryToken = {
   kind: string
   secret: string
-  /** Answered with 401 by every operation. */
+  /** Every operation refuses it with 401. */
   isDead: boolean
   opens: (scope: string) => boolean
 }
@@ -31,13 +31,9 @@ const hour = 3_600_000
 const everything = () => true
 const nothing = () => false
 
-/** Tokens of every kind for each of the canaries, which work, and others that must not. */
-export const makeTokens = async (
-  query: Query,
-  canaries: readonly [Canary, Canary],
-  issuing: Issuing | null,
-): Promise<Map<Canary, CanaryToken[]>> => {
-  // A user of both tenants is who could most easily reach one by a token of the other.
+/** Each canary gets tokens of every kind that works, and others that must be refused. */
+export const makeTokens = async (query: Query, canaries: readonly [Canary, Canary], issuing: Issuing | null) => {
+  // A user of both tenants could most easily reach one by a token of the other.
   const everywhere = newCanaryEmail()
   const sign = issuing && (await signer(query, issuing))
   const tokens = new Map<Canary, CanaryToken[]>()
@@ -59,7 +55,10 @@ const makeMembers = async (query: Query, canary: Canary, everywhere: string): Pr
   const members: Partial<Members> = {}
   for (const role of roles) {
     const { id } = await makeMember(query, {
-      ...{ tenantId: canary.id, role, name: `${canary.mark}-0`, legacyUserId: `${canary.mark}-0` },
+      tenantId: canary.id,
+      role,
+      name: `${canary.mark}-0`,
+      legacyUserId: `${canary.mark}-0`,
       ...(role === 'admin' ? { email: everywhere, isProven: true } : { email: newCanaryEmail() }),
       passwordHash: noPassword,
     })
@@ -69,7 +68,7 @@ const makeMembers = async (query: Query, canary: Canary, everywhere: string): Pr
   return members as Members // filled by the loop
 }
 
-/** Somebody who is a member of another canary already has one account for both. */
+/** A user who is a member of the other canary already has one account for both. */
 const makeMember = async (query: Query, member: NewMember): Promise<Member> => {
   const known = await findProvenUser(query, member.email)
   return known ? addMember(query, operator, known, member) : createMember(query, operator, member)
@@ -88,22 +87,15 @@ const personalTokens = async (query: Query, canary: Canary, members: Members): P
 }
 
 const serviceTokens = async (query: Query, canary: Canary): Promise<CanaryToken[]> => {
+  const name = `${canary.mark}-0`
   const create = (scopes: Scope[]) =>
-    createToken(query, operator, {
-      tenantId: canary.id,
-      name: `${canary.mark}-0`,
-      service: `${canary.mark}-0`,
-      scopes,
-      lifetime: hour,
-    })
+    createToken(query, operator, { tenantId: canary.id, name, service: name, scopes, lifetime: hour })
   const isRead = (scope: string) => scope.endsWith(':read')
   const revoked = await create(allScopes)
   await revokeToken(query, operator, revoked.id)
-  const [every, reading, writing] = [
-    await create(allScopes),
-    await create(allScopes.filter(isRead)),
-    await create(allScopes.filter((scope) => !isRead(scope))),
-  ]
+  const every = await create(allScopes)
+  const reading = await create(allScopes.filter(isRead))
+  const writing = await create(allScopes.filter((scope) => !isRead(scope)))
   return [
     { kind: 'service', secret: every.token, isDead: false, opens: everything },
     { kind: 'reading only', secret: reading.token, isDead: false, opens: isRead },
@@ -117,7 +109,7 @@ type Sign = (grant: Grant, lifetimeSeconds?: number) => Promise<string>
 
 const accessTokenSeconds = 600
 
-/** As the authorization server does it: RFC 9068, with the claims that it adds. */
+/** Signs as the authorization server does: RFC 9068, with the claims that it adds. */
 const signer = async (query: Query, { issuer, audience, secret }: Issuing): Promise<Sign> => {
   const [key] = await loadSigningKeys(query, secret)
   if (!key) throw new Refusal('there is no signing key yet: start the service once')
@@ -136,37 +128,28 @@ const signer = async (query: Query, { issuer, audience, secret }: Issuing): Prom
   }
 }
 
-const delegatedTokens = async (
-  query: Query,
-  canary: Canary,
-  other: Canary,
-  userId: string,
-  sign: Sign,
-): Promise<CanaryToken[]> => {
+const delegatedTokens = async (query: Query, canary: Canary, other: Canary, userId: string, sign: Sign) => {
   const register = async () => {
     const { clientId } = await registerApplication(query, operator, {
-      ...{ name: `${canary.mark}-0`, redirectUris: ['https://canary.invalid/'], scopes: allScopes },
-      ...{ isNative: false, mayRefresh: false, tenantId: canary.id },
+      name: `${canary.mark}-0`,
+      redirectUris: ['https://canary.invalid/'],
+      scopes: allScopes,
+      isNative: false,
+      mayRefresh: false,
+      tenantId: canary.id,
     })
     return clientId
   }
   const consent = async (clientId: string): Promise<Grant> => {
     const grantId = randomBytes(24).toString('base64url')
-    await storeConsent(query, operator, {
-      grantId,
-      applicationId: clientId,
-      tenantId: canary.id,
-      userId,
-      scopes: allScopes,
-    })
-    return { tenantId: canary.id, userId, clientId, grantId }
+    const grant = { grantId, tenantId: canary.id, userId }
+    await storeConsent(query, operator, { ...grant, applicationId: clientId, scopes: allScopes })
+    return { ...grant, clientId }
   }
   const [application, disabled] = [await register(), await register()]
-  const [granted, withdrawn, stopped] = [
-    await consent(application),
-    await consent(application),
-    await consent(disabled),
-  ]
+  const granted = await consent(application)
+  const withdrawn = await consent(application)
+  const stopped = await consent(disabled)
   await withdrawConsents(query, operator, [withdrawn.grantId])
   await setApplicationDisabled(query, operator, disabled, true)
   const secret = await sign(granted)
@@ -183,7 +166,7 @@ const delegatedTokens = async (
   ]
 }
 
-/** With another tenant in it, under the signature of the first. */
+/** Puts another tenant into a token, under the signature of the first. */
 const altered = (token: string, tenantId: string, otherId: string): string => {
   const [header, claims = '', signature] = token.split('.')
   const changed = Buffer.from(claims, 'base64url').toString().replace(tenantId, otherId)

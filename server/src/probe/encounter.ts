@@ -4,13 +4,12 @@ import { Refusal } from '../refusal.ts'
 import { type Canary, newMark } from './canaries.ts'
 import type { CanaryToken } from './canary-tokens.ts'
 import { difference, foreignIn } from './judgement.ts'
-import type { Answer, LiveService } from './live-service.ts'
+import type { LiveService, ServiceResponse } from './live-service.ts'
 import { digestRows } from './queries.ts'
-import type { Report } from './report.ts'
-import { attemptsOf, type Filling, type Plan, type Told } from './requests.ts'
-import { kinds } from './token-kinds.ts'
+import { kinds, type Report } from './report.ts'
+import { attemptsOf, type Filling, type Observed, type Plan } from './requests.ts'
 
-/** One tenant that calls, and another whose things it must not reach. */
+/** One tenant that calls, and another whose records it must not reach. */
 export type Encounter = {
   own: Canary
   other: Canary
@@ -20,30 +19,29 @@ export type Encounter = {
   plans: readonly Plan[]
   word: string
   tokens: ReadonlyMap<Canary, readonly CanaryToken[]>
-  /** What each tenant was told, by tenant, kind of token and operation. */
-  told: Map<string, Told>
+  /** What responses gave to each tenant, by tenant, kind of token and operation. */
+  observed: Map<string, Observed>
   signal: AbortSignal
   onProgress: (done: number, of: number, requests: number) => void
 }
 
 const requestsAtOnce = 10
-const nothingTold: Told = { tag: null, cursor: null, key: null }
+const nothingObserved: Observed = { tag: null, cursor: null, key: null }
 const isRead = ({ operation }: Plan): boolean => operation.method === 'GET'
 const isWrite = (plan: Plan): boolean => !isRead(plan)
 export const isOfService = ({ kind }: CanaryToken): boolean => kind === 'service'
 const isUsable = ({ kind }: CanaryToken): boolean => kinds.some((one) => one === kind)
 
-/** Every kind of token calls every operation on what is its own: they work, and leave what the other may not get. */
-export const rehearse = async (encounter: Encounter): Promise<void> => {
-  await forEachCall(encounter, isWrite, isUsable, (plan, token) => callPlainly(encounter, plan, token))
-}
+/** Every kind of token calls every operation on its own records, which must work and leaves traces for the other to find. */
+export const callOwn = (encounter: Encounter): Promise<void> =>
+  forEachCall(encounter, isWrite, isUsable, (plan, token) => callPlainly(encounter, plan, token))
 
-/** `own` reaches for what `other` has, by all its tokens or by one alone; the other has afterwards what it had before. */
-export const meet = async (encounter: Encounter, includesToken: (token: CanaryToken) => boolean): Promise<void> => {
+/** `own` reaches for records of `other`, by all its tokens or some, and must leave them unchanged. */
+export const probeOther = async (encounter: Encounter, includesToken: (token: CanaryToken) => boolean) => {
   const opposite = { ...encounter, own: encounter.other, other: encounter.own }
   await forEachCall(opposite, isRead, isOfService, (plan, token) => callPlainly(opposite, plan, token))
   const before = await viewOf(opposite)
-  // Writes come last: they change the lists that two answers are compared by.
+  // Writes come last, because they change the lists by which responses are compared.
   for (const some of [isRead, isWrite]) {
     await forEachCall(encounter, some, includesToken, (plan, token) => reach(encounter, plan, token))
   }
@@ -71,109 +69,103 @@ const forEachCall = async (
       onProgress(++done, calls.length, report.requests)
     }
   }
-  // All have ended before the canaries go.
+  // Every call must have ended before the canaries are removed.
   const lanes = await Promise.allSettled(Array.from({ length: requestsAtOnce }, work))
   for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason
 }
 
-/** Sends a request, and looks at nothing but what the answer shows. Null when the service failed. */
+/** Sends a request and reports what its response leaks. Returns null when the service failed. */
 const send = async (
   { service, report, own, other, word }: Encounter,
   plan: Plan,
   token: CanaryToken,
   filling: Filling,
-): Promise<Answer | null> => {
+): Promise<ServiceResponse | null> => {
   report.count(plan, token)
-  const answer = await service.send(plan.operation, filling, token.secret)
-  if (answer.status >= 500) {
-    report.addNotProbed(plan, `the service failed with ${answer.status} (request ${answer.requestId})`)
+  const response = await service.send(plan.operation, filling, token.secret)
+  if (response.status >= 500) {
+    report.addNotProbed(plan, `the service failed with ${response.status} (request ${response.requestId})`)
     return null
   }
-  const seen = foreignIn(answer, own, other, word)
-  if (seen) report.addLeak(plan, token, answer, seen)
-  return answer
+  const seen = foreignIn(response, own, other, word)
+  if (seen) report.addLeak(plan, token, response, seen)
+  return response
 }
 
 const expectedStatus = ({ operation }: Plan, { isDead, opens }: CanaryToken): number =>
   isDead ? 401 : opens(operation.scope) ? operation.status : 403
 
-/** The plain request, with a token that opens it, so it must work; what came of it is kept. */
+/** Sends the plain request with a token that opens it, which must work, and stores what the response gave. */
 const callPlainly = async (encounter: Encounter, plan: Plan, token: CanaryToken): Promise<void> => {
   const { own, service, report } = encounter
   if (!token.opens(plan.operation.scope)) return
   const key = plan.headers.has('Idempotency-Key') ? `probe-${newId()}` : null
   const headers = key === null ? {} : { 'Idempotency-Key': key }
-  const answer = await send(encounter, plan, token, { ...plan.plain, headers })
-  if (!answer) return
-  if (answer.status === 401 && isOfService(token)) {
+  const response = await send(encounter, plan, token, { ...plan.plain, headers })
+  if (!response) return
+  if (response.status === 401 && isOfService(token)) {
     throw new Refusal(
       `the service at ${service.url} does not know the canaries: it uses another database than this command`,
     )
   }
-  if (!isExpected(encounter, plan, token, answer)) return
-  const { id } = Object(answer.body)
+  if (!isExpected(encounter, plan, token, response)) return
+  const { id } = Object(response.body)
   if (isWrite(plan) && plan.operation.status === 201 && isUuid(String(id))) own.ids.add(String(id))
   const first = plan.hasCursor ? await send(encounter, plan, token, { ...plan.plain, query: { pageSize: '1' } }) : null
   const [, cursor = null] = /[?&]cursor=([\w-]+)/.exec(first?.headers.get('link') ?? '') ?? []
   if (plan.hasCursor && cursor === null) report.addNotProbed(plan, 'its list gave no cursor')
-  encounter.told.set(toldKey(own, plan, token), { tag: answer.headers.get('etag') ?? null, cursor, key })
+  encounter.observed.set(observedKey(own, plan, token), { tag: response.headers.get('etag') ?? null, cursor, key })
 }
 
-/** What is read does not depend on the token; a key of a write belongs to its sender. */
-const toldKey = ({ id }: Canary, plan: Plan, { kind }: CanaryToken): string =>
+/** Reads do not depend on the token, but an idempotency key belongs to its sender. */
+const observedKey = ({ id }: Canary, plan: Plan, { kind }: CanaryToken): string =>
   [id, plan.operation.name, isRead(plan) ? '' : kind].join(' ')
 
-const isExpected = ({ report }: Encounter, plan: Plan, token: CanaryToken, answer: Answer): boolean => {
+const isExpected = ({ report }: Encounter, plan: Plan, token: CanaryToken, response: ServiceResponse): boolean => {
   const expected = expectedStatus(plan, token)
-  if (answer.status === expected) return expected < 300
-  const what = `${answer.status} ${Object(answer.body).code ?? ''} instead of ${expected}, with the token ${token.kind}`
-  report.addNotProbed(plan, `its own record was answered with ${what} (request ${answer.requestId})`)
+  if (response.status === expected) return expected < 300
+  const what = `${response.status} ${Object(response.body).code ?? ''} instead of ${expected}, with the token ${token.kind}`
+  report.addNotProbed(plan, `its own record was answered with ${what} (request ${response.requestId})`)
   return false
 }
 
-/** All that can be tried with one token at one operation. */
 const reach = async (encounter: Encounter, plan: Plan, token: CanaryToken): Promise<void> => {
-  const { report, other, told } = encounter
-  const attempts = attemptsOf(plan, other, told.get(toldKey(other, plan, token)) ?? nothingTold, newMark())
+  const { report, other, observed } = encounter
+  const attempts = attemptsOf(plan, other, observed.get(observedKey(other, plan, token)) ?? nothingObserved, newMark())
   const expected = expectedStatus(plan, token)
   if (expected >= 300) {
-    const answer = await send(encounter, plan, token, attempts[0]?.theirs[0] ?? plan.plain)
-    if (answer && answer.status !== expected)
-      report.addLeak(
-        plan,
-        token,
-        answer,
-        `a token that must be refused with ${expected} is answered with ${answer.status}`,
-      )
-    return
+    const response = await send(encounter, plan, token, attempts[0]?.theirs[0] ?? plan.plain)
+    if (!response || response.status === expected) return
+    const seen = `a token that must be refused with ${expected} is answered with ${response.status}`
+    return report.addLeak(plan, token, response, seen)
   }
   if (!isUsable(token)) return
   for (const filling of [plan.plain, ...plan.further]) {
-    const answer = await send(encounter, plan, token, filling)
-    if (answer) isExpected(encounter, plan, token, answer)
+    const response = await send(encounter, plan, token, filling)
+    if (response) isExpected(encounter, plan, token, response)
   }
   for (const { theirs, nowhere } of attempts) {
     const standard = await send(encounter, plan, token, nowhere)
     for (const filling of theirs) {
       if (!standard) return
-      const answer = await send(encounter, plan, token, filling)
-      const seen = answer && difference(answer, standard)
-      if (seen) report.addLeak(plan, token, answer, seen)
+      const response = await send(encounter, plan, token, filling)
+      const seen = response && difference(response, standard)
+      if (seen) report.addLeak(plan, token, response, seen)
     }
   }
 }
 
 type View = Map<string, { place: { operation: string } | { table: string }; text: string }>
 
-/** All that a tenant has: what it is shown, and the rows below. */
+/** Everything that a tenant has: the responses of its reads, and its rows. */
 const viewOf = async (encounter: Encounter): Promise<View> => {
   const { own, database, plans, tokens } = encounter
   const token = tokens.get(own)?.find(isOfService)
   const view: View = new Map()
   for (const plan of plans.filter((one) => one.unknown.length === 0 && isRead(one))) {
     const headers = { 'Cache-Control': 'no-cache' }
-    const answer = token && (await send(encounter, plan, token, { ...plan.plain, headers }))
-    view.set(plan.operation.name, { place: { operation: plan.operation.name }, text: answer?.text ?? '' })
+    const response = token && (await send(encounter, plan, token, { ...plan.plain, headers }))
+    view.set(plan.operation.name, { place: { operation: plan.operation.name }, text: response?.text ?? '' })
   }
   for (const [table, digest] of await digestRows(database.forTenant(own.id))) {
     view.set(table, { place: { table }, text: digest })

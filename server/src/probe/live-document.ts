@@ -3,7 +3,7 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { Check } from 'typebox/value'
 import { Refusal } from '../refusal.ts'
 
-/** What the probe reads of the OpenAPI document that the service itself serves. */
+/** The parts that the probe reads of the OpenAPI document of the running service. */
 const Reference = Type.Object({ $ref: Type.String() })
 const Schema = Type.Object({
   type: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
@@ -31,7 +31,6 @@ const Document = Type.Object({
 export type LiveSchema = Static<typeof Schema>
 export type LiveParameter = Static<typeof Parameter>
 
-/** An operation as the service describes it. */
 export type LiveOperation = {
   name: string
   method: string
@@ -41,9 +40,8 @@ export type LiveOperation = {
   parameters: LiveParameter[]
   /** The properties of the JSON body; null when the operation takes none. */
   body: Record<string, LiveSchema> | null
-  /** The fields of the records in its answer. */
+  /** The fields of the records in its response. */
   fields: string[]
-  /** The status of success. */
   status: number
 }
 
@@ -57,11 +55,14 @@ export const readDocument = (text: string): LiveOperation[] => {
     throw unreadable()
   }
   const read = (path: string, method: string, described: Static<typeof Described>): LiveOperation => {
-    const [status = '', answer] = Object.entries(described.responses).find(([code]) => code.startsWith('2')) ?? []
-    const shown = properties(answer?.content?.['application/json']?.schema)
+    const [status = '', response] = Object.entries(described.responses).find(([code]) => code.startsWith('2')) ?? []
+    const shown = properties(response?.content?.['application/json']?.schema)
     const items = shown.items?.items
     return {
-      ...{ name: described.operationId, method: method.toUpperCase(), path, status: Number(status) },
+      name: described.operationId,
+      method: method.toUpperCase(),
+      path,
+      status: Number(status),
       scope: described.security.flatMap(({ personalAccessToken = [] }) => personalAccessToken)[0] ?? '',
       parameters: described.parameters ?? [],
       body: described.requestBody ? properties(described.requestBody.content['application/json']?.schema) : null,
@@ -82,7 +83,7 @@ const parse = (text: string): Static<typeof Document> => {
     const document: unknown = JSON.parse(text)
     if (Check(Document, document)) return document
   } catch {
-    // The same is wrong with it.
+    // A document that is not JSON is unreadable too.
   }
   throw unreadable()
 }

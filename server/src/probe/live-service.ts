@@ -4,10 +4,10 @@ import { Refusal } from '../refusal.ts'
 import { documentPath, type LiveOperation, readDocument } from './live-document.ts'
 import { addressOf, type Filling } from './requests.ts'
 
-/** An answer, and what was sent for it. */
-export type Answer = {
+/** A response, and the request that it belongs to. */
+export type ServiceResponse = {
   requestId: string
-  /** All that the caller said, in which what is echoed is no news. */
+  /** The request as text: the response may echo it. */
   sent: string
   status: number
   statusText: string
@@ -19,7 +19,6 @@ export type Answer = {
 
 const timeoutMilliseconds = 30_000
 
-/** The running service, as a caller reaches it. */
 export class LiveService {
   readonly url: string
   readonly #signal: AbortSignal
@@ -34,20 +33,22 @@ export class LiveService {
     return readDocument(await this.#get(documentPath))
   }
 
-  /** Whose delegated tokens it takes, and for which resource. */
+  /** The issuer of delegated tokens that the service accepts, and their audience. */
   async resource(): Promise<{ issuer: string; audience: string }> {
     const text = await this.#get(`/.well-known/oauth-protected-resource${basePath}`)
     const { resource, authorization_servers: [issuer] = [] } = Object(JSON.parse(text))
     return { issuer: String(issuer), audience: String(resource) }
   }
 
-  /** Whoever has sent too much waits as long as the service says, and sends it again. */
-  async send(operation: LiveOperation, filling: Filling, token: string): Promise<Answer> {
+  /** A rate-limited request is sent again after the time that the service asks for. */
+  async send(operation: LiveOperation, filling: Filling, token: string): Promise<ServiceResponse> {
     const requestId = `probe-${process.pid}-${++this.#sent}`
     const address = addressOf(operation, filling)
     const body = filling.body === null ? null : JSON.stringify(filling.body)
     const headers = {
-      ...{ authorization: `Bearer ${token}`, 'x-request-id': requestId, ...filling.headers },
+      authorization: `Bearer ${token}`,
+      'x-request-id': requestId,
+      ...filling.headers,
       ...(body !== null && { 'content-type': 'application/json' }),
     }
     const response = await this.#fetch(basePath + address, { method: operation.method, headers, body })
@@ -58,8 +59,12 @@ export class LiveService {
       return this.send(operation, filling, token)
     }
     return {
-      ...{ requestId, status: response.status, statusText: response.statusText },
-      ...{ headers: new Map(response.headers), text, body: parsed(text) },
+      requestId,
+      status: response.status,
+      statusText: response.statusText,
+      headers: new Map(response.headers),
+      text,
+      body: parsed(text),
       sent: `${decodeURIComponent(address)} ${Object.values(filling.headers).join(' ')} ${body ?? ''}`,
     }
   }
@@ -83,7 +88,7 @@ export class LiveService {
   }
 }
 
-/** `fetch` tells why in the cause alone. */
+/** `fetch` gives the reason in the cause alone. */
 const reasonOf = (error: unknown): string => {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   return cause instanceof Error ? ('code' in cause ? String(cause.code) : cause.message) : String(cause)

@@ -94,7 +94,7 @@ describe('masthead probe', () => {
     child.kill('SIGSTOP')
     const second = await runMasthead(['probe', '--url', service.origin], environment)
     assert.deepEqual([second.code, second.stdout], [1, ''])
-    assert.equal(second.stderr, 'masthead: another probe is under way: wait until it has ended\n')
+    assert.equal(second.stderr, 'masthead: another probe is running: wait until it has ended\n')
     child.kill('SIGKILL')
     await ended
     assert.ok((await canaryCount()) > 0)
@@ -180,7 +180,7 @@ describe('a policy that is missing', () => {
       assert.ok(seenBy(operation).includes('something of the other tenant is in the body'), operation)
     }
     assert.ok(seenBy('GetContacts').includes('a record of a third tenant is in the body'))
-    assert.ok(seenBy('GetContactById').includes('the answer is 200, and 404 not_found for what does not exist'))
+    assert.ok(seenBy('GetContactById').includes('the response is 200, and 404 not_found for what does not exist'))
     for (const operation of ['GetAccounts', 'GetInvoices', 'GetSubscriptions', 'GetPublications']) {
       assert.match(seenBy(operation).join(), /the total is \d+, but the page of \d+ shows \d+/)
     }
@@ -315,7 +315,9 @@ describe('behind a faulty gateway', () => {
     const seen = (operation: string) =>
       leaks.filter((leak) => leak.operation === operation && leak.token === 'delegated').map((leak) => leak.seen)
     assert.ok(seen('GetPublicationById').includes('something of the other tenant is in the body'))
-    assert.ok(seen('GetInvoiceById').includes('the answer is 403 forbidden, and 404 not_found for what does not exist'))
+    assert.ok(
+      seen('GetInvoiceById').includes('the response is 403 forbidden, and 404 not_found for what does not exist'),
+    )
     assert.ok(seen('GetAccounts').includes('something of the other tenant is in the header x-last'))
     const refusals = leaks.filter(({ seen }) => seen === 'a token that must be refused with 403 is answered with 201')
     assert.deepEqual(refusals.map(({ operation, token }) => [operation, token]).sort(), [

@@ -2,9 +2,9 @@ import type { Database } from '../database/database.ts'
 import { newId } from '../records/identifiers.ts'
 import { makeCanary, newMark, newTwins, removeCanaries } from './canaries.ts'
 import { makeTokens } from './canary-tokens.ts'
-import { type Encounter, isOfService, meet, rehearse } from './encounter.ts'
+import { callOwn, type Encounter, isOfService, probeOther } from './encounter.ts'
 import { LiveService } from './live-service.ts'
-import { probeTables, whileAlone } from './queries.ts'
+import { probeTables, withProbeLock } from './queries.ts'
 import { Report } from './report.ts'
 import { planOf } from './requests.ts'
 
@@ -31,22 +31,22 @@ export const probe = async (database: Database, options: ProbeOptions): Promise<
     if (plan.unknown.length > 0) report.addNotProbed(plan, `the probe cannot fill in ${plan.unknown.join(', ')}`)
   }
   await database.forTenant(newId()).inBulk((client) =>
-    whileAlone(client, async () => {
+    withProbeLock(client, async () => {
       await removeCanaries(database)
       try {
         // Of different sizes, so that a total tells whose records it counts.
         const canaries = [await makeCanary(database, twins, 1), await makeCanary(database, twins, 2)] as const
         const tokens = await database.transaction((query) => makeTokens(query, canaries, issuing))
-        const common = { database, service, report, plans, word, tokens, told: new Map(), ...options }
+        const common = { database, service, report, plans, word, tokens, observed: new Map(), ...options }
         const [one, two] = canaries
         const there: Encounter = { ...common, own: one, other: two }
         const back: Encounter = { ...common, own: two, other: one }
         report.addTables(await probeTables(database, one.id, two.id))
-        await rehearse(there)
-        await rehearse(back)
-        await meet(there, () => true)
+        await callOwn(there)
+        await callOwn(back)
+        await probeOther(there, () => true)
         // Of two rows where one should be, the first one shows: whose that is differs by the direction, not by the token.
-        await meet(back, isOfService)
+        await probeOther(back, isOfService)
       } finally {
         await removeCanaries(database)
       }

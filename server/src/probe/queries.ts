@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { operator } from '../audit/author.ts'
-import { audit, holdChains } from '../audit/queries.ts'
+import { audit, lockChains } from '../audit/queries.ts'
 import type { Query, Statement } from '../database/connection.ts'
 import type { Database, TenantDatabase } from '../database/database.ts'
 import type { TenantQuery } from '../database/tenant-query.ts'
@@ -14,16 +14,16 @@ import {
 } from '../database/tenant-tables.ts'
 import { Refusal } from '../refusal.ts'
 
-/** Probes take turns, so that none removes the canaries of another; the lock goes with the connection. */
-export const whileAlone = async <T>(client: pg.Client, work: () => Promise<T>): Promise<T> => {
+/** Probes take turns, so that none removes the canaries of another. The lock ends with the connection. */
+export const withProbeLock = async <T>(client: pg.Client, work: () => Promise<T>): Promise<T> => {
   const { rows } = await client.query<{ taken: boolean }>(
     `select pg_try_advisory_lock(hashtextextended('masthead probe', 0)) as taken`,
   )
   if (rows[0]?.taken) return work()
-  throw new Refusal('another probe is under way: wait until it has ended')
+  throw new Refusal('another probe is running: wait until it has ended')
 }
 
-/** Of these users, those who belong to no tenant any more. */
+/** Deletes those of the users who belong to no tenant any more. */
 export const deleteUsers = async (query: Query, ids: readonly string[]): Promise<void> => {
   await query({
     text: `delete from users where id = any ($1::uuid[]) and not exists (
@@ -32,15 +32,12 @@ export const deleteUsers = async (query: Query, ids: readonly string[]): Promise
   })
 }
 
-/** Made later of entries that were there before. */
-const chainedLater = 'audit_links'
-
-/** What changes with any row of the tenant, by table. */
+/** Digests of the rows of the tenant, by table. Links of the audit log are left out: they are added later for old entries. */
 export const digestRows = async (tenant: TenantDatabase): Promise<Map<string, string>> => {
   const digests = new Map<string, string>()
   await tenant.transaction(async (query) => {
     for (const { name, columns } of await findHeldTables(query.withoutTenant)) {
-      if (name === chainedLater) continue
+      if (name === 'audit_links') continue
       const readable = columns.filter(({ isReadable }) => isReadable).map((column) => column.name)
       const rows = await query<{ row: string }>({
         text: `select row (${readable.join(', ')})::text as row from ${name} where tenant_id = $1 order by 1`,
@@ -58,12 +55,12 @@ export type TableFinding = { table: string; seen: string }
 export type TableReport = { tables: string[]; leaks: TableFinding[]; notProbed: TableFinding[] }
 
 /**
- * Looks at every table with a tenant as the service does, with one tenant set and for rows of another. All in one
- * transaction that is taken back: nobody else ever sees the rows that it adds where the other tenant has none.
+ * Queries every table of tenants as the service does, with one tenant set and for rows of another. One transaction does
+ * it all and is rolled back, so that nobody else sees the rows that it adds where the other tenant has none.
  */
 export const probeTables = async (database: Database, own: string, other: string): Promise<TableReport> => {
   const report: TableReport = { tables: [], leaks: [], notProbed: [] }
-  const done = new Error('taken back')
+  const done = new Error('rolled back')
   await database
     .forTenant(other)
     .transaction(async (asOther) => {
@@ -93,10 +90,10 @@ export const probeTables = async (database: Database, own: string, other: string
 const setTenant = (query: Query, tenantId: string) =>
   query({ text: `select set_config('masthead.tenant', $1, true)`, values: [tenantId] })
 
-/** Links of the audit log are made by nobody but its function: it gets one entry, and no other to take before it. */
+/** Only its function adds links to the audit log, so it gets one entry, and no other that it would link first. */
 const chainAudit = async (query: TenantQuery, tenantId: string): Promise<void> => {
   const { withoutTenant } = query
-  await holdChains(withoutTenant)
+  await lockChains(withoutTenant)
   await withoutTenant({ text: 'delete from audit_waiting' })
   await audit(query, operator, [{ action: 'probed', resource: 'tenants', recordId: tenantId }])
   await withoutTenant({ text: 'select chain_audit(1)' })
@@ -109,41 +106,25 @@ type Look = { tenant: string; statement: Statement; isFine: (outcome: Outcome) =
 const policyViolation = '42501'
 const isRefused = (outcome: Outcome): boolean => 'refused' in outcome && outcome.refused === policyViolation
 const isWithoutEffect = (outcome: Outcome): boolean => isRefused(outcome) || ('rows' in outcome && outcome.rows === 0)
-
 const showsNothing = (outcome: Outcome): boolean => 'refused' in outcome || outcome.rows === 0
 
-const looks = (table: string, own: string, other: string): Look[] => [
-  {
-    ...{ tenant: own, isFine: isWithoutEffect, seen: 'shows rows of another tenant' },
-    statement: { text: `select tenant_id from ${table} where tenant_id = $1`, values: [other] },
-  },
-  {
-    ...{ tenant: own, isFine: isWithoutEffect, seen: 'lets rows of another tenant be changed' },
-    statement: {
-      text: `update ${table} set tenant_id = tenant_id where tenant_id = $1 returning tenant_id`,
-      values: [other],
-    },
-  },
-  {
-    ...{ tenant: own, isFine: isWithoutEffect, seen: 'lets rows of another tenant be deleted' },
-    statement: { text: `delete from ${table} where tenant_id = $1 returning tenant_id`, values: [other] },
-  },
-  {
-    ...{ tenant: own, isFine: isRefused, seen: 'takes a row that names another tenant' },
-    statement: { text: `insert into ${table} (tenant_id) values ($1)`, values: [other] },
-  },
-  {
-    ...{ tenant: own, isFine: isWithoutEffect, seen: 'lets a row be moved to another tenant' },
-    statement: {
-      text: `update ${table} set tenant_id = $1 where tenant_id = $2 returning tenant_id`,
-      values: [other, own],
-    },
-  },
-  {
-    ...{ tenant: '', isFine: showsNothing, seen: 'shows rows when no tenant is set' },
-    statement: { text: `select tenant_id from ${table}` },
-  },
-]
+const looks = (table: string, own: string, other: string): Look[] => {
+  const look = (seen: string, isFine: Look['isFine'], text: string, values = [other]): Look => {
+    return { tenant: own, seen, isFine, statement: { text, values } }
+  }
+  const showsAll = { text: `select tenant_id from ${table}` }
+  const change = `update ${table} set tenant_id = tenant_id where tenant_id = $1 returning tenant_id`
+  const deletion = `delete from ${table} where tenant_id = $1 returning tenant_id`
+  const move = `update ${table} set tenant_id = $1 where tenant_id = $2 returning tenant_id`
+  return [
+    look('shows rows of another tenant', isWithoutEffect, `select tenant_id from ${table} where tenant_id = $1`),
+    look('lets rows of another tenant be changed', isWithoutEffect, change),
+    look('lets rows of another tenant be deleted', isWithoutEffect, deletion),
+    look('takes a row that names another tenant', isRefused, `insert into ${table} (tenant_id) values ($1)`),
+    look('lets a row be moved to another tenant', isWithoutEffect, move, [other, own]),
+    { tenant: '', isFine: showsNothing, seen: 'shows rows when no tenant is set', statement: showsAll },
+  ]
+}
 
 const attempt = async (query: Query, statement: Statement): Promise<Outcome> => {
   await query({ text: 'savepoint attempt' })
@@ -157,7 +138,7 @@ const attempt = async (query: Query, statement: Statement): Promise<Outcome> => 
   }
 }
 
-/** Adds a row, so that there is one to see. Says why it cannot where the tenant has none either. */
+/** Adds a row that could be seen. Returns why it cannot where the tenant has no other row either. */
 const fill = async (query: Query, { name, columns }: TenantTable, tenantId: string): Promise<string | null> => {
   const needed = columns.filter((column) => column.isNeeded && column.name !== 'tenant_id')
   const given = ['tenant_id', ...needed.map((column) => column.name)]
@@ -175,12 +156,20 @@ const fill = async (query: Query, { name, columns }: TenantTable, tenantId: stri
   }
 }
 
-/** One value a type: a column that refers to another holds what that one holds. */
+/** Each type has one value, so that references match. */
 const samples: Readonly<Record<string, unknown>> = {
   uuid: '00000000-0000-7000-8000-000000000000',
   text: 'canary',
-  ...{ smallint: 10, integer: 10, bigint: 10, numeric: 10, boolean: true, date: '2026-01-02' },
-  ...{ 'timestamp with time zone': '2026-01-02T03:04:05.678Z', json: '{}', jsonb: '{}', bytea: Buffer.alloc(32) },
+  smallint: 10,
+  integer: 10,
+  bigint: 10,
+  numeric: 10,
+  boolean: true,
+  date: '2026-01-02',
+  'timestamp with time zone': '2026-01-02T03:04:05.678Z',
+  json: '{}',
+  jsonb: '{}',
+  bytea: Buffer.alloc(32),
   'text[]': [],
 }
 const sampleOf = ({ type }: TenantColumn): unknown => samples[type] ?? null

@@ -1,8 +1,11 @@
+import { roles } from '@masthead/contract'
 import type { CanaryToken } from './canary-tokens.ts'
-import type { Answer } from './live-service.ts'
+import type { ServiceResponse } from './live-service.ts'
 import type { TableReport } from './queries.ts'
 import type { Plan } from './requests.ts'
-import { kinds } from './token-kinds.ts'
+
+/** Every kind of token that opens something: personal ones by the role of their user, and the others. */
+export const kinds = [...roles, 'service', 'delegated'] as const
 
 /** Something of one tenant that shows in another, or a table that would let it. */
 export type Leak = {
@@ -15,12 +18,11 @@ export type Leak = {
   times: number
 }
 
-/** The tokens that must be refused, and those that lack a scope, in one column. */
+/** One column counts tokens that must be refused and those that lack a scope. */
 const refused = 'refused'
 export const columns: readonly string[] = [...kinds, refused]
 const columnOf = ({ kind }: CanaryToken): string => (columns.includes(kind) ? kind : refused)
 
-/** What a probe did and found. */
 export class Report {
   readonly url: string
   readonly leaks: Leak[] = []
@@ -59,7 +61,7 @@ export class Report {
     this.#requests.set(operation.name, counts)
   }
 
-  addLeak({ operation }: Plan, { kind }: CanaryToken, { requestId }: Answer, seen: string): void {
+  addLeak({ operation }: Plan, { kind }: CanaryToken, { requestId }: ServiceResponse, seen: string): void {
     this.#add({ operation: operation.name, token: kind, requestId, seen })
   }
 
@@ -73,7 +75,7 @@ export class Report {
     for (const { table, seen } of notProbed) this.notProbed.push(`the table ${table}: ${seen}`)
   }
 
-  /** The same once, however often it was seen. */
+  /** Lists a leak once, however often it was seen. */
   #add(found: Partial<Leak> & { seen: string }): void {
     const leak = { operation: null, table: null, token: null, requestId: null, times: 1, ...found }
     const known = this.leaks.find(

@@ -4,7 +4,7 @@ import { newId } from '../records/identifiers.ts'
 import { type Canary, namesOf, type Twins } from './canaries.ts'
 import type { LiveOperation, LiveParameter, LiveSchema } from './live-document.ts'
 
-/** What a request fills in, by the names of the document. */
+/** The parameters and body of a request, by the names of the document. */
 export type Filling = {
   path: Readonly<Record<string, string>>
   query: Readonly<Record<string, string>>
@@ -12,11 +12,11 @@ export type Filling = {
   body: Readonly<Record<string, unknown>> | null
 }
 
-/** Requests for things of the other tenant's, and the same for what exists nowhere: all must be answered alike. */
+/** Requests for records of the other tenant, and for one that exists nowhere: all must get the same response. */
 export type Attempt = { theirs: Filling[]; nowhere: Filling }
 
-/** What the other tenant was told when it sent the plain request. */
-export type Told = { tag: string | null; cursor: string | null; key: string | null }
+/** What the other tenant got when it sent the plain request. */
+export type Observed = { tag: string | null; cursor: string | null; key: string | null }
 
 /** Where a request names something. */
 type Place = { in: 'path' | 'query' | 'body'; name: string; theirs: (other: Canary) => string[] }
@@ -75,16 +75,20 @@ export const planOf = (operation: LiveOperation, twins: Twins, word: string): Pl
   const query = { ...Object.fromEntries(flags), ...(size && { pageSize: String(size.schema.maximum ?? 1) }) }
   const plain = { path, query, headers: {}, body: operation.body && body }
   return {
-    ...{ operation, plain, places, unknown, headers: new Set(inHeaders.map(({ name }) => name)) },
+    operation,
+    plain,
+    places,
+    unknown,
+    headers: new Set(inHeaders.map(({ name }) => name)),
     further: size ? [{}, { pageSize: '1', page: '2' }].map((other) => ({ ...plain, query: other })) : [],
     hasCursor: inQuery.some(({ name }) => name === 'cursor'),
   }
 }
 
-/** Whatever is not, is told instead of left out. */
+/** Unknown parameters are reported instead of left out. */
 const isKnown = (parameter: LiveParameter, operation: LiveOperation): boolean => {
   const { name, in: where, schema } = parameter
-  // Those that the path itself names are looked at above.
+  // The path itself names its parameters.
   if (where === 'path') return true
   if (where === 'header') return knownHeaders.includes(name)
   if (where !== 'query') return false
@@ -104,7 +108,7 @@ const identifiersIn = ({ records }: Canary, resource: ResourceName): string[] =>
     return businessIdentifier === null ? [id] : [id, businessIdentifier]
   })
 
-/** What a text in the query can be that finds something of the other tenant's. */
+/** Values of a query parameter that could find records of the other tenant. */
 const valuesOf = ({ name, schema }: LiveParameter, operation: LiveOperation): Place['theirs'] | null => {
   if (schema.type !== 'string') return null
   const known = operations.find((one) => one.name === operation.name)
@@ -116,20 +120,20 @@ const valuesOf = ({ name, schema }: LiveParameter, operation: LiveOperation): Pl
   return ({ records }) => records[resource.name].slice(0, 1).map((record) => String(record[name]))
 }
 
-/** Undefined for what the probe does not know. */
+/** Returns undefined for types that the probe does not know. */
 const sampleOf = ({ type, format, enum: choices, maxLength }: LiveSchema, word: string): unknown => {
   const types = [type].flat()
   if (choices) return choices[0]
   if (types.includes('boolean')) return false
   if (!types.includes('string')) return undefined
   if (format === 'date') return '2030-01-02'
-  // It deletes a record when it is no null.
+  // A value would delete the record.
   if (format === 'date-time') return types.includes('null') ? null : undefined
   return format === undefined ? word.slice(0, maxLength) : undefined
 }
 
-/** What one canary tries to get at the other's by. `nowhere` is a mark that nobody has. */
-export const attemptsOf = (plan: Plan, other: Canary, told: Told, nowhere: string): Attempt[] => {
+/** The attempts of one canary to reach records of the other. `nowhere` is a mark that nobody has. */
+export const attemptsOf = (plan: Plan, other: Canary, observed: Observed, nowhere: string): Attempt[] => {
   const { plain, places, headers } = plan
   const absent = (value: string) => (value.startsWith(other.mark) ? value.replace(other.mark, nowhere) : newId())
   const put = (place: Pick<Place, 'in' | 'name'>, value: string): Filling => ({
@@ -149,14 +153,14 @@ export const attemptsOf = (plan: Plan, other: Canary, told: Told, nowhere: strin
   const [theirId = ''] = inPath?.theirs(other) ?? []
   for (const name of ['If-None-Match', 'If-Match'].filter((one) => headers.has(one))) {
     if (inPath) add(name, put(inPath, theirId), put(inPath, absent(theirId)), '*')
-    if (inPath && told.tag) add(name, put(inPath, theirId), put(inPath, absent(theirId)), told.tag)
-    if (told.tag) add(name, plain, plain, told.tag, `"${randomBytes(20).toString('base64url')}"`)
+    if (inPath && observed.tag) add(name, put(inPath, theirId), put(inPath, absent(theirId)), observed.tag)
+    if (observed.tag) add(name, plain, plain, observed.tag, `"${randomBytes(20).toString('base64url')}"`)
   }
-  if (told.key) add('Idempotency-Key', plain, plain, told.key, `probe-${newId()}`)
-  if (told.cursor) {
-    const forged = randomBytes(Buffer.from(told.cursor, 'base64url').length).toString('base64url')
+  if (observed.key) add('Idempotency-Key', plain, plain, observed.key, `probe-${newId()}`)
+  if (observed.cursor) {
+    const forged = randomBytes(Buffer.from(observed.cursor, 'base64url').length).toString('base64url')
     const at = (cursor: string): Filling => ({ ...plain, query: { pageSize: '1', cursor } })
-    attempts.push({ theirs: [at(told.cursor)], nowhere: at(forged) })
+    attempts.push({ theirs: [at(observed.cursor)], nowhere: at(forged) })
   }
   return attempts
 }

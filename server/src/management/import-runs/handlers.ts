@@ -2,7 +2,7 @@ import { importPart, type ManagementResources } from '@masthead/contract'
 import type { Call, Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
 import { formatOfName } from '../../transfer/files/file-names.ts'
-import { importInBackground, takePlace } from '../../transfer/import/runner.ts'
+import { importInBackground, reserveTenant } from '../../transfer/import/runner.ts'
 import {
   addPart,
   createRun,
@@ -61,15 +61,15 @@ const begin = async (
   const { kind, bytes } = found(await findRun(tenant.read, runId))
   if (kind === 'undo') throw notFound('import run')
   if (bytes === 0) throw new Problem('conflict', 'Nothing of the file has arrived yet.')
-  const leave = takePlace(tenant.tenantId)
-  if (!leave) throw new Problem('conflict', isRunning)
+  const release = reserveTenant(tenant.tenantId)
+  if (!release) throw new Problem('conflict', isRunning)
   try {
     const run = await tenant.transaction((query) => takeRun(query, runId))
     if (!run) throw new Problem('conflict', 'This file is being imported already, or has been.')
-    importInBackground(tenant, run, { author: writer.author, isTrial, onError, leave })
+    importInBackground(tenant, run, { author: writer.author, isTrial, onError, release })
     return json(run)
   } catch (error) {
-    leave()
+    release()
     throw error
   }
 }

@@ -2,7 +2,7 @@ import type { ManagementResources } from '@masthead/contract'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
 import { listPastImports } from '../../transfer/import/past-imports.ts'
-import { takePlace, undoInBackground } from '../../transfer/import/runner.ts'
+import { reserveTenant, undoInBackground } from '../../transfer/import/runner.ts'
 import { createRun, takeRun } from '../../transfer/import/runs.ts'
 import { json, notFound } from '../responses.ts'
 
@@ -13,18 +13,18 @@ export const handlers: Handlers<ManagementResources['imports']> = {
     const past = (await listPastImports(tenant)).find(({ id }) => id === importId)
     if (!past) throw notFound('import')
     if (past.state === 'undone') throw new Problem('conflict', 'This import was undone already.')
-    const leave = takePlace(tenant.tenantId)
-    if (!leave) throw new Problem('conflict', isRunning)
+    const release = reserveTenant(tenant.tenantId)
+    if (!release) throw new Problem('conflict', isRunning)
     try {
       const run = await tenant.transaction(async (query) => {
         const { id } = await createRun(query, { kind: 'undo', fileName: '', resource: '', importId })
         return takeRun(query, id)
       })
       if (!run) throw new Error('the run was not stored')
-      undoInBackground(tenant, run, { author: writer.author, importId, onError, leave })
+      undoInBackground(tenant, run, { author: writer.author, importId, onError, release })
       return json(run)
     } catch (error) {
-      leave()
+      release()
       throw error
     }
   },

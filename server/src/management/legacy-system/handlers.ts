@@ -1,6 +1,6 @@
 import type { ManagementResources } from '@masthead/contract'
 import { audit } from '../../audit/queries.ts'
-import { retry, status } from '../../legacy/administration.ts'
+import { retry, status } from '../../deliveries/administration.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
 import { json } from '../responses.ts'

@@ -1,6 +1,6 @@
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
-import { type Route, routeOf } from '../../legacy/hand-over.ts'
+import { type Route, routeOf } from '../../deliveries/queries.ts'
 import { requireReference } from '../../records/identifiers.ts'
 import type { StoredRecord } from '../../records/stored-record.ts'
 import { type Writer, write } from '../../records/write.ts'

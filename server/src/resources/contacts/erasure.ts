@@ -2,10 +2,10 @@ import type { Author } from '../../audit/author.ts'
 import { audit, destroyKey } from '../../audit/queries.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { forgetAnswersAbout } from '../../database/idempotency-records.ts'
-import { forgetDeliveries } from '../../legacy/queries.ts'
+import { deleteDeliveries } from '../../deliveries/queries.ts'
 import { lockHead, writeRecords } from '../../records/write.ts'
-import { forgetImages } from '../../transfer/import/journal.ts'
-import { forgetRuns } from '../../transfer/import/runs.ts'
+import { deleteImages } from '../../transfer/import/journal.ts'
+import { deleteRuns } from '../../transfer/import/runs.ts'
 
 export type Erased = { images: number; answers: number; deliveries: number }
 
@@ -14,10 +14,10 @@ export const eraseContact = (tenant: TenantDatabase, author: Author, id: string)
   tenant.transaction(async (query) => {
     await lockHead(query, 'contacts')
     await writeRecords(query, 'contacts', [{ before: { id }, after: null, author: null }])
-    const images = await forgetImages(query, 'contacts', id)
+    const images = await deleteImages(query, 'contacts', id)
     const answers = await forgetAnswersAbout(query, id)
-    const deliveries = await forgetDeliveries(query, 'contacts', id)
-    await forgetRuns(query)
+    const deliveries = await deleteDeliveries(query, 'contacts', id)
+    await deleteRuns(query)
     await destroyKey(query, 'contacts', id)
     await audit(query, author, [{ action: 'erased', resource: 'contacts', recordId: id }])
     return { images, answers, deliveries }

@@ -1,5 +1,5 @@
 import type { TenantDatabase } from '../../database/database.ts'
-import { routeOf } from '../../legacy/hand-over.ts'
+import { routeOf } from '../../deliveries/queries.ts'
 import { requireReference } from '../../records/identifiers.ts'
 import type { StoredRecord } from '../../records/stored-record.ts'
 import { type Writer, write } from '../../records/write.ts'

@@ -1,10 +1,10 @@
 import type { SeededRandom } from './seeded-random.ts'
 
 /** Calendar dates are counted in days since 1970, instants in milliseconds; both in UTC. */
-const DAY_MILLISECONDS = 86_400_000
+const dayMilliseconds = 86_400_000
 
-export function dayOf(date: string): number {
-  const day = Date.parse(`${date}T00:00:00Z`) / DAY_MILLISECONDS
+export const dayOf = (date: string): number => {
+  const day = Date.parse(`${date}T00:00:00Z`) / dayMilliseconds
   // Titles are up to 25 years old, and a UUIDv7 holds no instant before 1970.
   if (Number.isNaN(day) || dateOf(day) !== date || date < '2000') {
     throw new RangeError(`not a date from 2000-01-01 on: ${date}`)
@@ -15,47 +15,40 @@ export function dayOf(date: string): number {
 /** The few thousand days that occur are formatted once, because formatting is most of the work. */
 const datesByDay = new Map<number, string>()
 
-export function dateOf(day: number): string {
+export const dateOf = (day: number): string => {
   const known = datesByDay.get(day)
   if (known !== undefined) return known
-  const date = new Date(day * DAY_MILLISECONDS).toISOString().slice(0, 10)
+  const date = new Date(day * dayMilliseconds).toISOString().slice(0, 10)
   datesByDay.set(day, date)
   return date
 }
 
-export function timestampOf(instant: number): string {
+export const timestampOf = (instant: number): string => {
   const day = dayOfInstant(instant)
-  const milliseconds = instant - day * DAY_MILLISECONDS
+  const milliseconds = instant - day * dayMilliseconds
   const hour = digits(Math.floor(milliseconds / 3_600_000), 2)
   const minute = digits(Math.floor(milliseconds / 60_000) % 60, 2)
   const second = digits(Math.floor(milliseconds / 1000) % 60, 2)
   return `${dateOf(day)}T${hour}:${minute}:${second}.${digits(milliseconds % 1000, 3)}Z`
 }
 
-function digits(value: number, length: number): string {
-  return String(value).padStart(length, '0')
-}
+const digits = (value: number, length: number): string => String(value).padStart(length, '0')
 
-export function dayOfInstant(instant: number): number {
-  return Math.floor(instant / DAY_MILLISECONDS)
-}
+export const dayOfInstant = (instant: number): number => Math.floor(instant / dayMilliseconds)
 
 /** `day` lies at most on the 28th, so that the result exists in every month. */
-export function addMonths(day: number, months: number): number {
-  const date = new Date(day * DAY_MILLISECONDS)
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, date.getUTCDate()) / DAY_MILLISECONDS
+export const addMonths = (day: number, months: number): number => {
+  const date = new Date(day * dayMilliseconds)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, date.getUTCDate()) / dayMilliseconds
 }
 
-export function atMostThe28th(day: number): number {
-  return day - Math.max(0, new Date(day * DAY_MILLISECONDS).getUTCDate() - 28)
-}
+export const atMostThe28th = (day: number): number =>
+  day - Math.max(0, new Date(day * dayMilliseconds).getUTCDate() - 28)
 
 /** Some moment of that day's office hours. */
-export function instantOn(random: SeededRandom, day: number): number {
-  return day * DAY_MILLISECONDS + random.between(7 * 3_600_000, 18 * 3_600_000)
-}
+export const instantOn = (random: SeededRandom, day: number): number =>
+  day * dayMilliseconds + random.between(7 * 3_600_000, 18 * 3_600_000)
 
 /** Some moment from `instant` on, at latest on `lastDay`. */
-export function instantAfter(random: SeededRandom, instant: number, lastDay: number): number {
-  return Math.max(instant, instantOn(random, random.between(dayOfInstant(instant), lastDay)))
-}
+export const instantAfter = (random: SeededRandom, instant: number, lastDay: number): number =>
+  Math.max(instant, instantOn(random, random.between(dayOfInstant(instant), lastDay)))

@@ -2,21 +2,21 @@ import { dayOfInstant, instantAfter, instantOn, timestampOf } from './calendar.t
 import type { Customer, Term } from './plan.ts'
 import type { Publisher } from './publisher.ts'
 import type { AccountStatus, DemoAccount, DemoContact } from './record.ts'
-import type { SeededRandom, Weighted } from './seeded-random.ts'
-import { CONTACT_NOTES, KINDS, MAILBOXES, REGIONS, SUITES } from './vocabulary.ts'
+import { type SeededRandom, weighted } from './seeded-random.ts'
+import { contactNotes, customerKinds, mailboxes, regions, suites } from './vocabulary.ts'
 
-export function createCustomer(
+export const createCustomer = (
   { random, yesterday }: Publisher,
   number: number,
   status: AccountStatus,
   terms: Term[],
-): Customer {
-  const region = random.pick(REGIONS)
-  const kind = random.pick(KINDS)
+): Customer => {
+  const region = random.pick(regions)
+  const kind = random.pick(customerKinds)
   const place = random.pick(region.places)
   const name = random.pick(region.lastNames)
   const street = random.pick(region.streets)
-  const template = region.organisations[KINDS.indexOf(kind)] ?? '{name}'
+  const template = region.organisations[customerKinds.indexOf(kind)] ?? '{name}'
   const company = template.replace('{city}', place.city.text).replace('{name}', name.text).replace('{street}', street)
   const stem = template.includes('{name}') ? name.latin : place.city.latin
   const knownDay = Math.min(yesterday, ...terms.map((term) => dayOfInstant(term.created)))
@@ -31,20 +31,14 @@ export function createCustomer(
     company: template.includes('{city}') && random.chance(60) ? `${company}, ${street}` : company,
     street,
     domain: `${stem}-${kind.slug}.example.${random.pick(['com', 'org', 'net'])}`,
-    netDays: random.weighted(NET_DAYS),
+    netDays: random.weighted(netDays),
     created: instantOn(random, knownDay - random.between(1, 400)),
   }
 }
 
-const NET_DAYS: Weighted<number> = [
-  [30, 50],
-  [14, 25],
-  [60, 10],
-  [0, 8],
-  [45, 7],
-]
+const netDays = weighted([30, 14, 60, 0, 45], [50, 25, 10, 8, 7])
 
-export function accountRecord({ random, yesterday }: Publisher, customer: Customer): DemoAccount {
+export const accountRecord = ({ random, yesterday }: Publisher, customer: Customer): DemoAccount => {
   const { region, place, created, domain } = customer
   const houseNumber = String(random.between(1, 180))
   const prefersPrint = random.chance(25)
@@ -53,7 +47,7 @@ export function accountRecord({ random, yesterday }: Publisher, customer: Custom
     accountId: customer.accountId,
     company: customer.company,
     address: region.addressFormat.replace('{street}', customer.street).replace('{number}', houseNumber),
-    suite: random.maybe(18, SUITES),
+    suite: random.maybe(18, suites),
     city: place.city.text,
     state: place.state,
     zip: random.chance(97) ? random.digits(place.zip) : null,
@@ -70,23 +64,16 @@ export function accountRecord({ random, yesterday }: Publisher, customer: Custom
 }
 
 export function* contactRecords(publisher: Publisher, customer: Customer): Generator<DemoContact> {
-  for (let left = publisher.random.weighted(CONTACT_COUNTS); left > 0; left--) yield contactRecord(publisher, customer)
+  for (let left = publisher.random.weighted(contactCounts); left > 0; left--) yield contactRecord(publisher, customer)
 }
 
-const CONTACT_COUNTS: Weighted<number> = [
-  [1, 30],
-  [2, 25],
-  [3, 20],
-  [4, 12],
-  [5, 8],
-  [6, 5],
-]
+const contactCounts = weighted([1, 2, 3, 4, 5, 6], [30, 25, 20, 12, 8, 5])
 
-function contactRecord({ random, yesterday }: Publisher, customer: Customer): DemoContact {
+const contactRecord = ({ random, yesterday }: Publisher, customer: Customer): DemoContact => {
   const { region, domain } = customer
   const first = random.pick(region.firstNames)
   const last = random.pick(region.lastNames)
-  const mailbox = random.maybe(5, MAILBOXES)
+  const mailbox = random.maybe(5, mailboxes)
   const fullName = region.familyNameFirst ? `${last.text} ${first.text}` : `${first.text} ${last.text}`
   const email = `${mailbox === null ? `${first.latin}.${last.latin}` : 'office'}@${domain}`
   const created = instantAfter(random, customer.created, yesterday)
@@ -107,7 +94,7 @@ function contactRecord({ random, yesterday }: Publisher, customer: Customer): De
     doNotEmail: random.flag(10),
     email: random.chance(12) ? null : random.chance(4) ? email.toUpperCase() : email,
     title: random.maybe(80, customer.kind.titles),
-    notes: random.maybe(10, CONTACT_NOTES),
+    notes: random.maybe(10, contactNotes),
     deletedAt: random.chance(4) ? timestampOf(updated) : null,
     createdAt: timestampOf(created),
     updatedAt: timestampOf(updated),
@@ -115,11 +102,10 @@ function contactRecord({ random, yesterday }: Publisher, customer: Customer): De
 }
 
 /** As many hands typed them over many years; numbers with 555-01 are kept free for fiction. */
-function phone(random: SeededRandom, dialling: string): string {
-  return random.digits(random.pick(PHONE_PATTERNS)).replace('+', dialling)
-}
+const phone = (random: SeededRandom, dialling: string): string =>
+  random.digits(random.pick(phonePatterns)).replace('+', dialling)
 
-const PHONE_PATTERNS = [
+const phonePatterns = [
   '+ ## 555 01##',
   '+##55501##',
   '0##/555 01 ##',

@@ -3,7 +3,7 @@ import { accountRecord, contactRecords, createCustomer } from './customers.ts'
 import { billsOfSingleCopies, billsOfTerm, invoiceRecord } from './invoices.ts'
 import { createPublisher, type Publisher } from './publisher.ts'
 import type { AccountStatus, DemoRecord } from './record.ts'
-import type { Weighted } from './seeded-random.ts'
+import { type Weighted, weighted } from './seeded-random.ts'
 import { planTerms, subscriptionRecord } from './subscriptions.ts'
 
 export type DemoOptions = { accounts: number; seed: number; today: string }
@@ -16,7 +16,7 @@ export function* demoData({ accounts, seed, today }: DemoOptions): Generator<Dem
 }
 
 function* recordsOfAccount(publisher: Publisher, number: number): Generator<DemoRecord> {
-  const status = publisher.random.weighted(ACCOUNT_STATUSES)
+  const status = publisher.random.weighted(accountStatuses)
   const terms = planTerms(publisher, status)
   const customer = createCustomer(publisher, number, status, terms)
   yield { resource: 'accounts', record: accountRecord(publisher, customer) }
@@ -33,9 +33,7 @@ function* recordsOfAccount(publisher: Publisher, number: number): Generator<Demo
   }
 }
 
-const ACCOUNT_STATUSES: Weighted<AccountStatus> = [
-  ['active', 72],
-  ['inactive', 12],
-  ['prospect', 10],
-  ['on_hold', 6],
-]
+const accountStatuses: Weighted<AccountStatus> = weighted(
+  ['active', 'inactive', 'prospect', 'on_hold'],
+  [72, 12, 10, 6],
+)

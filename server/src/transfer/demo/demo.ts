@@ -22,7 +22,7 @@ import { withDemoFiles } from './demo-files.ts'
 import type { DemoRecord } from './record.ts'
 
 export type Demo = { tenant: string; token: string }
-/** With somebody who can sign in to the console. */
+/** `email` and `password` sign in to the console. */
 export type InhabitedDemo = Demo & { email: string; password: string }
 
 export const demoSlug = 'demo'
@@ -30,21 +30,17 @@ const demoName = 'Demo Publishing'
 const demoEmail = 'demo@masthead.example'
 const batchSize = 1_000
 
-/** A tenant to try things on: made at the first start, kept as it is afterwards. */
-export const prepareDemo = async (
-  database: Database,
-  dataDirectory: string,
-  say: (line: string) => void,
-): Promise<InhabitedDemo> => {
+/** The demo tenant is created at the first start and left as it is afterwards. */
+export const prepareDemo = async (database: Database, dataDirectory: string, say: (line: string) => void) => {
   const tenant = (await findDemo(database.query, demoSlug)) ?? (await makeDemo(database, say))
-  const token = await keptToken(database, tenant, dataDirectory)
-  return { tenant: demoSlug, token, email: demoEmail, password: await keptPassword(database, tenant, dataDirectory) }
+  const token = await storedToken(database, tenant, dataDirectory)
+  return { tenant: demoSlug, token, email: demoEmail, password: await storedPassword(database, tenant, dataDirectory) }
 }
 
 const findDemo = async (query: Query, slug: string): Promise<Tenant | undefined> =>
   (await listTenants(query)).find((tenant) => tenant.slug === slug)
 
-/** In one transaction: an interrupted start leaves nothing behind, and of two starts at once the second finds it made. */
+/** One transaction does it all: an interrupted start leaves nothing, and of two starts the second finds the tenant. */
 const makeDemo = async (database: Database, say: (line: string) => void): Promise<Tenant> => {
   say('Making demo data …')
   const id = newId()
@@ -71,7 +67,7 @@ export type FillOptions = {
 
 export type FilledDemo = Demo & { resources: Omit<FileSummary, 'file' | 'refused'>[] }
 
-/** Such a tenant of any size, by an import: what is there already stays. */
+/** Imports demo data of any size; existing records stay. */
 export const fillDemo = async (
   database: Database,
   dataDirectory: string,
@@ -83,7 +79,8 @@ export const fillDemo = async (
   const onRecords = (count: number) => onProgress('making', count, null)
   const { files } = await withDemoFiles({ accounts, seed, today: today(), signal, onRecords }, (folder) =>
     importFiles(database.forTenant(tenant.id), [folder], {
-      ...{ signal, strict: true },
+      signal,
+      strict: true,
       onProgress: ({ step, what, done, of }) => onProgress(step === 'writing' ? what : step, done, of || null),
     }),
   )
@@ -91,7 +88,7 @@ export const fillDemo = async (
     throw new Refusal(`the tenant "${slug}" holds demo data of another seed or day: choose another with --tenant`)
   }
   const resources = files.map(({ file: _file, refused: _none, ...counts }) => counts)
-  return { tenant: slug, token: await keptToken(database, tenant, dataDirectory), resources }
+  return { tenant: slug, token: await storedToken(database, tenant, dataDirectory), resources }
 }
 
 const today = (): string => new Date().toISOString().slice(0, 10)
@@ -111,14 +108,14 @@ function* batches(records: Iterable<DemoRecord>): Generator<Partial<Record<Resou
   yield batch
 }
 
-/** Tokens are shown once, but a second start should not leave the reader without one: this one is kept in a file. */
-const keptToken = async (database: Database, tenant: Tenant, dataDirectory: string): Promise<string> => {
+/** Tokens are shown once, but every start should show one, so a file stores it. */
+const storedToken = async (database: Database, tenant: Tenant, dataDirectory: string): Promise<string> => {
   const file = join(dataDirectory, tenant.slug === demoSlug ? 'demo-token' : `demo-token-${tenant.slug}`)
-  const kept = await readFile(file, 'utf8').catch(() => '')
+  const stored = await readFile(file, 'utf8').catch(() => '')
   const holder = await principalsOf(database, null)
-    .authenticate(presented(kept))
+    .authenticate(presented(stored))
     .catch(() => null)
-  if (holder?.tenantId === tenant.id) return kept
+  if (holder?.tenantId === tenant.id) return stored
   const given = { tenantId: tenant.id, name: 'demo', service: 'demo', scopes: allScopes }
   const { token } = await database.transaction((query) => createToken(query, operator, given))
   await mkdir(dataDirectory, { recursive: true })
@@ -126,12 +123,12 @@ const keptToken = async (database: Database, tenant: Tenant, dataDirectory: stri
   return token
 }
 
-/** Likewise; who deletes the file gets another. */
-const keptPassword = async (database: Database, tenant: Tenant, dataDirectory: string): Promise<string> => {
+/** Deleting the file creates another password. */
+const storedPassword = async (database: Database, tenant: Tenant, dataDirectory: string): Promise<string> => {
   const file = join(dataDirectory, 'demo-password')
-  const kept = await readFile(file, 'utf8').catch(() => '')
+  const stored = await readFile(file, 'utf8').catch(() => '')
   const isKnown = await isMember(database.query, tenant.id, demoEmail)
-  if (kept !== '' && isKnown) return kept
+  if (stored !== '' && isKnown) return stored
   const password = randomBytes(9).toString('base64url')
   const passwordHash = await hashPasswordOf(database.query, demoEmail, password)
   const member = { tenantId: tenant.id, email: demoEmail, name: 'Demo', role: 'admin', passwordHash } as const

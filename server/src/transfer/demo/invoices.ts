@@ -2,24 +2,24 @@ import { addMonths, dateOf, dayOfInstant, instantAfter, instantOn, timestampOf }
 import { type Bill, type Customer, money, type Order, type Term } from './plan.ts'
 import type { Publisher, Title } from './publisher.ts'
 import type { DemoInvoice, InvoiceStatus } from './record.ts'
-import type { SeededRandom, Weighted } from './seeded-random.ts'
+import { type SeededRandom, type Weighted, weighted } from './seeded-random.ts'
 import { copiesOf } from './subscriptions.ts'
 
 /** Older terms were invoiced in a system that is gone. */
-const INVOICES_KEPT_DAYS = 7 * 365
-const DRAFTED_DAYS_AHEAD = 30
-const INVOICED_DAYS_AHEAD = 14
+const invoicesKeptDays = 7 * 365
+const draftedDaysAhead = 30
+const invoicedDaysAhead = 14
 
-export function billsOfTerm(publisher: Publisher, customer: Customer, term: Term): Bill[] {
+export const billsOfTerm = (publisher: Publisher, customer: Customer, term: Term): Bill[] => {
   const { random, today } = publisher
-  if (term.deleted !== null || term.startDay < today - INVOICES_KEPT_DAYS) return []
+  if (term.deleted !== null || term.startDay < today - invoicesKeptDays) return []
   const copies = copiesOf(customer, term)
   const price = Math.round((priceOf(term.title, today - term.startDay) * copies * term.months) / 12)
-  const instalments = random.weighted(term.months === 12 ? INSTALMENTS_OF_YEAR : INSTALMENTS_OF_OTHERS)
+  const instalments = random.weighted(term.months === 12 ? instalmentsOfYear : instalmentsOfOthers)
   const bills: Bill[] = []
   for (let index = 0; index < instalments; index++) {
-    const issueDay = addMonths(term.startDay, (index * term.months) / instalments) - INVOICED_DAYS_AHEAD
-    if (issueDay > today + DRAFTED_DAYS_AHEAD || issueDay >= term.expireDay) break
+    const issueDay = addMonths(term.startDay, (index * term.months) / instalments) - invoicedDaysAhead
+    if (issueDay > today + draftedDaysAhead || issueDay >= term.expireDay) break
     const part = instalments === 1 ? '' : `, instalment ${index + 1} of ${instalments}`
     const bill = createBill(random, customer, {
       publicationId: term.title.record.id,
@@ -36,40 +36,29 @@ export function billsOfTerm(publisher: Publisher, customer: Customer, term: Term
   return bills
 }
 
-const INSTALMENTS_OF_YEAR: Weighted<number> = [
-  [1, 72],
-  [2, 18],
-  [4, 10],
-]
-const INSTALMENTS_OF_OTHERS: Weighted<number> = [
-  [1, 70],
-  [2, 30],
-]
+const instalmentsOfYear = weighted([1, 2, 4], [72, 18, 10])
+const instalmentsOfOthers = weighted([1, 2], [70, 30])
 
-function priceOf(title: Title, daysAgo: number): number {
+const priceOf = (title: Title, daysAgo: number): number => {
   const yearlyRise = 1.03
   const tenths = title.priceCents / yearlyRise ** Math.max(0, Math.floor(daysAgo / 365)) / 10
   return Math.round(tenths) * 10
 }
 
-function statusOf({ random, today }: Publisher, term: Term, issueDay: number, dueDay: number): InvoiceStatus {
+const statusOf = ({ random, today }: Publisher, term: Term, issueDay: number, dueDay: number): InvoiceStatus => {
   const isOverdue = dueDay < today
   const isRecent = dueDay >= today - 120
   if (issueDay >= today) return 'draft'
   if (term.isRenewed && isOverdue) return 'paid'
-  if (term.status === 'cancelled') return isOverdue ? random.weighted(STATUSES_AFTER_CANCELLATION) : 'void'
+  if (term.status === 'cancelled') return isOverdue ? random.weighted(statusesAfterCancellation) : 'void'
   if (term.status === 'expired') return random.chance(15) ? 'uncollectible' : 'paid'
   if (!isOverdue) return random.chance(70) ? 'open' : 'paid'
   return isRecent && random.chance(term.status === 'suspended' ? 85 : 25) ? 'past_due' : 'paid'
 }
 
-const STATUSES_AFTER_CANCELLATION: Weighted<InvoiceStatus> = [
-  ['paid', 60],
-  ['uncollectible', 25],
-  ['void', 15],
-]
+const statusesAfterCancellation: Weighted<InvoiceStatus> = weighted(['paid', 'uncollectible', 'void'], [60, 25, 15])
 
-export function billsOfSingleCopies({ random, today, yesterday, titles }: Publisher, customer: Customer): Bill[] {
+export const billsOfSingleCopies = ({ random, today, yesterday, titles }: Publisher, customer: Customer): Bill[] => {
   if (customer.status === 'prospect' || !random.chance(25)) return []
   const title = random.weighted(titles)
   const issueDay = random.between(Math.max(dayOfInstant(customer.created) + 1, today - 600), yesterday)
@@ -91,7 +80,7 @@ export function billsOfSingleCopies({ random, today, yesterday, titles }: Publis
   return [createBill(random, customer, { ...order, description, status, issueDay, gross })]
 }
 
-function createBill(random: SeededRandom, customer: Customer, order: Order): Bill {
+const createBill = (random: SeededRandom, customer: Customer, order: Order): Bill => {
   const discount = Math.round((order.gross * customer.kind.discountPercent) / 100)
   const net = order.gross - discount
   const tax = Math.round((net * customer.region.taxBasisPoints) / 10_000)
@@ -99,14 +88,14 @@ function createBill(random: SeededRandom, customer: Customer, order: Order): Bil
   return { ...order, discount, net, tax, total, applied: appliedOf(random, order.status, total) }
 }
 
-function appliedOf(random: SeededRandom, status: InvoiceStatus, total: number): number {
+const appliedOf = (random: SeededRandom, status: InvoiceStatus, total: number): number => {
   // A void invoice is settled by a credit note over all of it, so that nothing stays due.
   if (status === 'paid' || status === 'void') return total
   if (status === 'draft' || !random.chance(15)) return 0
   return Math.floor((total * random.between(20, 60)) / 100)
 }
 
-export function invoiceRecord({ random, yesterday }: Publisher, customer: Customer, bill: Bill): DemoInvoice {
+export const invoiceRecord = ({ random, yesterday }: Publisher, customer: Customer, bill: Bill): DemoInvoice => {
   const { status, issueDay } = bill
   const isDraft = status === 'draft'
   const created = instantOn(random, Math.min(issueDay, yesterday))
@@ -137,13 +126,13 @@ export function invoiceRecord({ random, yesterday }: Publisher, customer: Custom
     invTax: money(bill.tax),
     datePaid: status === 'paid' ? dateOf(paidDay) : null,
     isOpen: status === 'open' || status === 'past_due' ? 1 : 0,
-    notes: NOTES[status],
+    notes: notesByStatus[status],
     createdAt: timestampOf(created),
     updatedAt: timestampOf(updated),
   }
 }
 
-const NOTES: Record<InvoiceStatus, string | null> = {
+const notesByStatus: Record<InvoiceStatus, string | null> = {
   draft: null,
   open: null,
   past_due: 'Reminder sent.',

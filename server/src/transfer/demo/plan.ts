@@ -1,6 +1,6 @@
 import type { Title } from './publisher.ts'
 import type { AccountStatus, InvoiceStatus, SubscriptionStatus } from './record.ts'
-import type { KINDS, Place, Region } from './vocabulary.ts'
+import type { customerKinds, Place, Region } from './vocabulary.ts'
 
 /** What is decided about a customer, its terms and its bills before their records are written. */
 export type Customer = {
@@ -8,7 +8,7 @@ export type Customer = {
   accountId: string
   status: AccountStatus
   region: Region
-  kind: (typeof KINDS)[number]
+  kind: (typeof customerKinds)[number]
   place: Place
   company: string
   street: string
@@ -46,6 +46,4 @@ export type Order = {
   gross: number
 }
 
-export function money(cents: number): string {
-  return (cents / 100).toFixed(2)
-}
+export const money = (cents: number): string => (cents / 100).toFixed(2)

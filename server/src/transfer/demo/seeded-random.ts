@@ -1,5 +1,8 @@
 export type Weighted<T> = readonly (readonly [value: T, weight: number])[]
 
+export const weighted = <T>(values: readonly T[], weights: readonly number[]): Weighted<T> =>
+  values.map((value, index) => [value, weights[index] ?? 0])
+
 /** sfc32: fast, and its 128 bits of state keep identifiers apart over billions of draws. */
 export class SeededRandom {
   #a: number
@@ -73,12 +76,8 @@ export class SeededRandom {
   }
 }
 
-const HEX_BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+const hexBytes = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
-function hex32(value: number): string {
-  return hex16(value >>> 16) + hex16(value)
-}
+const hex32 = (value: number): string => hex16(value >>> 16) + hex16(value)
 
-function hex16(value: number): string {
-  return `${HEX_BYTES[(value >>> 8) & 0xff]}${HEX_BYTES[value & 0xff]}`
-}
+const hex16 = (value: number): string => `${hexBytes[(value >>> 8) & 0xff]}${hexBytes[value & 0xff]}`

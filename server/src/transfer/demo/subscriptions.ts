@@ -1,54 +1,36 @@
 import { addMonths, atMostThe28th, dateOf, dayOfInstant, instantAfter, instantOn, timestampOf } from './calendar.ts'
 import { type Bill, type Customer, money, type Term } from './plan.ts'
-import { type Publisher, RETIRED_DAYS_AGO, type Title } from './publisher.ts'
+import { type Publisher, retiredDaysAgo, type Title } from './publisher.ts'
 import type { AccountStatus, DemoSubscription, SubscriptionStatus } from './record.ts'
-import type { Weighted } from './seeded-random.ts'
-import { SUBSCRIPTION_NOTES } from './vocabulary.ts'
+import { type Weighted, weighted } from './seeded-random.ts'
+import { subscriptionNotes } from './vocabulary.ts'
 
 /** At most one chain for each title, its oldest term first. */
-export function planTerms(publisher: Publisher, status: AccountStatus): Term[] {
+export const planTerms = (publisher: Publisher, status: AccountStatus): Term[] => {
   if (status === 'prospect') return []
   const { random } = publisher
   const chains = new Map<Title, Term[]>()
-  for (let left = random.weighted(CHAIN_COUNTS); left > 0; left--) {
+  for (let left = random.weighted(chainCounts); left > 0; left--) {
     const title = random.weighted(publisher.titles)
-    const outcome = title.isRetired ? 'expired' : random.weighted(OUTCOMES[status])
+    const outcome = title.isRetired ? 'expired' : random.weighted(outcomes[status])
     if (!chains.has(title)) chains.set(title, planChain(publisher, title, outcome))
   }
   return [...chains.values()].flat()
 }
 
-const CHAIN_COUNTS: Weighted<number> = [
-  [1, 64],
-  [2, 23],
-  [3, 9],
-  [4, 4],
-]
+const chainCounts = weighted([1, 2, 3, 4], [64, 23, 9, 4])
 
 /** What has become of the newest term of a chain. */
-const OUTCOMES: Record<Exclude<AccountStatus, 'prospect'>, Weighted<SubscriptionStatus>> = {
-  active: [
-    ['active', 66],
-    ['pending', 10],
-    ['grace', 9],
-    ['cancelled', 7],
-    ['suspended', 5],
-    ['expired', 3],
-  ],
-  on_hold: [
-    ['suspended', 85],
-    ['cancelled', 15],
-  ],
-  inactive: [
-    ['expired', 60],
-    ['cancelled', 40],
-  ],
+const outcomes: Record<Exclude<AccountStatus, 'prospect'>, Weighted<SubscriptionStatus>> = {
+  active: weighted(['active', 'pending', 'grace', 'cancelled', 'suspended', 'expired'], [66, 10, 9, 7, 5, 3]),
+  on_hold: weighted(['suspended', 'cancelled'], [85, 15]),
+  inactive: weighted(['expired', 'cancelled'], [60, 40]),
 }
 
-function planChain(publisher: Publisher, title: Title, outcome: SubscriptionStatus): Term[] {
+const planChain = (publisher: Publisher, title: Title, outcome: SubscriptionStatus): Term[] => {
   const { random, today, yesterday } = publisher
-  const length = random.weighted(CHAIN_LENGTHS)
-  const months = random.weighted(TERM_MONTHS)
+  const length = random.weighted(chainLengths)
+  const months = random.weighted(termMonths)
   const copiesShare = random.between(0, 999) / 1000
   const newestStartDay = startDayOfNewest(publisher, title, outcome, months)
   const isMistake = length === 1 && random.chance(5)
@@ -75,44 +57,35 @@ function planChain(publisher: Publisher, title: Title, outcome: SubscriptionStat
   return chain
 }
 
-const CHAIN_LENGTHS: Weighted<number> = [
-  [1, 47],
-  [2, 28],
-  [3, 16],
-  [4, 9],
-]
-const TERM_MONTHS: Weighted<number> = [
-  [12, 80],
-  [6, 12],
-  [24, 8],
-]
+const chainLengths = weighted([1, 2, 3, 4], [47, 28, 16, 9])
+const termMonths = weighted([12, 6, 24], [80, 12, 8])
 
 /** At most the 28th of a month, so that every term of the chain begins on the same day. */
-function startDayOfNewest({ random, today }: Publisher, title: Title, outcome: SubscriptionStatus, months: number) {
+const startDayOfNewest = ({ random, today }: Publisher, title: Title, outcome: SubscriptionStatus, months: number) => {
   if (outcome === 'pending') return atMostThe28th(today + random.between(4, 45))
   if (outcome === 'cancelled') return atMostThe28th(today - random.between(60, 1000))
   if (outcome === 'grace') return addMonths(atMostThe28th(today - random.between(0, 20)), -months)
   if (outcome === 'expired') {
-    const endedDaysAgo = title.isRetired ? random.between(RETIRED_DAYS_AGO, 1500) : random.between(40, 900)
+    const endedDaysAgo = title.isRetired ? random.between(retiredDaysAgo, 1500) : random.between(40, 900)
     return addMonths(atMostThe28th(today - endedDaysAgo), -months)
   }
   return atMostThe28th(today - random.between(0, months * 30 - 5))
 }
 
-const GRACE_DAYS = 28
+const graceDays = 28
 
-function expireDayOfNewest(publisher: Publisher, outcome: SubscriptionStatus, startDay: number, endDay: number) {
+const expireDayOfNewest = (publisher: Publisher, outcome: SubscriptionStatus, startDay: number, endDay: number) => {
   if (outcome === 'cancelled') return publisher.random.between(startDay + 20, Math.min(endDay, publisher.yesterday))
-  return outcome === 'expired' ? endDay : endDay + GRACE_DAYS
+  return outcome === 'expired' ? endDay : endDay + graceDays
 }
 
-export function subscriptionRecord(
+export const subscriptionRecord = (
   { random, yesterday }: Publisher,
   customer: Customer,
   term: Term,
   ordinal: number,
   bills: Bill[],
-): DemoSubscription {
+): DemoSubscription => {
   const standing = bills.filter((bill) => bill.status !== 'void')
   const sum = (cents: (bill: Bill) => number) =>
     bills.length === 0 ? null : money(standing.reduce((total, bill) => total + cents(bill), 0))
@@ -135,7 +108,7 @@ export function subscriptionRecord(
     copies: String(copiesOf(customer, term)),
     autoReschedule: random.flag(70),
     autoInvoice: random.flag(85),
-    notes: term.deleted === null ? random.maybe(8, SUBSCRIPTION_NOTES) : 'Entered twice by mistake.',
+    notes: term.deleted === null ? random.maybe(8, subscriptionNotes) : 'Entered twice by mistake.',
     totalNetCharge: sum((bill) => bill.net),
     totalApplied: sum((bill) => bill.applied),
     totalDue: sum((bill) => bill.total - bill.applied),
@@ -145,7 +118,7 @@ export function subscriptionRecord(
   }
 }
 
-export function copiesOf(customer: Customer, term: Term): number {
+export const copiesOf = (customer: Customer, term: Term): number => {
   // Cubed, because most customers take a single copy and only a few take many.
   return 1 + Math.floor(term.copiesShare ** 3 * customer.kind.copiesMax)
 }

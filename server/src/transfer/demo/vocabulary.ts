@@ -3,8 +3,59 @@ export type Word = { text: string; latin: string }
 export type Place = { city: Word; state: string | null; zip: string }
 export type Region = ReturnType<typeof region>
 
+const list = (text: string): string[] => text.split('|')
+
+const word = (entry: string): Word => {
+  const [text = '', latin = text] = entry.split('/')
+  // These letters have no decomposition, so the normalisation below would lose them.
+  const plain = latin.toLowerCase().replaceAll('ł', 'l').replaceAll('ß', 'ss').replaceAll('ı', 'i')
+  return { text, latin: plain.normalize('NFD').replace(/[^a-z-]/g, '') }
+}
+
+const place = (text: string): Place => {
+  const [city = '', state = '', zip = '', latin] = text.split('/')
+  return { city: word(latin === undefined ? city : `${city}/${latin}`), state: state || null, zip }
+}
+
+const title = (
+  code: string,
+  name: string,
+  frequency: string,
+  issuesYearly: number,
+  priceCents: number,
+  issueDecimals: number | null,
+  popularity: number,
+) => ({ code, name, frequency, issuesYearly, priceCents, issueDecimals, popularity, isRetired: false })
+
+type RegionText = {
+  country: string
+  places: string
+  streets: string
+  first: string
+  last: string
+  organisations: string
+  familyNameFirst?: boolean
+}
+
+const region = (text: RegionText) => {
+  const [country = '', dialling = '', taxPercent = ''] = text.country.split('/')
+  const [addressFormat = '', streets = ''] = text.streets.split('/')
+  return {
+    country,
+    dialling,
+    taxBasisPoints: Math.round(Number(taxPercent) * 100),
+    places: list(text.places).map(place),
+    addressFormat,
+    streets: list(streets),
+    firstNames: list(text.first).map(word),
+    lastNames: list(text.last).map(word),
+    organisations: list(text.organisations),
+    familyNameFirst: text.familyNameFirst ?? false,
+  }
+}
+
 /** Every region names its organisations in this order; universities and clinics after people, lest they be real ones. */
-export const KINDS = [
+export const customerKinds = [
   { slug: 'library', copiesMax: 4, discountPercent: 10, titles: list('Head Librarian|Serials Librarian|Acquisitions') },
   { slug: 'books', copiesMax: 30, discountPercent: 25, titles: list('Owner|Buyer, Magazines|Shop Manager') },
   { slug: 'clinic', copiesMax: 8, discountPercent: 0, titles: list('Practice Manager|Chief Physician|Reception') },
@@ -21,7 +72,7 @@ export const KINDS = [
 ]
 
 /** Prices are for one copy over one year. */
-export const TITLES = [
+export const publicationTitles = [
   title('HML', 'Harbour Morning Ledger', 'Daily', 312, 46_800, 0, 26),
   title('LAN', 'Lantern Weekly', 'Weekly', 52, 18_720, 0, 24),
   title('KUH', 'Kontor & Hafen', 'Fortnightly', 26, 12_900, 1, 12),
@@ -32,16 +83,16 @@ export const TITLES = [
   { ...title('TRG', 'The Tramway Gazette', 'Monthly', 12, 7_200, null, 4), isRetired: true },
 ]
 
-export const SUITES = list('Suite 12|3rd floor|Building C|c/o Reception|Room 4.017|Rear entrance')
-export const MAILBOXES = list('Accounts Payable|Reception|Subscriptions Desk|Mail Room')
-export const CONTACT_NOTES = list(
+export const suites = list('Suite 12|3rd floor|Building C|c/o Reception|Room 4.017|Rear entrance')
+export const mailboxes = list('Accounts Payable|Reception|Subscriptions Desk|Mail Room')
+export const contactNotes = list(
   'Prefers to be called in the morning.|Speaks English and French.|Moved from another branch.|On leave until further notice.|MERGED FROM OLD SYSTEM, CHECK PHONE',
 )
-export const SUBSCRIPTION_NOTES = list(
+export const subscriptionNotes = list(
   'Deliver to the rear entrance.|Renewal negotiated by phone.|Two copies go to the reading room.|No delivery during school holidays.|Purchase order required on every invoice.',
 )
 
-export const REGIONS = [
+export const regions = [
   region({
     country: 'Germany/+49/7',
     places: 'Köln/Nordrhein-Westfalen/506##|München/Bayern/803##|Görlitz/Sachsen/028##|Lübeck/Schleswig-Holstein/235##',
@@ -153,58 +204,3 @@ export const REGIONS = [
       'Βιβλιοθήκη {name}|Βιβλιοπωλείο {name}|Κλινική {name}|Σχολή {name}|Δημαρχείο, {city}|Αφοί {name} Α.Ε.|Ξενοδοχείο {name}|Μουσείο {name}',
   }),
 ]
-
-type RegionText = {
-  country: string
-  places: string
-  streets: string
-  first: string
-  last: string
-  organisations: string
-  familyNameFirst?: boolean
-}
-
-function region(text: RegionText) {
-  const [country = '', dialling = '', taxPercent = ''] = text.country.split('/')
-  const [addressFormat = '', streets = ''] = text.streets.split('/')
-  return {
-    country,
-    dialling,
-    taxBasisPoints: Math.round(Number(taxPercent) * 100),
-    places: list(text.places).map(place),
-    addressFormat,
-    streets: list(streets),
-    firstNames: list(text.first).map(word),
-    lastNames: list(text.last).map(word),
-    organisations: list(text.organisations),
-    familyNameFirst: text.familyNameFirst ?? false,
-  }
-}
-
-function title(
-  code: string,
-  name: string,
-  frequency: string,
-  issuesYearly: number,
-  priceCents: number,
-  issueDecimals: number | null,
-  popularity: number,
-) {
-  return { code, name, frequency, issuesYearly, priceCents, issueDecimals, popularity, isRetired: false }
-}
-
-function place(text: string): Place {
-  const [city = '', state = '', zip = '', latin] = text.split('/')
-  return { city: word(latin === undefined ? city : `${city}/${latin}`), state: state || null, zip }
-}
-
-function word(entry: string): Word {
-  const [text = '', latin = text] = entry.split('/')
-  // These letters have no decomposition, so the normalisation below would lose them.
-  const plain = latin.toLowerCase().replaceAll('ł', 'l').replaceAll('ß', 'ss').replaceAll('ı', 'i')
-  return { text, latin: plain.normalize('NFD').replace(/[^a-z-]/g, '') }
-}
-
-function list(text: string): string[] {
-  return text.split('|')
-}

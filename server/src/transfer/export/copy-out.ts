@@ -8,12 +8,7 @@ import { riskyBeginning } from '../files/spreadsheet-cells.ts'
  * The statement that writes every record of a resource by position: deleted and hidden ones too. Values look as in the
  * API, whatever the settings of the database.
  */
-export const copyOut = (
-  tenantId: string,
-  resource: ResourceName,
-  format: FileFormat,
-  forSpreadsheet = false,
-): string => {
+export const copyOut = (tenantId: string, resource: ResourceName, format: FileFormat, forSpreadsheet = false) => {
   const fields = storedFieldsOf(resource)
   if (format === 'csv') {
     const cells = fields.map((field) => {

@@ -1,27 +1,17 @@
-import { createWriteStream, type Dirent, type WriteStream } from 'node:fs'
+import { createWriteStream, type Dirent } from 'node:fs'
 import { mkdir, mkdtemp, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { fileTrouble } from '../../file-trouble.ts'
 import { Refusal } from '../../refusal.ts'
 import { importedAs } from '../files/file-names.ts'
 
-/** Where an export writes: nobody sees its files before all of them are complete. */
-export type ExportFolder = {
-  write: (name: string) => WriteStream
-  /** Puts the files in their places. */
-  complete: () => Promise<void>
-  /** Removes what is not complete. */
-  close: () => Promise<void>
-}
+export type ExportFolder = Awaited<ReturnType<typeof openExportFolder>>
 
 const unfinishedPrefix = '.masthead-export-'
 const abandonedAfterMilliseconds = 86_400_000
 
-export const openExportFolder = async (
-  folder: string,
-  names: readonly string[],
-  { replace }: { replace: boolean },
-): Promise<ExportFolder> => {
+/** Nobody sees the files of an export before `complete` has put all of them in their places. */
+export const openExportFolder = async (folder: string, names: readonly string[], { replace }: { replace: boolean }) => {
   try {
     await makeFolder(folder)
     const entries = await readdir(folder, { withFileTypes: true })
@@ -29,7 +19,7 @@ export const openExportFolder = async (
     await removeAbandoned(folder, entries)
     const unfinished = await mkdtemp(join(folder, unfinishedPrefix))
     return {
-      write: (name) => createWriteStream(join(unfinished, name), { flags: 'wx', mode: 0o600, flush: true }),
+      write: (name: string) => createWriteStream(join(unfinished, name), { flags: 'wx', mode: 0o600, flush: true }),
       complete: async () => {
         // In the order of references, so that even a crash in between leaves no record that refers to nothing.
         for (const name of names) await rename(join(unfinished, name), join(folder, name))
@@ -40,11 +30,11 @@ export const openExportFolder = async (
       close: () => rm(unfinished, { recursive: true, force: true, maxRetries: 5 }),
     }
   } catch (error) {
-    throw inPlainWords(folder, error)
+    throw asRefusal(folder, error)
   }
 }
 
-/** For personal data, which is nobody else's. With its parents only where one is missing: in some places Node tries for ever. */
+/** Exports hold personal data, so only their owner may read them. `recursive` alone never ends in some places. */
 const makeFolder = async (folder: string): Promise<void> => {
   try {
     await mkdir(folder, { mode: 0o700 })
@@ -57,7 +47,7 @@ const makeFolder = async (folder: string): Promise<void> => {
   }
 }
 
-/** Whatever an import of the folder would take beside the new files would bring the same records twice. */
+/** An import of the folder would take these files beside the new ones, and bring the same records twice. */
 const refuseOthers = (folder: string, entries: readonly Dirent[], names: readonly string[], replace: boolean): void => {
   for (const entry of entries) {
     const resource = importedAs(entry.name)
@@ -72,7 +62,7 @@ const refuseOthers = (folder: string, entries: readonly Dirent[], names: readonl
   }
 }
 
-/** What a killed export left is personal data too. */
+/** A killed export leaves personal data behind. */
 const removeAbandoned = async (folder: string, entries: readonly Dirent[]): Promise<void> => {
   for (const entry of entries) {
     if (!entry.name.startsWith(unfinishedPrefix) || !entry.isDirectory()) continue
@@ -88,20 +78,19 @@ const lastWritten = async (folder: string): Promise<number> => {
     const paths = [folder, ...(await readdir(folder)).map((name) => join(folder, name))]
     return Math.max(...(await Promise.all(paths.map(async (path) => (await stat(path)).mtimeMs))))
   } catch {
-    // It is just being completed.
+    // Another export is just completing it.
     return Date.now()
   }
 }
 
-/** So that the new names outlive a crash of the machine. */
+/** Makes the new names survive a crash of the machine. */
 const flush = async (folder: string): Promise<void> => {
   if (process.platform === 'win32') return
   const handle = await open(folder, 'r')
   await handle.sync().finally(() => handle.close())
 }
 
-/** An error of the file system, as a refusal. */
-export const inPlainWords = (folder: string, error: unknown): unknown => {
+export const asRefusal = (folder: string, error: unknown): unknown => {
   if (error instanceof Refusal) return error
   const trouble = fileTrouble(folder, error)
   return trouble ? new Refusal(`${trouble}: nothing was exported`, { cause: error }) : error

@@ -10,7 +10,7 @@ import { Refusal } from '../../refusal.ts'
 import { csvLine } from '../files/csv-rows.ts'
 import type { FileFormat } from '../files/file-names.ts'
 import { copyOut } from './copy-out.ts'
-import { type ExportFolder, inPlainWords, openExportFolder } from './export-folder.ts'
+import { asRefusal, type ExportFolder, openExportFolder } from './export-folder.ts'
 
 export type ExportRequest = {
   folder: string
@@ -41,7 +41,7 @@ export const exportRecords = async (database: TenantDatabase, request: ExportReq
     return files
   } catch (error) {
     if (request.signal.aborted) throw new Refusal('the export was stopped: nothing was exported')
-    throw inPlainWords(request.folder, error)
+    throw asRefusal(request.folder, error)
   } finally {
     await folder.close()
   }

@@ -1,21 +1,21 @@
 import { Refusal } from '../../refusal.ts'
 
-/** A row as it stands in the file. A cell: null is an empty cell, '' is `""`. */
+/** A row as it stands in the file. An empty cell is null, and `""` is ''. */
 export type CsvRow = {
-  /** On which its first character stands; the first line of a file is 1. */
+  /** The line of its first character; the first line of a file is 1. */
   line: number
   cells: (string | null)[]
   /** What makes its cells unreliable. */
   problem?: string
 }
 
-/** What differs between files; noticed from the header. */
+/** Detected from the header. */
 type Dialect = { delimiter: string; lineEnd: '\n' | '\r' }
 
-/** In characters; a quote left open would else take in the whole file. */
+/** In characters. An unclosed quote would otherwise take in the whole file. */
 export const longestRow = 16 * 1024 * 1024
 
-/** Of a row: cells, or values of a JSON object. */
+/** Limits the cells of a row, or the values of a JSON object. */
 export const mostCells = 10_000
 
 const quote = 0x22
@@ -31,14 +31,14 @@ export class CsvRows {
   #text = ''
   #line = 1
   #count = 0
-  /** A row that spans many pieces is looked at again only when its text has doubled. */
+  /** A row that spans many pieces is parsed again only when its text has doubled. */
   #enough = 0
 
   constructor(name: string) {
     this.#name = name
   }
 
-  /** How many rows it has read, blank lines among them: they cost time, too. */
+  /** Counts blank lines too, because they cost time. */
   get count(): number {
     return this.#count
   }
@@ -54,8 +54,8 @@ export class CsvRows {
   }
 
   #take(isEnd: boolean): CsvRow[] {
-    if (!this.#dialect) this.#passBlankLines()
-    this.#dialect ??= noticeDialect(this.#text, isEnd)
+    if (!this.#dialect) this.#skipBlankLines()
+    this.#dialect ??= detectDialect(this.#text, isEnd)
     const rows: CsvRow[] = []
     const end = this.#dialect ? this.#takeRows(this.#text, this.#dialect, isEnd, rows) : 0
     this.#text = this.#text.slice(end)
@@ -64,8 +64,7 @@ export class CsvRows {
     return rows
   }
 
-  /** Those above the header. */
-  #passBlankLines(): void {
+  #skipBlankLines(): void {
     let at = 0
     for (; ; this.#line++, this.#count++) {
       if (this.#text.charCodeAt(at) === lineFeed) at++
@@ -75,7 +74,7 @@ export class CsvRows {
     this.#text = this.#text.slice(at)
   }
 
-  /** Answers where the first row begins that is not complete. */
+  /** Returns where the first incomplete row begins. */
   #takeRows(text: string, dialect: Dialect, isEnd: boolean, rows: CsvRow[]): number {
     let nextQuote = -1
     for (let at = 0; ; ) {
@@ -159,7 +158,6 @@ type QuotedRow = {
   strayText?: { openQuote: number; closingQuote: number }
 }
 
-/** A row that has a quote somewhere. */
 const readQuotedRow = (text: string, start: number, dialect: Dialect, isEnd: boolean): QuotedRow => {
   const delimiter = dialect.delimiter.charCodeAt(0)
   const lineEnd = dialect.lineEnd.charCodeAt(0)
@@ -174,18 +172,18 @@ const readQuotedRow = (text: string, start: number, dialect: Dialect, isEnd: boo
     const cellEnd = isLast && end > at && text.charCodeAt(end - 1) === carriageReturn ? end - 1 : end
     if (closing > at && cellEnd === closing + 1) row.cells.push(unquoted(text.slice(at + 1, closing)))
     else {
-      // What cannot be read by the rules stays to the letter.
+      // Text that violates the rules stays to the letter.
       row.cells.push(cellEnd > at ? text.slice(at, cellEnd) : null)
       if (closing > at) row.strayText ??= { openQuote: at, closingQuote: closing }
     }
     row.end = end
-    // Whoever gets so many reads no further.
+    // The caller refuses a row with more cells.
     if (isLast || row.cells.length > mostCells) return row
     at = end + 1
   }
 }
 
-/** Negative when it is not there, or could turn out to be the first of a pair. */
+/** Returns -1 when there is none, or it could turn out to be the first of a pair. */
 const closingQuote = (text: string, opening: number, isEnd: boolean): number => {
   for (let at = opening + 1; ; at += 2) {
     at = text.indexOf('"', at)
@@ -206,7 +204,7 @@ const countOf = (character: string, text: string, from: number, to: number): num
  * The delimiter that the header holds most often outside quotes, and what ends its line: `\n`, also after `\r`, unless
  * it is the lone `\r` of old Macs. Undefined while the header is not complete.
  */
-const noticeDialect = (text: string, isEnd: boolean): Dialect | undefined => {
+const detectDialect = (text: string, isEnd: boolean): Dialect | undefined => {
   const counts = new Map(delimiters.map((delimiter) => [delimiter, 0]))
   let beginsCell = true
   let at = 0
@@ -231,14 +229,12 @@ const noticeDialect = (text: string, isEnd: boolean): Dialect | undefined => {
   return { delimiter, lineEnd: text[at] === '\r' && text[at + 1] !== '\n' ? '\r' : '\n' }
 }
 
-/** Also `;` and tab, because whoever reads the file may take them for its delimiter. */
+/** A reader of the file may take `;` or tab for its delimiter, so these are quoted too. */
 const needsQuotes = /^$|[",;\t\r\n]|^[\s\uFEFF]|\s$/
 
-/** A line of a CSV file with commas. A row that is a single null is written as `""`: nobody would take a blank line for a row. */
-export const csvLine = (cells: readonly (string | null)[]): string => {
-  if (cells.length === 1 && cells[0] === null) return '""\n'
-  return `${cells.map(csvCell).join(',')}\n`
-}
+/** A row of a single null is written as `""`, because a blank line is no row. */
+export const csvLine = (cells: readonly (string | null)[]): string =>
+  cells.length === 1 && cells[0] === null ? '""\n' : `${cells.map(csvCell).join(',')}\n`
 
 const csvCell = (cell: string | null): string => {
   if (cell === null) return ''

@@ -1,17 +1,13 @@
 import { Refusal } from '../../refusal.ts'
 import { longestRow } from './csv-rows.ts'
 
-/** A line of an NDJSON file, not looked into. */
-export type JsonRow = {
-  /** The first line of a file is 1. */
-  line: number
-  text: string
-}
+/** A line of an NDJSON file, not parsed yet; the first line is 1. */
+export type JsonRow = { line: number; text: string }
 
 /** The lines of an NDJSON file that are not blank, from its text in pieces of any size. */
 export class JsonLines {
   readonly #name: string
-  /** Of the line that is not complete. */
+  /** The pieces of the incomplete line. */
   #pieces: string[] = []
   #length = 0
   #line = 1
@@ -20,7 +16,7 @@ export class JsonLines {
     this.#name = name
   }
 
-  /** How many lines it has read, blank ones among them: they cost time, too. */
+  /** Counts blank lines too, because they cost time. */
   get count(): number {
     return this.#line - 1
   }

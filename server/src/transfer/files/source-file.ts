@@ -10,14 +10,14 @@ import { isOfRejectedRows } from './rejected-rows.ts'
 import { cellOfSpreadsheet } from './spreadsheet-cells.ts'
 import { Utf8Text } from './utf8-text.ts'
 
-/** A file of records, read in batches of rows, so that its size does not matter. */
+/** A file of records is read in batches of rows, so that its size does not matter. */
 export type SourceFile = CsvFile | NdjsonFile
 
 type FileOnDisk = {
   path: string
-  /** In bytes, as it lies on the disk. */
+  /** In bytes, compressed or not. */
   size: number
-  /** How many of them the reading under way has read. */
+  /** How many of them have been read so far. */
   bytes: () => number
 }
 export type CsvFile = FileOnDisk & {
@@ -39,7 +39,7 @@ const boundless: Bounds = {
 
 export const openSourceFile = async (path: string, bounds: Bounds = boundless): Promise<SourceFile> => {
   const format = formatOf(path)
-  const opened = await lookAt(path)
+  const opened = await inspect(path)
   const begun = process.cpuUsage()
   let bytes = () => 0
   async function* rows<R>(newReader: () => RowReader<R>): AsyncGenerator<R[]> {
@@ -86,13 +86,12 @@ async function* withoutHeader(batches: AsyncGenerator<CsvRow[]>, isEscaped: bool
 
 type RowReader<R> = { readonly count: number; push: (text: string) => R[]; end: () => R[] }
 
-/** A batch for each piece of text, also where no row ends in it. */
+/** Yields a batch for each piece of text, even where no row ends in it. */
 async function* readRows<R>(reader: RowReader<R>, texts: AsyncGenerator<string>): AsyncGenerator<R[]> {
   for await (const text of texts) yield reader.push(text)
   yield reader.end()
 }
 
-/** Whoever sends such a file can send it in parts; the command line takes it whole. */
 const remedy = 'split it into several files, or ask the operator of the service to import it from the command line'
 
 const refuseTooMuch = (
@@ -108,9 +107,9 @@ const refuseTooMuch = (
 
 type Opened = { stats: Stats; isGzip: boolean }
 
-const lookAt = async (path: string): Promise<Opened> => {
+const inspect = async (path: string): Promise<Opened> => {
   try {
-    // Before it is opened: a named pipe would wait for its writer.
+    // Opening a named pipe would wait for its writer, so this comes first.
     const stats = await stat(path)
     if (stats.isDirectory()) throw new Refusal(`${path} is a folder, not a file`)
     if (!stats.isFile()) throw new Refusal(`${path} is not a regular file, and could not be read twice`)
@@ -122,11 +121,11 @@ const lookAt = async (path: string): Promise<Opened> => {
       await handle.close()
     }
   } catch (error) {
-    throw inPlainWords(path, error)
+    throw asRefusal(path, error)
   }
 }
 
-/** Large enough that what a batch costs does not count, small enough that memory does not either. */
+/** Large enough to make batches cheap, small enough to save memory. */
 const chunkSize = 64 * 1024
 
 async function* readTexts(
@@ -135,10 +134,10 @@ async function* readTexts(
   most: number,
   counting: (bytes: () => number) => void,
 ): AsyncGenerator<string> {
-  refuseOther(path, opened.stats, (await lookAt(path)).stats)
+  refuseOther(path, opened.stats, (await inspect(path)).stats)
   const file = createReadStream(path, { highWaterMark: chunkSize })
   counting(() => file.bytesRead)
-  // The errors of both arrive where the last one is read.
+  // Errors of both streams arrive at the reader of the last one.
   const contents = opened.isGzip ? pipeline(file, createGunzip({ chunkSize }), () => {}) : file
   const text = new Utf8Text(path)
   let unpacked = 0
@@ -150,7 +149,7 @@ async function* readTexts(
       yield text.push(chunk)
     }
   } catch (error) {
-    throw inPlainWords(path, error)
+    throw asRefusal(path, error)
   }
   yield text.end()
 }
@@ -170,7 +169,7 @@ const reasons: Record<string, string> = {
   Z_DATA_ERROR: 'is damaged: its gzip data cannot be unpacked, copy it again',
 }
 
-const inPlainWords = (path: string, error: unknown): unknown => {
+const asRefusal = (path: string, error: unknown): unknown => {
   if (error instanceof Refusal || !(error instanceof Error)) return error
   const { code = '' } = error as NodeJS.ErrnoException // errors of the file system and of zlib have a code
   return new Refusal(`${path} ${reasons[code] ?? `cannot be read: ${error.message}`}`, { cause: error })

@@ -4,11 +4,10 @@
  */
 const risky = `[=+@\\t\\r\\n＝＋－＠'-]`
 
-/** For SQL, too. */
 export const riskyBeginning = `^${risky}`
 const isRisky = new RegExp(riskyBeginning)
 
-/** A cell that begins so gets an apostrophe in front, and no other does: whoever removes one in front of a cell has what it was. */
+/** Only risky cells get an apostrophe in front, so removing one always restores the cell. */
 export const spreadsheetCell = (cell: string | null): string | null =>
   cell !== null && isRisky.test(cell) ? `'${cell}` : cell
 

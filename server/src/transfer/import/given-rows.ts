@@ -7,17 +7,16 @@ import { rejectionColumns, rowOfRejection } from '../files/rejected-rows.ts'
 import type { CsvFile, SourceFile } from '../files/source-file.ts'
 import { asText, hint, type Mapping, textOfJson } from './mapping.ts'
 
-/** A row of a file as the importer takes it. */
 export type GivenRow = {
   line: number
-  /** By the stored fields of the resource; null empties, undefined leaves what is there. */
+  /** In the order of the stored fields; null empties a field, undefined leaves it as it is. */
   values: (string | null | undefined)[]
-  /** Why none of the values can be relied on, and which field is to blame if one is. */
+  /** Why the values are unreliable, and which field causes it, if one does. */
   problem?: string
   field?: string
 }
 
-/** Refuses, before anything is read, a file whose columns nobody knows. */
+/** Refuses a file with unknown columns before any row is read. */
 export const givenRows = (
   file: SourceFile,
   resource: ResourceName,
@@ -34,7 +33,7 @@ type RowReader = (row: CsvRow & JsonRow) => GivenRow
 
 const readerOfCsv = (file: CsvFile, resource: ResourceName, mapping: Mapping | undefined): RowReader => {
   const { header } = file
-  // Rejected rows of an NDJSON file are brought back as they were.
+  // Rejected rows of an NDJSON file stand in one cell.
   const raw = header.indexOf(rowOfRejection)
   if (raw >= 0) {
     const readJson = readerOfJson(resource, mapping)
@@ -58,11 +57,7 @@ const readerOfCsv = (file: CsvFile, resource: ResourceName, mapping: Mapping | u
 }
 
 /** For each column of the file, which column of the resource it is. */
-const placesOf = (
-  { path, header }: CsvFile,
-  resource: ResourceName,
-  mapping: Mapping | undefined,
-): (number | undefined)[] => {
+const placesOf = ({ path, header }: CsvFile, resource: ResourceName, mapping: Mapping | undefined) => {
   const known = storedFieldsOf(resource).map(({ name }) => name)
   const taken = new Map<string, string>()
   const places = header.map((heading) => {
@@ -105,7 +100,7 @@ const readerOfJson = (resource: ResourceName, mapping: Mapping | undefined): Row
     return undefined
   }
   return ({ line, text }) => {
-    const shape = troubleOfShape(text)
+    const shape = problemOfShape(text)
     if (shape !== null) return { line, values: [], problem: shape }
     const record = parseObject(text)
     if (record === null) return { line, values: [], problem: 'is not a JSON object in one line' }
@@ -121,14 +116,14 @@ const readerOfJson = (resource: ResourceName, mapping: Mapping | undefined): Row
 const constantsOf = (resource: ResourceName, mapping: Mapping | undefined): GivenRow['values'] =>
   storedFieldsOf(resource).map(({ name }) => mapping?.set.get(name))
 
-/** Of what a file leaves out by its map; all that is stored lies on the first level. */
+/** Fields lie on the first level; a map may leave out nested values. */
 const deepestNesting = 100
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d]
 
-/** Looked at before it is parsed: of a long line of brackets or values, a parser makes many times as much. */
-const troubleOfShape = (text: string): string | null => {
+/** Checked before parsing, because a long line of brackets or values takes many times its size when parsed. */
+const problemOfShape = (text: string): string | null => {
   if (text.length <= mostCells) return null
   let depth = 0
   let values = 1

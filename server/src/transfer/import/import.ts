@@ -13,33 +13,33 @@ import { newId } from '../../records/identifiers.ts'
 import { Refusal } from '../../refusal.ts'
 import { formatOfName, importedAs, resourceOfName } from '../files/file-names.ts'
 import { type Bounds, openSourceFile, type SourceFile } from '../files/source-file.ts'
-import { applyChanges, applyCreations, applyLatePredecessors, applyPrune, type Batch } from './application.ts'
+import { applyChanges, applyCreations, applyLatePredecessors, applyPrune, type Batch } from './apply.ts'
 import { type GivenRow, givenRows } from './given-rows.ts'
+import { withImportLock } from './import-lock.ts'
 import { beginImport, endImport, type FileSummary } from './journal.ts'
 import { type Action, judge, judgementTable } from './judgement.ts'
 import { hint, type Mappings } from './mapping.ts'
 import { findMissing, type Missing, prunable, readHeads, refuseLargePrune } from './prune.ts'
 import { type Rejection, setRejectedAside, writeRejected } from './rejections.ts'
 import { copyIntoStaging, createStagingTable, RowStager, stagingTable } from './staged-rows.ts'
-import { whileAlone } from './turn.ts'
 
 export type ImportOptions = {
   mappings?: Mappings
   dryRun?: boolean
-  /** Who imports: whoever runs the command, unless said otherwise. */
+  /** The operator who runs the command, unless a caller of the API imports. */
   author?: Caller
-  /** By which name it tells of the file, where there is one. */
+  /** Replaces the path of the file in the summary. */
   shownName?: string
-  /** What is read of a file at most, and written of its refused rows. */
+  /** Limits what is read of a file, and written of its refused rows. */
   most?: Bounds & { rejectedBytes: number }
   strict?: boolean
   prune?: boolean
   force?: boolean
   signal?: AbortSignal
   onProgress?: (progress: ImportProgress) => void
-  /** Told how many records will be marked as deleted, before they are. */
+  /** Called before records are marked as deleted. */
   onPrune?: (missing: Missing) => void
-  /** Told of files in a folder that could hold records but are named after none. */
+  /** Called for files in a folder that could hold records but are named after no resource. */
   onLeftOut?: (path: string) => void
 }
 
@@ -52,12 +52,12 @@ export type ImportProgress = {
 }
 
 export type ImportSummary = {
-  /** By which it can be undone; null when nothing was to be written. */
+  /** Undo takes this id; null when nothing was to be written. */
   id: string | null
   files: FileSummary[]
-  /** Where the refused rows are. */
+  /** The paths of the files of refused rows. */
   rejected: string[]
-  /** The first of them. */
+  /** The first refused rows. */
   refusals: Refused[]
   pruned: Missing[]
 }
@@ -67,26 +67,17 @@ export type Refused = { file: string; line: number; column: string; reason: stri
 type Source = { resource: ResourceName; file: SourceFile; rows: () => AsyncIterable<GivenRow[]> }
 
 /** Everything is read and judged before anything is written. */
-export const importFiles = async (
-  tenant: TenantDatabase,
-  paths: readonly string[],
-  options: ImportOptions = {},
-): Promise<ImportSummary> => {
+export const importFiles = async (tenant: TenantDatabase, paths: readonly string[], options: ImportOptions = {}) => {
   const sources = await openSources(paths, options)
   if (options.prune && !sources.some(({ resource }) => prunable.includes(resource))) {
     throw new Refusal(`--prune needs a file of ${prunable.join(' or of ')}`)
   }
   return tenant.inBulk((client, query) =>
-    whileAlone(query, () => untilStopped(client, options.signal, () => importOn(client, query, sources, options))),
+    withImportLock(query, () => untilStopped(client, options.signal, () => importOn(client, query, sources, options))),
   )
 }
 
-const importOn = async (
-  client: pg.Client,
-  query: TenantQuery,
-  sources: readonly Source[],
-  options: ImportOptions,
-): Promise<ImportSummary> => {
+const importOn = async (client: pg.Client, query: TenantQuery, sources: readonly Source[], options: ImportOptions) => {
   const now = new Date().toISOString()
   const heads = options.prune ? await readHeads(query) : new Map<string, number>()
   const staged = resourceNames.filter((resource) => sources.some((source) => source.resource === resource))
@@ -101,19 +92,15 @@ const importOn = async (
     : await writeAllRejected(query.withoutTenant, sources, files, options.most?.rejectedBytes)
   const isRefused = options.strict && files.some(({ refused }) => refused > 0)
   if (options.dryRun || isRefused) return { id: null, files, rejected, refusals, pruned }
-  const id = newId()
-  await beginImport(query, options.author ?? operator, id, files)
+  const [id, author] = [newId(), options.author ?? operator]
+  await beginImport(query, author, id, files)
   await apply(query, staged, { id, now, pruned, files }, options)
-  await endImport(query, options.author ?? operator, id, files)
+  await endImport(query, author, id, files)
   return { id, files, rejected, refusals, pruned }
 }
 
-/** A statement may take long: who is to stop in the middle of one ends the connection. */
-const untilStopped = async <T>(
-  client: pg.Client,
-  signal: AbortSignal | undefined,
-  work: () => Promise<T>,
-): Promise<T> => {
+/** A statement may take long, so an abort ends the connection in the middle of one. */
+const untilStopped = async <T>(client: pg.Client, signal: AbortSignal | undefined, work: () => Promise<T>) => {
   const end = () => void client.end().catch(() => {})
   signal?.addEventListener('abort', end, { once: true })
   try {
@@ -123,10 +110,7 @@ const untilStopped = async <T>(
   }
 }
 
-const openSources = async (
-  paths: readonly string[],
-  { mappings = {}, most, onLeftOut }: ImportOptions,
-): Promise<Source[]> => {
+const openSources = async (paths: readonly string[], { mappings = {}, most, onLeftOut }: ImportOptions) => {
   const files = new Set((await Promise.all(paths.map((path) => filesAt(path, onLeftOut)))).flat())
   const sources: Source[] = []
   for (const path of files) {
@@ -137,7 +121,7 @@ const openSources = async (
   return sources
 }
 
-/** Of a folder, the files that are named after a resource; rejected rows of an earlier import are not among them. */
+/** A folder stands for its files that are named after a resource, without rejected rows of an earlier import. */
 const filesAt = async (path: string, onLeftOut: ImportOptions['onLeftOut']): Promise<string[]> => {
   const found = await stat(path).catch(() => null)
   if (!found) throw new Refusal(`${path} does not exist`)
@@ -224,7 +208,7 @@ const summarise = async (
   })
 }
 
-/** A file without refused rows has no file of rejected ones, also when an earlier import left one. */
+/** A file without refused rows has no file of rejected rows, even when an earlier import left one. */
 const writeAllRejected = async (
   query: Query,
   sources: readonly Source[],
@@ -245,11 +229,7 @@ const writeAllRejected = async (
 
 const mostShown = 20
 
-const firstRefusals = async (
-  query: Query,
-  sources: readonly Source[],
-  files: readonly FileSummary[],
-): Promise<Refused[]> => {
+const firstRefusals = async (query: Query, sources: readonly Source[], files: readonly FileSummary[]) => {
   const first: Refused[] = []
   for (const [index, { resource, file }] of sources.entries()) {
     if ((files[index]?.refused ?? 0) === 0) continue
@@ -262,26 +242,20 @@ const firstRefusals = async (
 }
 
 async function* readRejections(query: Query, resource: ResourceName, file: number): AsyncGenerator<Rejection> {
-  for (let after = 0; ; ) {
-    const rows = await query<Rejection & { number: number }>({
-      text: `select number, line, field, reason from ${stagingTable(resource)}
-        where file = $1 and reason is not null and number > $2 order by number limit 1000`,
-      values: [file, after],
-    })
+  const text = `select number, line, field, reason from ${stagingTable(resource)}
+    where file = $1 and reason is not null and number > $2 order by number limit 1000`
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const rows: (Rejection & { number: number })[] = await query({ text, values: [file, after] })
     yield* rows
-    const last = rows.at(-1)
-    if (!last) return
-    after = last.number
+    after = rows.at(-1)?.number
   }
 }
 
-type Decided = { id: string; now: string; pruned: readonly Missing[]; files: readonly FileSummary[] }
-
-/** New records first: a changed one may refer to them. */
+/** New records come first, because changed ones may refer to them. */
 const apply = async (
   query: TenantQuery,
   staged: readonly ResourceName[],
-  { id, now, pruned, files }: Decided,
+  { id, now, pruned, files }: { id: string; now: string; pruned: readonly Missing[]; files: readonly FileSummary[] },
   { author, signal = new AbortController().signal, onProgress }: ImportOptions,
 ): Promise<void> => {
   const of =
@@ -289,7 +263,10 @@ const apply = async (
     pruned.reduce((sum, { missing }) => sum + missing, 0)
   let done = 0
   const batchOf = (what: string): Batch => ({
-    ...{ importId: id, author: author ? { ...author, import: id } : importer(id), now, signal },
+    importId: id,
+    author: author ? { ...author, import: id } : importer(id),
+    now,
+    signal,
     onRows: (count) => {
       done += count
       onProgress?.({ step: 'writing', what, done, of, rows: done })

@@ -101,7 +101,7 @@ describe('while an import runs', () => {
     const states = async (): Promise<string[]> =>
       JSON.parse((await masthead('import', 'list', '--json')).stdout).map(({ state }: { state: string }) => state)
     await until('it shows as running', async () => (await states())[0] === 'running')
-    assert.match(await complaint(folder), /another import or undo of this tenant is under way/)
+    assert.match(await complaint(folder), /another import or undo of this tenant is running/)
     await service.owner.query('commit')
     assert.equal((await ended).code, 0)
     assert.deepEqual(await states(), ['done', 'done'])

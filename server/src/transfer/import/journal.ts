@@ -30,37 +30,27 @@ export const undoDays = 30
 const tooOld = `tenant_id = $1 and import_id in (
   select id from imports where tenant_id = $1 and started_at < now() - interval '${undoDays} days')`
 
-/** Former values are personal data, and are kept no longer than they can be of use. */
-export const forgetOld = async (query: TenantQuery): Promise<void> => {
+/** Former values are personal data, and are stored no longer than an undo can use them. */
+export const deleteExpired = async (query: TenantQuery): Promise<void> => {
   await query({ text: `delete from import_changes where ${tooOld}` })
   await query({ text: `delete from import_creations where ${tooOld}` })
 }
 
-/** The same, for whoever does not know whether there are any; there may be so many that it takes long. */
-export const forgetOldImages = async (tenant: TenantDatabase): Promise<void> => {
+/** There may be so many that it takes long, so a read looks first whether there are any. */
+export const deleteOldImages = async (tenant: TenantDatabase): Promise<void> => {
   const found = await tenant.read({
     text: `(select 1 from import_changes where ${tooOld} limit 1) union all (select 1 from import_creations where ${tooOld} limit 1)`,
   })
-  if (found.length > 0) await tenant.inBulk((_client, query) => forgetOld(query))
+  if (found.length > 0) await tenant.inBulk((_client, query) => deleteExpired(query))
 }
 
-/** Of a record that is erased. */
-export const forgetImages = async (query: TenantQuery, resource: ResourceName, id: string): Promise<number> =>
-  (
-    await query({
-      text: 'delete from import_changes where tenant_id = $1 and resource = $2 and record_id = $3 returning 1',
-      values: [resource, id],
-    })
-  ).length
+export const deleteImages = async (query: TenantQuery, resource: ResourceName, id: string): Promise<number> => {
+  const text = 'delete from import_changes where tenant_id = $1 and resource = $2 and record_id = $3 returning 1'
+  return (await query({ text, values: [resource, id] })).length
+}
 
-/** `files` says what is planned. */
-export const beginImport = async (
-  query: TenantQuery,
-  author: Author,
-  id: string,
-  files: readonly FileSummary[],
-): Promise<void> => {
-  await forgetOld(query)
+export const beginImport = async (query: TenantQuery, author: Author, id: string, files: readonly FileSummary[]) => {
+  await deleteExpired(query)
   const after = JSON.stringify(files)
   await query({
     text: `with begun as (insert into imports (tenant_id, id, files) values ($1, $2, $3) returning id)
@@ -69,12 +59,7 @@ export const beginImport = async (
   })
 }
 
-export const endImport = async (
-  query: TenantQuery,
-  author: Author,
-  id: string,
-  files: readonly FileSummary[],
-): Promise<void> => {
+export const endImport = async (query: TenantQuery, author: Author, id: string, files: readonly FileSummary[]) => {
   const after = JSON.stringify(files)
   await query({
     text: `with ended as (
@@ -99,8 +84,7 @@ export const findImport = async (query: TenantQuery, id: string): Promise<Import
   return found
 }
 
-/** Records at these positions are creations of the import. */
-export const noteCreations = (
+export const storeCreations = (
   query: TenantQuery,
   importId: string,
   resource: ResourceName,
@@ -115,7 +99,7 @@ export const noteCreations = (
 export type Image = Record<string, unknown> & { id: string }
 
 /** What the records were before the import changed them; of a record that it changes twice, the first image counts. */
-export const noteChanges = (
+export const storeChanges = (
   query: TenantQuery,
   importId: string,
   resource: ResourceName,

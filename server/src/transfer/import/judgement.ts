@@ -155,11 +155,7 @@ const refuseIncomplete = async (query: TenantQuery, resource: ResourceName): Pro
 }
 
 /** Finds what is named by the other identifier, among the records and the rows of this import, and refuses what is nowhere. */
-const resolveReferences = async (
-  query: TenantQuery,
-  resource: ResourceName,
-  staged: readonly ResourceName[],
-): Promise<void> => {
+const resolveReferences = async (query: TenantQuery, resource: ResourceName, staged: readonly ResourceName[]) => {
   for (const field of storedFieldsOf(resource)) {
     const { reference } = field
     if (!reference) continue
@@ -223,12 +219,7 @@ const resolution = (resource: ResourceName, field: Field, reference: ResourceNam
   return { text }
 }
 
-const refusalOfDangling = (
-  resource: ResourceName,
-  field: Field,
-  reference: ResourceName,
-  isStaged: boolean,
-): Statement => {
+const refusalOfDangling = (resource: ResourceName, field: Field, reference: ResourceName, isStaged: boolean) => {
   const { column } = identifiersOf(reference).canonical
   const where = isStaged ? 'in this tenant or among the rows that go in' : 'in this tenant'
   const named = `coalesce(staged.${otherColumn(field)}::text, staged.${field.column}::text)`

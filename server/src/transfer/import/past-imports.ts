@@ -1,18 +1,18 @@
 import type { TenantDatabase } from '../../database/database.ts'
+import { isImportLocked } from './import-lock.ts'
 import { type ImportRecord, listImports, undoDays } from './journal.ts'
-import { isTaken } from './turn.ts'
 
 export type PastImport = ImportRecord & {
   runId: string | null
   state: 'running' | 'interrupted' | 'done' | 'undone' | 'done, too old to undo'
 }
 
-/** The imports of a tenant, the newest first. One that never ended is running, or else it was interrupted. */
+/** Lists the newest import first. One that never ended is running, or else was interrupted. */
 export const listPastImports = (tenant: TenantDatabase): Promise<PastImport[]> =>
   tenant.transaction(async (query) => {
-    const somebodyIsAtIt = await isTaken(query)
+    const isLocked = await isImportLocked(query)
     const imports = await listImports(query)
-    return imports.map((past, index) => ({ ...past, state: stateOf(past, somebodyIsAtIt && index === 0) }))
+    return imports.map((past, index) => ({ ...past, state: stateOf(past, isLocked && index === 0) }))
   })
 
 const stateOf = ({ startedAt, endedAt, undoneAt }: ImportRecord, mayRun: boolean): PastImport['state'] => {

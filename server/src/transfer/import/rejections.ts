@@ -16,9 +16,9 @@ export type Rejection = { line: number; field: string; reason: string }
 export const rejectedFileOf = (path: string): string => `${path}.rejected.csv`
 
 /**
- * Writes the rows that were refused, as they stand in the file, with the reason in front, ready to be mended and imported
- * again. Both the rows and the rejections come in the order of the file, so neither is held in memory. Answers where they
- * are; null when they are more than wanted, and then none is kept.
+ * Writes the refused rows as they stand in the file, with the reason in front, ready to be corrected and imported again.
+ * Rows and rejections come in the order of the file, so neither is held in memory. Returns the path, or null when they
+ * exceed the limit, and then none is stored.
  */
 export const writeRejected = async (
   file: SourceFile,
@@ -44,7 +44,7 @@ export const writeRejected = async (
   }
 }
 
-/** Somebody may be mending the file of an earlier import: it is kept beside. */
+/** Somebody may be correcting the file of an earlier import, so it is renamed. */
 export const setRejectedAside = async ({ path: source }: SourceFile): Promise<void> => {
   const path = rejectedFileOf(source)
   await rename(path, `${path}.bak`).catch((cause: NodeJS.ErrnoException) => {
@@ -53,7 +53,7 @@ export const setRejectedAside = async ({ path: source }: SourceFile): Promise<vo
   })
 }
 
-/** And the piece that goes beyond. */
+/** Ends after the piece that exceeds the limit. */
 async function* upTo(mostBytes: number, lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
   let count = 0
   for await (const text of lines) {
@@ -64,7 +64,7 @@ async function* upTo(mostBytes: number, lines: AsyncIterable<string>): AsyncGene
   }
 }
 
-/** Bytes that were no UTF-8 stay none, so that whoever does not mend them has them refused again. */
+/** Bytes that were not UTF-8 stay so, and are refused again unless they are corrected. */
 const bytesOf = (lines: string): Buffer => {
   const parts = lines.split(unreadable).map((part) => Buffer.from(part))
   return Buffer.concat(parts.flatMap((part, index) => (index === 0 ? [part] : [notUtf8, part])))
@@ -91,7 +91,7 @@ async function* linesOf(file: SourceFile, rejections: AsyncIterable<Rejection>):
   }
 }
 
-/** Of a row that was rejected before, without what was said of it then. */
+/** A row that was rejected before loses the former reason. */
 const cellsOf = (file: SourceFile, row: CsvRow | JsonRow): (string | null)[] => {
   if (file.format === 'ndjson') return 'text' in row ? [row.text] : []
   if (!('cells' in row)) return []

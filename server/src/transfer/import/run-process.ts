@@ -9,23 +9,19 @@ export type RunWork = { author: Caller } & (
   | { kind: 'undo'; importId: string }
 )
 
-/** What a process of its own is to do, for whom, and where it may put files. */
 export type RunTask = RunWork & { connection: TenantDatabase['connection']; tenantId: string; folder: string }
 
-/** What it tells. */
-export type Told =
+/** The process sends these to its parent. */
+export type WorkerMessage =
   | { progress: RunProgress }
   | { result: RunResult }
   | { refusal: string }
   | { failure: { name: string; message: string; stack?: string; code?: string } }
 
-/** What it may have beside the buffers of what it reads, which are small. An import of any size needs a third of it. */
+/** Limits the heap of the process; an import of any size needs a third of it. */
 const mostMebibytes = 256
 
-/**
- * Processes that wait for their next task, the last one in front. To begin a process stops this thread for as long as it
- * takes to copy the tables of its memory, 26 ms for 300 MB, so one that has done well is used again.
- */
+/** The last used process comes first. A fork blocks this thread (26 ms with 300 MB of memory), so processes are reused. */
 const idle: ChildProcess[] = []
 const idleMilliseconds = 60_000
 
@@ -38,7 +34,7 @@ const takeProcess = (): ChildProcess => {
 
 const beginProcess = (): ChildProcess => {
   const child = fork(new URL('./run-process.js', import.meta.url), {
-    // Node begins the threads of V8 before a process can lower its priority, so it has none.
+    // Node starts the threads of V8 before a process can lower its priority, so there are none.
     execArgv: [`--max-old-space-size=${mostMebibytes}`, '--v8-pool-size=0'],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
@@ -52,7 +48,7 @@ const forget = (child: ChildProcess): boolean => {
   return place >= 0
 }
 
-/** Until it is needed or a minute has passed. Nobody waits for it to end: it does when this process does. */
+/** An idle process ends after a minute, or with this process. */
 const keep = (child: ChildProcess): void => {
   child.unref()
   child.channel?.unref()
@@ -60,17 +56,14 @@ const keep = (child: ChildProcess): void => {
   setTimeout(() => forget(child) && child.disconnect(), idleMilliseconds).unref()
 }
 
-/**
- * Does it in a process of its own, whatever the file holds: it takes no time of the threads that serve, and what V8 does when
- * its memory is exhausted, which ends all threads of a process, ends nobody else.
- */
+/** A separate process takes no time of the threads that serve, and V8 ends it alone when its memory is exhausted. */
 export const runApart = async (
   task: RunTask,
   { signal, onProgress }: { signal: AbortSignal; onProgress: (progress: RunProgress) => void },
 ): Promise<RunResult> => {
   signal.throwIfAborted()
   const child = takeProcess()
-  // It ends by itself then, and takes its files with it, also when this thread has no time left to do that.
+  // The process deletes its files and ends when it is disconnected, even when this thread ends first.
   const stop = () => child.connected && child.disconnect()
   signal.addEventListener('abort', stop, { once: true })
   try {
@@ -84,22 +77,18 @@ export const runApart = async (
   }
 }
 
-const outcomeOf = (
-  child: ChildProcess,
-  task: RunTask,
-  onProgress: (progress: RunProgress) => void,
-): Promise<RunResult> =>
+const outcomeOf = (child: ChildProcess, task: RunTask, onProgress: (progress: RunProgress) => void) =>
   new Promise<RunResult>((resolve, reject) => {
-    child.on('message', (told: Told) => {
-      if ('progress' in told) onProgress(told.progress)
-      else if ('result' in told) resolve(told.result)
-      else if ('refusal' in told) reject(new Refusal(told.refusal))
-      else reject(Object.assign(new Error(), told.failure))
+    child.on('message', (message: WorkerMessage) => {
+      if ('progress' in message) onProgress(message.progress)
+      else if ('result' in message) resolve(message.result)
+      else if ('refusal' in message) reject(new Refusal(message.refusal))
+      else reject(Object.assign(new Error(), message.failure))
     })
     child.once('error', reject)
     // After the last message.
     child.once('close', (code, signal) => reject(endOf(task, code, signal)))
-    // Whatever became of it meanwhile is told by its end.
+    // Its end says what became of it meanwhile.
     child.send(task, () => {})
   }).finally(() => {
     for (const event of ['message', 'error', 'close']) child.removeAllListeners(event)

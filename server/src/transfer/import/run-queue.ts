@@ -1,15 +1,15 @@
-/** Each is a process with a connection to the database. A place is kept for what is soon done. */
+/** Each run is a process with a connection to the database. One slot is reserved for short runs. */
 const mostAtOnce = 2
 const mostLargeAtOnce = 1
 
 type Waiting = { isLarge: boolean; begin: () => void }
 
-/** In the order in which they came. A tenant has one at a time, so none comes a second time before the others. */
+/** First in, first out. A tenant has one run at a time, so the queue is fair. */
 const waiting: Waiting[] = []
 let running = 0
 let largeRunning = 0
 
-/** Does the work when others have left a place; a signal ends the wait. */
+/** Waits for a free slot; the signal ends the wait. */
 export const inTurn = async <T>(isLarge: boolean, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
   await turn(isLarge, signal)
   try {

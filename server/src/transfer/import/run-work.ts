@@ -7,22 +7,18 @@ import { type Database, openDatabase, type TenantDatabase } from '../../database
 import type { TenantQuery } from '../../database/tenant-query.ts'
 import { Refusal } from '../../refusal.ts'
 import { importFiles } from './import.ts'
-import type { RunTask, Told } from './run-process.ts'
+import type { RunTask, WorkerMessage } from './run-process.ts'
 import { partsOf, type RunProgress, type RunResult, storeRejectedRows } from './runs.ts'
 import { undoImport } from './undo.ts'
 
-/** A small file may hold very much. Five million rows of a record take a slow processor less than two minutes. */
-const mostSent = {
-  ...{ bytes: 2_000_000_000, rows: 5_000_000, processorSeconds: 120 },
-  rejectedBytes: 8 * 1_024 * 1_024,
-}
+/** A small compressed file may hold very much. A slow processor reads five million rows in less than two minutes. */
+const mostSent = { bytes: 2_000_000_000, rows: 5_000_000, processorSeconds: 120, rejectedBytes: 8 * 1_024 * 1_024 }
 
-const tellMilliseconds = 1_000
+const reportMilliseconds = 1_000
 
-/** Of the task that it does. */
 let folder: string | null = null
 
-// The process that began it has gone, and nobody else knows of the folder.
+// The parent process has gone, and nobody else knows the folder.
 process.once('disconnect', () => {
   if (folder !== null) rmSync(folder, { recursive: true, force: true })
   process.exit()
@@ -30,49 +26,45 @@ process.once('disconnect', () => {
 
 let database: Database | undefined
 
-/** One after the other. */
 process.on('message', async (task: RunTask) => {
   folder = task.folder
   let progress: RunProgress | null = null
-  const telling = setInterval(() => progress && tell({ progress }), tellMilliseconds)
+  const reporting = setInterval(() => progress && send({ progress }), reportMilliseconds)
   const { connectionString, role } = task.connection
   database ??= openDatabase(connectionString, role)
   try {
     const result = await work(database.forTenant(task.tenantId), task, (next) => {
       progress = next
     })
-    tell({ result })
+    send({ result })
   } catch (error) {
-    tell(error instanceof Refusal ? { refusal: error.message } : { failure: plain(error) })
+    send(error instanceof Refusal ? { refusal: error.message } : { failure: plain(error) })
   } finally {
-    clearInterval(telling)
+    clearInterval(reporting)
     folder = null
   }
 })
 
-const tell = (told: Told): void => {
-  process.send?.(told)
+const send = (message: WorkerMessage): void => {
+  process.send?.(message)
 }
 
-/** What the log makes of an error needs no more. */
-const plain = (error: unknown): Extract<Told, { failure: unknown }>['failure'] => {
+/** The log needs no more of an error. */
+const plain = (error: unknown): Extract<WorkerMessage, { failure: unknown }>['failure'] => {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) }
   const { name, message, stack } = error
   return { name, message, ...(stack && { stack }), ...('code' in error && { code: String(error.code) }) }
 }
 
-const work = (
-  tenant: TenantDatabase,
-  task: RunTask,
-  onProgress: (progress: RunProgress) => void,
-): Promise<RunResult> => (task.kind === 'undo' ? undo(tenant, task, onProgress) : bringIn(tenant, task, onProgress))
+const work = (tenant: TenantDatabase, task: RunTask, onProgress: (progress: RunProgress) => void) =>
+  task.kind === 'undo' ? undo(tenant, task, onProgress) : runImport(tenant, task, onProgress)
 
-const bringIn = async (
+const runImport = async (
   tenant: TenantDatabase,
   { runId, folder, fileName, resource, isTrial, author }: Extract<RunTask, { kind: 'import' }>,
   onProgress: (progress: RunProgress) => void,
 ): Promise<RunResult> => {
-  // Under the name that says what it holds.
+  // The name of a file says what it holds.
   const ending = (/\.(csv|tsv|txt|ndjson|jsonl)(\.gz)?$/i.exec(fileName)?.[0] ?? '.csv').toLowerCase()
   const path = join(folder, resource + ending)
   await tenant.inBulk(async (_client, query) => {
@@ -80,17 +72,19 @@ const bringIn = async (
     await pipeline(parts, createWriteStream(path, { mode: 0o600, flags: 'wx' }))
   })
   const { id, files, refusals, rejected } = await importFiles(tenant, [path], {
-    ...{ dryRun: isTrial, author, shownName: fileName, most: mostSent },
+    dryRun: isTrial,
+    author,
+    shownName: fileName,
+    most: mostSent,
     onProgress: ({ step, done, of, rows }) => onProgress({ step, done, of, rows }),
   })
   // A text of the database holds no NUL.
   const rows = rejected[0] === undefined ? null : (await readFile(rejected[0], 'utf8')).replaceAll('\0', '\uFFFD')
   await tenant.inBulk((_client, query) => storeRejectedRows(query, runId, rows))
   const { created = 0, changed = 0, unchanged = 0, refused = 0 } = files[0] ?? {}
-  return {
-    ...{ state: isTrial ? 'checked' : 'done', created, changed, unchanged, refused, importId: id },
-    refusals: refusals.map(({ line, column, reason }) => ({ line, column, reason })),
-  }
+  const shown = refusals.map(({ line, column, reason }) => ({ line, column, reason }))
+  const state = isTrial ? 'checked' : 'done'
+  return { state, created, changed, unchanged, refused, importId: id, refusals: shown }
 }
 
 async function* whole(query: TenantQuery, runId: string): AsyncGenerator<Buffer> {

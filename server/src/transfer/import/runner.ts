@@ -6,26 +6,25 @@ import type { TenantDatabase } from '../../database/database.ts'
 import { Refusal } from '../../refusal.ts'
 import { type RunWork, runApart } from './run-process.ts'
 import { inTurn } from './run-queue.ts'
-import { endRun, failRun, type ImportRun, noteProgress, type RunProgress } from './runs.ts'
+import { endRun, failRun, type ImportRun, type RunProgress, storeProgress } from './runs.ts'
 
 const noteMilliseconds = 1_000
 
 const busyTenants = new Map<string, () => void>()
 
-/** The one place of a tenant in this thread, by what gives it back; null when it is taken. */
-export const takePlace = (tenantId: string): (() => void) | null => {
+/** A tenant has one run at a time in this thread. Returns what releases it, or null when another run has it. */
+export const reserveTenant = (tenantId: string): (() => void) | null => {
   if (busyTenants.has(tenantId)) return null
-  const leave = () => {
-    if (busyTenants.get(tenantId) === leave) busyTenants.delete(tenantId)
+  const release = () => {
+    if (busyTenants.get(tenantId) === release) busyTenants.delete(tenantId)
   }
-  busyTenants.set(tenantId, leave)
-  return leave
+  busyTenants.set(tenantId, release)
+  return release
 }
 
-/** What it does when it fails, and to leave its place. */
-type Ending = { onError: (error: unknown) => void; leave: () => void }
+type Ending = { onError: (error: unknown) => void; release: () => void }
 
-/** Goes on after the call that began it. Whoever asks for the run sees how far it is, in whatever process. */
+/** Continues after the call that began it. Every process can read its progress. */
 export const importInBackground = (
   tenant: TenantDatabase,
   run: ImportRun,
@@ -41,25 +40,20 @@ export const undoInBackground = (
   { author, importId, ...ending }: Ending & { author: Caller; importId: string },
 ): void => inBackground(tenant, run, { kind: 'undo', importId, author }, ending)
 
-/** Once the call that asks for it is stored. */
+/** Begins once the call that asks for it is stored. */
 const inBackground = (tenant: TenantDatabase, run: ImportRun, work: RunWork, ending: Ending): void =>
   tenant.whenStored((after) => {
     if (after) void doNow(after, run, work, ending)
-    else ending.leave()
+    else ending.release()
   })
 
 const largeBytes = 1_000_000
 
-const doNow = async (
-  tenant: TenantDatabase,
-  run: ImportRun,
-  work: RunWork,
-  { onError, leave }: Ending,
-): Promise<void> => {
+const doNow = async (tenant: TenantDatabase, run: ImportRun, work: RunWork, { onError, release }: Ending) => {
   const { closing: signal } = tenant
   let progress: RunProgress | null = null
-  // Also while it waits for its turn, so that nobody takes it for abandoned.
-  const note = () => tenant.transaction((query) => noteProgress(query, run.id, progress))
+  // A run that waits for its turn reports too, so that nobody takes it for abandoned.
+  const note = () => tenant.transaction((query) => storeProgress(query, run.id, progress))
   const noting = setInterval(() => void note().catch(() => {}), noteMilliseconds)
   try {
     const isLarge = work.kind === 'undo' || run.bytes > largeBytes
@@ -72,12 +66,12 @@ const doNow = async (
         return runApart({ ...work, connection, tenantId, folder }, { signal, onProgress })
       }),
     )
-    // Whoever sees the end may begin the next.
-    leave()
+    // A caller who sees the end may begin the next run.
+    release()
     await tenant.transaction((query) => endRun(query, run.id, result))
   } catch (error) {
-    leave()
-    // One that the end of the process interrupts is found abandoned by others.
+    release()
+    // Others find a run abandoned that the end of the process interrupts.
     if (signal.aborted) return
     if (!(error instanceof Refusal)) onError(error)
     await tenant.transaction((query) => failRun(query, run.id, reasonOf(error, run))).catch(onError)
@@ -95,7 +89,7 @@ const withFolder = async <T>(work: (folder: string) => Promise<T>): Promise<T> =
   }
 }
 
-/** In the words of the person, who knows the file by its own name and no command. */
+/** A user of the console knows the file by its own name, and no command. */
 const reasonOf = (error: unknown, { fileName }: ImportRun): string => {
   if (!(error instanceof Refusal)) return 'Something went wrong on our side. Try again.'
   const sentences = error.message

@@ -32,7 +32,7 @@ export type RunProgress = {
   rows: number
 }
 
-/** SQL: whoever does it says so each second. */
+/** The process that runs an import updates `seen_at` each second. */
 const isAbandoned = `state = 'running' and seen_at < now() - interval '15 seconds'`
 
 const columns = `id, kind, case when ${isAbandoned} then 'interrupted' else state end as state, file_name as "fileName",
@@ -62,7 +62,7 @@ export const findRun = async (query: TenantQuery, id: string): Promise<ImportRun
   return run ?? null
 }
 
-/** A part that is sent again replaces itself. Nobody adds to a file that is being read. */
+/** A part may be sent again, but not added to a file that is being read. */
 export const addPart = async (query: TenantQuery, runId: string, number: number, content: Buffer): Promise<boolean> => {
   const added = await query({
     text: `insert into import_parts (tenant_id, run_id, number, content)
@@ -73,7 +73,7 @@ export const addPart = async (query: TenantQuery, runId: string, number: number,
   return added.length > 0
 }
 
-/** At most one process takes it; again when it was only checked, failed, or the process that had it is gone. */
+/** At most one process takes a run; it may be taken again when it was checked or failed, or its process is gone. */
 export const takeRun = async (query: TenantQuery, id: string): Promise<ImportRun | null> => {
   const [run] = await query<ImportRun>({
     text: `update import_runs set state = 'running', seen_at = now(), progress = null, problem = null
@@ -87,18 +87,14 @@ const mostWaiting = 20
 
 /** Files that wait to be imported take room in the database. */
 export const mayAnnounce = async (query: TenantQuery): Promise<boolean> => {
-  const waiting = await query({
-    text: `select from import_runs where tenant_id = $1 and kind = 'import' and state <> 'done' limit ${mostWaiting}`,
-  })
-  return waiting.length < mostWaiting
+  const text = `select from import_runs where tenant_id = $1 and kind = 'import' and state <> 'done' limit ${mostWaiting}`
+  return (await query({ text })).length < mostWaiting
 }
 
-export const noteProgress = async (query: TenantQuery, id: string, progress: RunProgress | null): Promise<void> => {
-  await query({
-    text: `update import_runs set seen_at = now(), progress = coalesce($3, progress)
-      where tenant_id = $1 and id = $2`,
-    values: [id, progress && JSON.stringify(progress)],
-  })
+export const storeProgress = async (query: TenantQuery, id: string, progress: RunProgress | null): Promise<void> => {
+  const text = `update import_runs set seen_at = now(), progress = coalesce($3, progress)
+    where tenant_id = $1 and id = $2`
+  await query({ text, values: [id, progress && JSON.stringify(progress)] })
 }
 
 export type RunResult = Partial<
@@ -107,62 +103,52 @@ export type RunResult = Partial<
 
 export const endRun = async (query: TenantQuery, id: string, result: RunResult): Promise<void> => {
   const { created = 0, changed = 0, unchanged = 0, refused = 0, removed = 0, restored = 0, kept = 0 } = result
+  const [refusals, importId] = [JSON.stringify(result.refusals ?? []), result.importId ?? null]
   await query({
     text: `update import_runs set state = $3, created = $4, changed = $5, unchanged = $6, refused = $7, refusals = $8,
         removed = $9, restored = $10, kept = $11, import_id = coalesce($12, import_id)
       where tenant_id = $1 and id = $2`,
-    values: [
-      ...[id, result.state, created, changed, unchanged, refused, JSON.stringify(result.refusals ?? [])],
-      ...[removed, restored, kept, result.importId ?? null],
-    ],
+    values: [id, result.state, created, changed, unchanged, refused, refusals, removed, restored, kept, importId],
   })
-  // What was imported is not needed any longer.
+  // The file of a complete import is not needed any longer.
   if (result.state !== 'done') return
   await query({ text: 'delete from import_parts where tenant_id = $1 and run_id = $2', values: [id] })
 }
 
 export const failRun = async (query: TenantQuery, id: string, problem: string): Promise<void> => {
-  await query({
-    text: `update import_runs set state = 'failed', problem = $3 where tenant_id = $1 and id = $2`,
-    values: [id, problem],
-  })
+  const text = `update import_runs set state = 'failed', problem = $3 where tenant_id = $1 and id = $2`
+  await query({ text, values: [id, problem] })
 }
 
-/** The file, part by part; null where one is missing. */
+/** Yields the file part by part, and null where one is missing. */
 export async function* partsOf(query: TenantQuery, runId: string): AsyncGenerator<Buffer | null> {
+  const text = `select content, (select max(number) from import_parts where tenant_id = $1 and run_id = $2) as last
+    from import_parts where tenant_id = $1 and run_id = $2 and number = $3`
   for (let number = 1; ; number++) {
-    const [part] = await query<{ content: Buffer; last: number }>({
-      text: `select content, (select max(number) from import_parts where tenant_id = $1 and run_id = $2) as last
-        from import_parts where tenant_id = $1 and run_id = $2 and number = $3`,
-      values: [runId, number],
-    })
+    const [part] = await query<{ content: Buffer; last: number }>({ text, values: [runId, number] })
     yield part?.content ?? null
     if (!part || part.last === number) return
   }
 }
 
 export const storeRejectedRows = async (query: TenantQuery, id: string, rows: string | null): Promise<void> => {
-  await query({
-    text: 'update import_runs set rejected_rows = $3 where tenant_id = $1 and id = $2',
-    values: [id, rows],
-  })
+  const text = 'update import_runs set rejected_rows = $3 where tenant_id = $1 and id = $2'
+  await query({ text, values: [id, rows] })
 }
 
 export const readRejectedRows = async (query: TenantQuery, id: string): Promise<string | null> => {
-  const [run] = await query<{ rows: string | null }>({
-    text: 'select rejected_rows as rows from import_runs where tenant_id = $1 and id = $2',
-    values: [id],
-  })
+  const text = 'select rejected_rows as rows from import_runs where tenant_id = $1 and id = $2'
+  const [run] = await query<{ rows: string | null }>({ text, values: [id] })
   return run?.rows ?? null
 }
 
-/** Files that were sent may hold anybody: of an erasure, all go that are not being imported. */
-export const forgetRuns = async (query: TenantQuery): Promise<void> => {
+/** Uploaded files may hold anybody's data, so an erasure deletes all that are not being imported. */
+export const deleteRuns = async (query: TenantQuery): Promise<void> => {
   await query({ text: `delete from import_runs where tenant_id = $1 and (state <> 'running' or ${isAbandoned})` })
 }
 
-/** They hold personal data, and are kept no longer than a day. */
-export const forgetOldRuns = async (tenant: TenantDatabase): Promise<void> => {
+/** Uploaded files hold personal data, and are stored no longer than a day. */
+export const deleteOldRuns = async (tenant: TenantDatabase): Promise<void> => {
   const old = `tenant_id = $1 and created_at < now() - interval '1 day' and (state <> 'running' or ${isAbandoned})`
   if ((await tenant.read({ text: `select 1 from import_runs where ${old} limit 1` })).length === 0) return
   await tenant.transaction((query) => query({ text: `delete from import_runs where ${old}` }))

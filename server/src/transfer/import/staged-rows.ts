@@ -16,8 +16,8 @@ import { readValue, reasonAgainst } from './cell-values.ts'
 import type { GivenRow } from './given-rows.ts'
 
 /**
- * The rows of the files of one resource lie in a table of the session, good and bad, while they are judged. A reference
- * has two columns there: the form in which it is stored, and the other identifier of what it names.
+ * A temporary table holds all rows of the files of one resource while they are judged. A reference has two columns
+ * there: the form in which it is stored, and the other identifier of the record.
  */
 export const stagingTable = (resource: ResourceName): string => `staged_${resource}`
 export const otherColumn = ({ column }: Field): string => `${column}_other`
@@ -65,19 +65,18 @@ export const bitOf = (resource: ResourceName, field: string): number => {
   return index < 0 ? 0 : 1 << index
 }
 
-/** What a field that no column gives has in a new record. */
 const defaultOf = ({ default: value }: Field, now: string): string | null => {
   if (value === 'newId') return newId()
   return value === 'now' ? now : (value?.value ?? null)
 }
 
-type Trouble = { field: string; reason: string }
+type FieldProblem = { field: string; reason: string }
 
-/** Makes the lines of a COPY of rows; rows are numbered over all files of the resource. */
+/** Encodes rows as lines of a COPY, numbered over all files of the resource. */
 export class RowStager {
   readonly #resource: ResourceName
   readonly #fields: readonly Field[]
-  /** The same, but a reference as what it may hold: either identifier. */
+  /** The same, but a reference may hold either identifier. */
   readonly #checked: readonly Field[]
   readonly #names: string[]
   readonly #keys: string[]
@@ -87,7 +86,7 @@ export class RowStager {
   constructor(resource: ResourceName, now: string) {
     this.#resource = resource
     this.#fields = storedFieldsOf(resource)
-    // Which fields a row gives is an integer of the database, a bit for each.
+    // The column `given` is an integer with a bit for each field.
     if (this.#fields.length > 31) throw new Error(`${resource} have more fields than bits to tell them by`)
     this.#checked = this.#fields.map(asReference)
     this.#names = this.#fields.map(({ name }) => name)
@@ -100,8 +99,8 @@ export class RowStager {
   }
 
   line(file: number, row: GivenRow): string {
-    const { values, given, troubles } = this.#read(row)
-    if (troubles.length > 0) return this.#refusedLine(file, row, values, troubles)
+    const { values, given, problems } = this.#read(row)
+    if (problems.length > 0) return this.#refusedLine(file, row, values, problems)
     this.#complete(values, given)
     const cells: (string | null)[] = [String(++this.#number), String(file), String(row.line), String(given), null, null]
     for (let index = 0; index < this.#fields.length; index++)
@@ -114,11 +113,11 @@ export class RowStager {
   }
 
   /** Checked values, which of them the row gave, and what is wrong with it. */
-  #read(row: GivenRow): { values: (string | null)[]; given: number; troubles: Trouble[] } {
+  #read(row: GivenRow): { values: (string | null)[]; given: number; problems: FieldProblem[] } {
     const values: (string | null)[] = new Array(this.#fields.length).fill(null)
     if (row.problem !== undefined)
-      return { values, given: 0, troubles: [{ field: row.field ?? '', reason: row.problem }] }
-    const troubles: Trouble[] = []
+      return { values, given: 0, problems: [{ field: row.field ?? '', reason: row.problem }] }
+    const problems: FieldProblem[] = []
     let given = 0
     for (let index = 0; index < this.#fields.length; index++) {
       const field = this.#checked[index]
@@ -126,24 +125,24 @@ export class RowStager {
       if (field === undefined || text === undefined) continue
       if (text === null) {
         if (field.isNullable) given |= 1 << index
-        else if (field.default === null) troubles.push({ field: field.name, reason: 'must not be empty' })
+        else if (field.default === null) problems.push({ field: field.name, reason: 'must not be empty' })
         continue
       }
       given |= 1 << index
-      const trouble = this.#readCell(values, index, field, text)
-      if (trouble) troubles.push(trouble)
+      const problem = this.#readCell(values, index, field, text)
+      if (problem) problems.push(problem)
     }
-    if (troubles.length === 0 && !this.#keys.some((key) => values[this.#names.indexOf(key)] != null)) {
+    if (problems.length === 0 && !this.#keys.some((key) => values[this.#names.indexOf(key)] != null)) {
       const names = this.#keys.map((key) => `\`${key}\``).join(' or ')
-      troubles.push({
+      problems.push({
         field: this.#keys[0] ?? '',
         reason: `needs ${names}, so that it is recognised at the next import`,
       })
     }
-    return { values, given, troubles }
+    return { values, given, problems }
   }
 
-  #readCell(values: (string | null)[], index: number, field: Field, text: string): Trouble | null {
+  #readCell(values: (string | null)[], index: number, field: Field, text: string): FieldProblem | null {
     const { name, choices } = field
     const value = readValue(field, text)
     if (value === null) return { field: name, reason: reasonAgainst(field, text) }
@@ -170,11 +169,11 @@ export class RowStager {
     }
   }
 
-  /** Only what tells which record it is about, so that `--prune` does not take it for missing. */
-  #refusedLine(file: number, { line }: GivenRow, values: (string | null)[], troubles: Trouble[]): string {
-    const [first] = troubles
+  /** A refused row stores its keys alone, so that `--prune` does not take its record for missing. */
+  #refusedLine(file: number, { line }: GivenRow, values: (string | null)[], problems: FieldProblem[]): string {
+    const [first] = problems
     const reason =
-      troubles.length === 1 ? first?.reason : troubles.map(({ field, reason }) => `${field}: ${reason}`).join('; ')
+      problems.length === 1 ? first?.reason : problems.map(({ field, reason }) => `${field}: ${reason}`).join('; ')
     const cells = [String(++this.#number), String(file), String(line), '0', first?.field ?? '', reason ?? '']
     const rest = stagedColumns(this.#resource)
       .slice(cells.length)
@@ -186,12 +185,12 @@ export class RowStager {
   }
 }
 
-/** Whether money is expected for an invoice with a known status, as docs/behaviour.md has it. */
+/** Whether money is expected, by status, as docs/behaviour.md has it. */
 const openness = new Map(
   Object.entries({ open: '1', past_due: '1', draft: '0', paid: '0', void: '0', uncollectible: '0' }),
 )
 
-/** A reference is checked as the business identifier it may be; an `id` is one of those that are shaped like it. */
+/** A reference may be a business identifier, and is checked as one; an `id` passes that check too. */
 const asReference = (field: Field): Field =>
   field.reference
     ? { ...field, kind: 'text', minLength: 1, maxLength: longest.businessIdentifier, isIdentifier: false }
@@ -221,5 +220,4 @@ const copyLine = (cells: readonly (string | null)[]): string => {
   return `${line}\n`
 }
 
-/** The key column of a resource, when it has one. */
 export const keyColumn = (resource: ResourceName): string | null => importKeyOf(resource)?.column ?? null

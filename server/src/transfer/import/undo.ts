@@ -16,8 +16,8 @@ import { imageOf } from '../../records/stored-record.ts'
 import { tables } from '../../records/tables.ts'
 import { lockHead, writeRecords } from '../../records/write.ts'
 import { Refusal } from '../../refusal.ts'
+import { withImportLock } from './import-lock.ts'
 import { findImport, type Image, undoDays } from './journal.ts'
-import { whileAlone } from './turn.ts'
 
 /** A record that an undo left as it is. */
 export type Kept = { resource: ResourceName; id: string; name: string | null; reason: string }
@@ -36,15 +36,29 @@ const mostNamed = 1_000
 
 export type UndoOptions = { author?: Author; signal?: AbortSignal; onProgress?: (done: number) => void }
 
-/** Takes back what an import wrote and nobody changed since: former values first, because what it made may refer to them. */
-export const undoImport = (tenant: TenantDatabase, id: string, options: UndoOptions = {}): Promise<Undone> =>
+/** Former values are restored first, because records that the import created may refer to them. */
+export const undoImport = (
+  tenant: TenantDatabase,
+  id: string,
+  { author = operator, signal, onProgress }: UndoOptions = {},
+): Promise<Undone> =>
   tenant.inBulk((_client, query) =>
-    whileAlone(query, async () => {
+    withImportLock(query, async () => {
       await requireUndoable(query, id)
-      const undo = new Undo(query, id, options)
-      for (const resource of resourceNames) await undo.restoreChanged(resource)
-      for (const resource of [...resourceNames].reverse()) await undo.removeCreated(resource)
-      return undo.end()
+      const undo: Undo = { query, id, author, signal }
+      const undone: Undone = { id, removed: 0, restored: 0, keptCount: 0, kept: [] }
+      const add = ({ restored = 0, removed = 0, kept = [] }: Done) => {
+        undone.restored += restored
+        undone.removed += removed
+        undone.keptCount += kept.length
+        undone.kept.push(...kept.slice(0, mostNamed - undone.kept.length))
+        onProgress?.(undone.restored + undone.removed)
+      }
+      for (const resource of resourceNames) for await (const done of restoreChanged(undo, resource)) add(done)
+      for (const resource of resourceNames.toReversed())
+        for await (const done of removeCreated(undo, resource)) add(done)
+      await endUndo(undo)
+      return undone
     }),
   )
 
@@ -59,125 +73,86 @@ const requireUndoable = async (query: Query, id: string): Promise<void> => {
 type Done = { restored?: number; removed?: number; kept?: Kept[] }
 type Chunk = { first: number; last: number }
 
-class Undo {
-  readonly #query: Query
-  readonly #id: string
-  readonly #options: UndoOptions
-  readonly #author: Author
-  readonly #undone: Undone
+type Undo = { query: Query; id: string; author: Author; signal: AbortSignal | undefined }
 
-  constructor(query: Query, id: string, options: UndoOptions) {
-    this.#query = query
-    this.#id = id
-    this.#options = options
-    this.#author = options.author ?? operator
-    this.#undone = { id, removed: 0, restored: 0, keptCount: 0, kept: [] }
+async function* restoreChanged(undo: Undo, resource: ResourceName): AsyncGenerator<Done> {
+  for (let after: string | null = '00000000-0000-0000-0000-000000000000'; after !== null; ) {
+    const begin: string = after
+    const done = await inTransaction(undo, resource, () => restoreBatch(undo, resource, begin))
+    yield done
+    after = done.last
   }
+}
 
-  async restoreChanged(resource: ResourceName): Promise<void> {
-    for (let after: string | null = '00000000-0000-0000-0000-000000000000'; after !== null; ) {
-      const begin: string = after
-      const done = await this.#inTransaction(resource, (query) =>
-        restoreBatch(query, this.#author, this.#id, resource, begin),
-      )
-      this.#note(done)
-      after = done.last
-    }
+async function* removeCreated(undo: Undo, resource: ResourceName): AsyncGenerator<Done> {
+  const { query, id } = undo
+  const chunks = await chunksOf(undo, resource)
+  if (resource === 'subscriptions') {
+    await query.withoutTenant({ text: 'create temp table kept_predecessors (id uuid)' })
+    await query({ text: keptPredecessors, values: [id] })
+    for (const chunk of chunks) await inTransaction(undo, resource, () => partRenewals(undo, chunk))
   }
+  for (const chunk of chunks) yield inTransaction(undo, resource, () => removeChunk(undo, resource, chunk))
+}
 
-  async removeCreated(resource: ResourceName): Promise<void> {
-    const chunks = await this.#chunks(resource)
-    if (resource === 'subscriptions') {
-      await this.#query.withoutTenant({ text: 'create temp table kept_predecessors (id uuid)' })
-      await this.#query({ text: keptPredecessors(), values: [this.#id] })
-      for (const chunk of chunks) await this.#inTransaction(resource, (query) => partRenewals(query, this.#id, chunk))
-    }
-    for (const chunk of chunks) {
-      this.#note(
-        await this.#inTransaction(resource, (query) => removeChunk(query, this.#author, this.#id, resource, chunk)),
-      )
-    }
-  }
+/** Splits the positions that the import gave to its records into short transactions. */
+const chunksOf = async ({ query, id }: Undo, resource: ResourceName): Promise<Chunk[]> => {
+  const ranges = await query<Chunk>({
+    text: 'select first, last from import_creations where tenant_id = $1 and import_id = $2 and resource = $3 order by first',
+    values: [id, resource],
+  })
+  return ranges.flatMap(({ first, last }) =>
+    Array.from({ length: Math.ceil((last - first + 1) / batchSize) }, (_, index) => ({
+      first: first + index * batchSize,
+      last: Math.min(last, first + (index + 1) * batchSize - 1),
+    })),
+  )
+}
 
-  /** The positions that the import gave to what it created, in parts that are quickly gone through. */
-  async #chunks(resource: ResourceName): Promise<Chunk[]> {
-    const ranges = await this.#query<Chunk>({
-      text: 'select first, last from import_creations where tenant_id = $1 and import_id = $2 and resource = $3 order by first',
-      values: [this.#id, resource],
-    })
-    return ranges.flatMap(({ first, last }) =>
-      Array.from({ length: Math.ceil((last - first + 1) / batchSize) }, (_, index) => ({
-        first: first + index * batchSize,
-        last: Math.min(last, first + (index + 1) * batchSize - 1),
-      })),
-    )
-  }
+const endUndo = async ({ query, id, author }: Undo) => {
+  await query({ text: 'delete from import_changes where tenant_id = $1 and import_id = $2', values: [id] })
+  await query({ text: 'delete from import_creations where tenant_id = $1 and import_id = $2', values: [id] })
+  await query({
+    text: `with undone as (update imports set undone_at = now() where tenant_id = $1 and id = $2 returning id)
+      select append_to_audit($1, $3, $4) from undone`,
+    values: [id, ...auditValues(author, [{ action: 'undone', resource: 'imports', recordId: id }])],
+  })
+}
 
-  async end(): Promise<Undone> {
-    const query = this.#query
-    await query({ text: 'delete from import_changes where tenant_id = $1 and import_id = $2', values: [this.#id] })
-    await query({ text: 'delete from import_creations where tenant_id = $1 and import_id = $2', values: [this.#id] })
-    await query({
-      text: `with undone as (update imports set undone_at = now() where tenant_id = $1 and id = $2 returning id)
-        select append_to_audit($1, $3, $4) from undone`,
-      values: [this.#id, ...auditValues(this.#author, [{ action: 'undone', resource: 'imports', recordId: this.#id }])],
-    })
-    return this.#undone
-  }
-
-  #note({ restored = 0, removed = 0, kept = [] }: Done): void {
-    this.#undone.restored += restored
-    this.#undone.removed += removed
-    this.#undone.keptCount += kept.length
-    this.#undone.kept.push(...kept.slice(0, mostNamed - this.#undone.kept.length))
-    this.#options.onProgress?.(this.#undone.restored + this.#undone.removed)
-  }
-
-  /** A caller may refer to a record in the very moment in which it is removed: then the batch is judged again. */
-  async #inTransaction<T>(resource: ResourceName, work: (query: Query) => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      this.#options.signal?.throwIfAborted()
-      const query = this.#query
-      await query.withoutTenant({ text: 'begin' })
-      try {
-        // Whoever could come to refer to what is removed waits, too: callers of the API may add contacts and tasks at any time.
-        const heads = [resource, ...referrersOf(resource).map((referrer) => referrer.resource)]
-        for (const head of heads.toSorted()) await lockHead(query, head)
-        const result = await work(query)
-        await query.withoutTenant({ text: 'commit' })
-        return result
-      } catch (error) {
-        await query.withoutTenant({ text: 'rollback' }).catch(() => {})
-        const isReference = error instanceof pg.DatabaseError && error.code === '23503'
-        if (!isReference || attempt === 5) throw error
-      }
+/** A caller may refer to a record in the very moment in which it is removed, so the batch is retried. */
+const inTransaction = async <T>(
+  { query, signal }: Undo,
+  resource: ResourceName,
+  work: () => Promise<T>,
+): Promise<T> => {
+  for (let attempt = 1; ; attempt++) {
+    signal?.throwIfAborted()
+    await query.withoutTenant({ text: 'begin' })
+    try {
+      // The locks also hold back callers of the API, who may add records that refer to those that are removed.
+      const heads = [resource, ...referrersOf(resource).map((referrer) => referrer.resource)]
+      for (const head of heads.toSorted()) await lockHead(query, head)
+      const result = await work()
+      await query.withoutTenant({ text: 'commit' })
+      return result
+    } catch (error) {
+      await query.withoutTenant({ text: 'rollback' }).catch(() => {})
+      const isReference = error instanceof pg.DatabaseError && error.code === '23503'
+      if (!isReference || attempt === 5) throw error
     }
   }
 }
 
-/** An image goes with its restoration, so that an undo that was interrupted goes on where it stopped. */
-const restoreBatch = async (
-  query: Query,
-  author: Author,
-  importId: string,
-  resource: ResourceName,
-  after: string,
-): Promise<Done & { last: string | null }> => {
-  const images = await query<ImageFound>({
-    text: imagesAfter(resource),
-    values: [importId, resource, after, batchSize],
-  })
+/** An image is deleted with its restoration, so that an interrupted undo continues where it stopped. */
+const restoreBatch = async ({ query, id, author }: Undo, resource: ResourceName, after: string) => {
+  const images = await query<ImageFound>({ text: imagesAfter(resource), values: [id, resource, after, batchSize] })
   const changes = images.flatMap(({ before, current, isUntouched, obstacle }) =>
-    current && isUntouched && !obstacle ? [{ before: current, after: before }] : [],
+    current && isUntouched && !obstacle ? [{ before: current, after: before, author }] : [],
   )
-  await writeRecords(
-    query,
-    resource,
-    changes.map((change) => ({ ...change, author })),
-  )
+  await writeRecords(query, resource, changes)
   await query({
     text: 'delete from import_changes where tenant_id = $1 and import_id = $2 and resource = $3 and record_id = any ($4::uuid[])',
-    values: [importId, resource, changes.map(({ after }) => after.id)],
+    values: [id, resource, changes.map(({ after }) => after.id)],
   })
   const kept = images
     .filter(({ current, isUntouched, obstacle }) => current && (!isUntouched || obstacle))
@@ -187,38 +162,28 @@ const restoreBatch = async (
   return { restored: changes.length, kept, last: images.at(-1)?.before.id ?? null }
 }
 
-/** What is left of the chunk then is kept. */
-const removeChunk = async (
-  query: Query,
-  author: Author,
-  importId: string,
-  resource: ResourceName,
-  { first, last }: Chunk,
-): Promise<Done> => {
+const removeChunk = async ({ query, id, author }: Undo, resource: ResourceName, { first, last }: Chunk) => {
   const rows = await query<{ image: Image; isUntouched: boolean; isFree: boolean }>({
     text: `select ${imageOf(resource, 'record')} as image, record.import_id is not distinct from $2 as "isUntouched",
         not (${isReferredTo(resource)}) as "isFree"
       from ${created(resource)} order by record.position`,
-    values: [importId, first, last],
+    values: [id, first, last],
   })
   const free = rows.filter(({ isUntouched, isFree }) => isUntouched && isFree)
-  const removed = await writeRecords(
-    query,
-    resource,
-    free.map(({ image }) => ({ before: image, after: null, author })),
-  )
+  const removals = free.map(({ image }) => ({ before: image, after: null, author }))
+  const removed = await writeRecords(query, resource, removals)
   const kept = rows
     .filter(({ isUntouched, isFree }) => !isUntouched || !isFree)
     .map(({ image, isUntouched }) => keptRecord(resource, image, isUntouched ? 'others refer to it' : 'changed since'))
   return { removed: removed.length, kept }
 }
 
-/** A subscription stays when one that stays was renewed from it. The others let go of each other, so that they can go. */
-const partRenewals = async (query: Query, importId: string, { first, last }: Chunk): Promise<unknown> => {
+/** A subscription stays when one that stays was renewed from it. The others drop their references, so that they can go. */
+const partRenewals = async ({ query, id }: Undo, { first, last }: Chunk) => {
   const rows = await query<{ image: Image }>({
     text: `select ${imageOf('subscriptions', 'record')} as image from ${created('subscriptions')} and record.import_id = $2
       and record.renewed_from_subs_id is not null and not ${isKept('record')}`,
-    values: [importId, first, last],
+    values: [id, first, last],
   })
   const changes = rows.map(({ image }) => ({
     before: image,
@@ -234,7 +199,7 @@ const keptRecord = (resource: ResourceName, image: Image, reason: string): Kept 
   return { resource, id: image.id, name: typeof name === 'string' ? name : null, reason }
 }
 
-/** What is still there of the positions from $3 to $4, which are all of one import. The index holds them by class. */
+/** Records at the positions from $3 to $4, which are all of one import. The index holds positions by class. */
 const created = (resource: ResourceName): string => {
   const classes = Array.from({ length: tables[resource].classCount }, (_, index) => index)
   return `${resource} as record
@@ -243,7 +208,7 @@ const created = (resource: ResourceName): string => {
 }
 
 /** Subscriptions of the import ($2) from which one was renewed that it did not create, or that changed since. */
-const keptPredecessors = () => `
+const keptPredecessors = `
   insert into kept_predecessors
   with recursive created as (
     select record.id, record.renewed_from_subs_id
@@ -264,16 +229,13 @@ const isKept = (row: string): string => `exists (select from kept_predecessors a
 
 const isReferredTo = (resource: ResourceName): string => {
   if (resource === 'subscriptions') return isKept('record')
-  return othersReferTo(resource)
+  const key = identifiersOf(resource).canonical.column
+  const references = referrersOf(resource).map(
+    ({ resource: other, field: { column } }) =>
+      `exists (select from ${other} as other where other.tenant_id = $1 and other.${column} = record.${key})`,
+  )
+  return references.join(' or ') || 'false'
 }
-
-const othersReferTo = (resource: ResourceName): string =>
-  referrersOf(resource)
-    .map(({ resource: other, field: { column } }) => {
-      const { canonical } = identifiersOf(resource)
-      return `exists (select from ${other} as other where other.tenant_id = $1 and other.${column} = record.${canonical.column})`
-    })
-    .join(' or ') || 'false'
 
 type ImageFound = {
   before: Image
@@ -293,13 +255,10 @@ const imagesAfter = (resource: ResourceName): string => {
   })
   const key = importKeyOf(resource)
   const taken =
-    key === null
-      ? []
-      : [
-          `when exists (select from ${resource} as other where other.tenant_id = $1 and other.${key.column} = image.before ->> '${key.name}'
-            and other.id <> image.record_id) then 'its \`${key.name}\` belongs to another record'`,
-        ]
-  const obstacles = [...gone, ...taken]
+    key &&
+    `when exists (select from ${resource} as other where other.tenant_id = $1 and other.${key.column} = image.before ->> '${key.name}'
+      and other.id <> image.record_id) then 'its \`${key.name}\` belongs to another record'`
+  const obstacles = taken ? [...gone, taken] : gone
   return `select image.before, case when record.id is not null then ${imageOf(resource, 'record')} end as current,
       record.import_id is not distinct from $2 as "isUntouched", ${obstacles.length > 0 ? `case ${obstacles.join(' ')} end` : 'null'} as obstacle
     from import_changes as image left join ${resource} as record on record.tenant_id = $1 and record.id = image.record_id

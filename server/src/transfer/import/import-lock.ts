@@ -1,18 +1,17 @@
 import type { TenantQuery } from '../../database/tenant-query.ts'
 import { Refusal } from '../../refusal.ts'
 
-/** SQL: one number a tenant. */
 const lock = `hashtextextended('masthead import ' || $1::text, 0)`
 
-/** Imports and undos of a tenant take turns; the lock goes with the connection. */
-export const whileAlone = async <T>(query: TenantQuery, work: () => Promise<T>): Promise<T> => {
+/** Imports and undos of a tenant take turns. The lock ends with the connection. */
+export const withImportLock = async <T>(query: TenantQuery, work: () => Promise<T>): Promise<T> => {
   const [row] = await query<{ taken: boolean }>({ text: `select pg_try_advisory_lock(${lock}) as taken` })
   if (row?.taken) return work()
-  throw new Refusal('another import or undo of this tenant is under way: wait until it has ended')
+  throw new Refusal('another import or undo of this tenant is running: wait until it has ended')
 }
 
-/** Whether somebody is at it now; asking keeps nobody from beginning. */
-export const isTaken = async (query: TenantQuery): Promise<boolean> => {
+/** Reads the lock without taking it. */
+export const isImportLocked = async (query: TenantQuery): Promise<boolean> => {
   const [row] = await query<{ taken: boolean }>({
     text: `
     select exists (

@@ -4,13 +4,13 @@ import { Logger, runTaskList, type WorkerEvents, type WorkerPool } from 'graphil
 import type pg from 'pg'
 import { jobsSchema, long, openPool, short } from '../database/connection.ts'
 import { type Database, openDatabase } from '../database/database.ts'
-import { attempt } from './attempt.ts'
-import { pauseAfter } from './pauses.ts'
+import { attempt, retryDelay } from './attempt.ts'
+
 import {
   type Claimed,
   claimDelivery,
+  completeSpentJobs,
   type Failure,
-  forgetSpentJobs,
   putBack,
   settleDelivered,
   settleFailed,
@@ -19,62 +19,57 @@ import {
 } from './queries.ts'
 import { openSigningSecret, signedHeaders } from './secret.ts'
 
-export type LegacyWorkerOptions = {
+export type DeliveryWorkerOptions = {
   connectionString: string
   role: string | null
-  /** The secret of the installation, under which signing secrets are encrypted. Asked for when there is something to sign. */
+  /** Signing secrets are encrypted under the secret of the installation, which is read when there is something to sign. */
   secret: () => Promise<string>
   allowPrivate: boolean
-  /** Told what went wrong inside; nothing that is told holds a secret or a record. */
+  /** The message never holds a secret or a record. */
   onError: (message: string) => void
 }
 
-/** Jobs are short unless a legacy system is slow, and then they only wait. */
+/** Jobs are short unless a legacy system is slow, and those only wait. */
 const jobsAtOnce = 50
-/** How many records of one tenant are handed over at a time. */
+/** Limits the deliveries of one tenant in flight. */
 const lanesPerTenant = 4
 const pollMilliseconds = 500
-/** So many looks for jobs in a row may fail before we begin anew. */
-const mostFailedLooks = 3
-/** How often we look for what a process left that was killed. */
+/** The job queue restarts after so many failed polls in a row. */
+const mostFailedPolls = 3
+/** A sweep finds deliveries that a killed process left. */
 const sweepMilliseconds = 10_000
-/** How long a stop waits for attempts under way before it breaks them off, and then for the rest. */
+/** A stop aborts attempts in flight after the first time, and waits for nothing after the second. */
 const graceMilliseconds = 3_000
 const longestStopMilliseconds = 8_000
 
-/** Its own connections, few: the callers of the API never wait for them. */
+/** The worker has connections of its own, so that callers of the API never wait for it. */
 const connections = { reading: 1, searching: 1, writing: 4 }
 const connectionsForJobs = 4
 
-/** What hands over for one tenant in this process, and how often it was told that there is something. */
+/** Counts the concurrent loops of one tenant in this process, and the jobs that woke them. */
 type Lanes = { running: number; wakes: number }
 
 /**
- * Hands deliveries over. Any number of workers may run, in any number of processes: a job only says that a tenant has
- * something to hand over, and who claims a delivery is decided in the database.
+ * Any number of workers may run, in any number of processes: a job only says that a tenant has deliveries, and the
+ * database decides who claims one.
  */
-export class LegacyWorker {
-  readonly #options: LegacyWorkerOptions
+export class DeliveryWorker {
+  readonly #options: DeliveryWorkerOptions
   readonly #database: Database
   readonly #lanes = new Map<string, Lanes>()
   readonly #stopping = new AbortController()
   readonly #breakingOff = new AbortController()
   readonly #ended: Promise<unknown>
 
-  private constructor(options: LegacyWorkerOptions) {
+  constructor(options: DeliveryWorkerOptions) {
     const { connectionString, role } = options
     this.#options = options
     this.#database = openDatabase(connectionString, role, { connections, patience: long })
-    // First the look at what was left, so that the database has answered before graphile-worker asks it for anything:
-    // an error to its first question would stay with it.
-    this.#ended = this.#sweep(forgetSpentJobs).then(() => Promise.all([this.#keepSweeping(), this.#keepTakingJobs()]))
+    // graphile-worker never recovers from an error of its first query, so a sweep shows first that the database responds.
+    this.#ended = this.#sweep(completeSpentJobs).then(() => Promise.all([this.#keepSweeping(), this.#keepTakingJobs()]))
   }
 
-  static start(options: LegacyWorkerOptions): LegacyWorker {
-    return new LegacyWorker(options)
-  }
-
-  /** Takes no more, waits a little for what is under way, and leaves the rest to whoever comes next. */
+  /** Takes no more, waits a little for deliveries in flight, and leaves the rest to other workers. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     const breakOff = setTimeout(() => this.#breakingOff.abort(), graceMilliseconds)
@@ -86,18 +81,16 @@ export class LegacyWorker {
     inTime.abort()
   }
 
-  /** A job only wakes: what there is to do is in the database. */
   async #work(tenantId: string): Promise<void> {
     const lanes = this.#lanes.get(tenantId) ?? { running: 0, wakes: 0 }
     this.#lanes.set(tenantId, lanes)
     lanes.wakes++
-    await this.#handOverInTurn(tenantId, lanes)
-    // The last to leave sees to the next time.
+    await this.#deliverInTurn(tenantId, lanes)
     if (lanes.running === 0 && !this.#stopping.signal.aborted) await wakeWhenDue(this.#database.forTenant(tenantId))
   }
 
-  /** One delivery after another until nothing is due, with a helper beside as long as there are lanes and work. */
-  async #handOverInTurn(tenantId: string, lanes: Lanes): Promise<void> {
+  /** Delivers until nothing is due, and starts a further loop while there are lanes and deliveries. */
+  async #deliverInTurn(tenantId: string, lanes: Lanes): Promise<void> {
     if (lanes.running >= lanesPerTenant) return
     lanes.running++
     let helper: Promise<void> | undefined
@@ -106,16 +99,16 @@ export class LegacyWorker {
         const { wakes } = lanes
         const claimed = this.#stopping.signal.aborted ? null : await claimDelivery(this.#database.forTenant(tenantId))
         if (claimed) {
-          helper ??= this.#handOverInTurn(tenantId, lanes).finally(() => {
+          helper ??= this.#deliverInTurn(tenantId, lanes).finally(() => {
             helper = undefined
           })
-          await this.#handOver(tenantId, claimed)
+          await this.#deliver(tenantId, claimed)
         }
-        // Whoever woke us while we looked may have added what we did not see.
+        // A job that arrived meanwhile may stand for a delivery that this claim did not see.
         else if (lanes.wakes === wakes || this.#stopping.signal.aborted) break
       }
     } catch (error) {
-      // What is claimed becomes free by itself, and is found.
+      // The claim expires by itself, and a sweep finds the delivery.
       this.#report('a delivery to a legacy system was interrupted', error)
     } finally {
       lanes.running--
@@ -124,12 +117,12 @@ export class LegacyWorker {
     await helper
   }
 
-  async #handOver(tenantId: string, claimed: Claimed): Promise<void> {
+  async #deliver(tenantId: string, claimed: Claimed): Promise<void> {
     const tenant = this.#database.forTenant(tenantId)
     const failure = await this.#attempt(tenantId, claimed)
     if (!failure) await settleDelivered(tenant, claimed)
     else if (this.#breakingOff.signal.aborted) await putBack(tenant, claimed)
-    else await settleFailed(tenant, claimed, failure, pauseAfter(claimed.attempt))
+    else await settleFailed(tenant, claimed, failure, retryDelay(claimed.attempt))
   }
 
   async #attempt(tenantId: string, { id, body, url, sealedSecret }: Claimed): Promise<Failure | null> {
@@ -146,7 +139,7 @@ export class LegacyWorker {
     while (await this.#pause(sweepMilliseconds * (0.75 + Math.random() / 2))) await this.#sweep()
   }
 
-  /** Until it succeeds, or we stop. */
+  /** Retries until it succeeds or the worker stops. */
   async #sweep(also: (database: Database) => Promise<unknown> = async () => {}): Promise<void> {
     for (;;) {
       try {
@@ -160,7 +153,7 @@ export class LegacyWorker {
     }
   }
 
-  /** graphile-worker gives up when the database fails it; then we begin anew, once it answers. */
+  /** graphile-worker gives up when the database fails, so it is started again once the database responds. */
   async #keepTakingJobs(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
       await this.#takeJobs().catch((error) => this.#report('taking jobs was interrupted', error))
@@ -170,7 +163,7 @@ export class LegacyWorker {
 
   async #takeJobs(): Promise<void> {
     const { connectionString, role } = this.#options
-    // graphile-worker itself would wait for ever for a server that is gone without a word.
+    // graphile-worker itself sets no timeout.
     const more = { query_timeout: short.silenceMilliseconds }
     const connections = openPool(connectionString, role, connectionsForJobs, short, more)
     const failing = new AbortController()
@@ -180,7 +173,7 @@ export class LegacyWorker {
     const ending = AbortSignal.any([this.#stopping.signal, failing.signal])
     ending.addEventListener('abort', shutDown, { once: true })
     try {
-      // It may never end, where it failed to write down what became of its jobs.
+      // The pool may never end where it failed to store the result of its jobs.
       await Promise.race([pool.promise, someTimeAfter(leaving.signal)])
     } finally {
       ending.removeEventListener('abort', shutDown)
@@ -193,15 +186,14 @@ export class LegacyWorker {
       worker: {
         concurrentJobs: jobsAtOnce,
         pollInterval: pollMilliseconds,
-        // One question for all, and none is locked for long: a job is begun as soon as it is taken.
+        // One query takes jobs for all slots; none is locked for long, because a job begins as soon as it is taken.
         localQueue: { size: jobsAtOnce },
-        // Without these an error of the database is nobody's, and ends the process.
+        // Without these, an error of the database is unhandled and ends the process.
         completeJobBatchDelay: 0,
         failJobBatchDelay: 0,
         gracefulShutdownAbortTimeout: graceMilliseconds,
       },
     }
-    // An error to its first question stays with it, and every further look for jobs fails.
     let failures = 0
     const events: WorkerEvents = new EventEmitter()
     events.on('localQueue:getJobs:complete', () => {
@@ -211,13 +203,13 @@ export class LegacyWorker {
     const logger = new Logger(() => (level, message) => {
       if (level !== 'error' || this.#stopping.signal.aborted) return
       this.#report('jobs', message)
-      if (message.includes('fetching jobs') && ++failures === mostFailedLooks) failing.abort()
+      if (message.includes('fetching jobs') && ++failures === mostFailedPolls) failing.abort()
     })
     const tasks = { legacy: (payload: unknown) => this.#work(tenantOf(payload)) }
     return runTaskList({ preset, schema: jobsSchema, noHandleSignals: true, logger, events }, tasks, connections)
   }
 
-  /** False when we stop meanwhile. */
+  /** Returns false when the worker stops meanwhile. */
   async #pause(milliseconds: number): Promise<boolean> {
     const { signal } = this.#stopping
     await delay(milliseconds, null, { signal }).catch(() => {})

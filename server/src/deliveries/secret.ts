@@ -2,12 +2,12 @@ import { createHmac } from 'node:crypto'
 import { deriveKey, seal, unseal } from '../identity/sealing.ts'
 import { Refusal } from '../refusal.ts'
 
-/** Signing secrets in the form of Standard Webhooks: `whsec_` and base64. */
+/** Signing secrets have the form of Standard Webhooks: `whsec_` and base64. */
 const prefix = 'whsec_'
 const fewestBytes = 24
 const mostBytes = 64
 
-/** The base64 of a secret that an operator gave, with or without the prefix. It is never repeated in a message. */
+/** Returns the base64 of a secret with or without the prefix. No message repeats the secret. */
 export const readSigningSecret = (given: string): string => {
   const base64 = given.trim().replace(prefix, '')
   const bytes = Buffer.from(base64, 'base64')
@@ -21,11 +21,11 @@ export const readSigningSecret = (given: string): string => {
 
 const sealingKey = (installationSecret: string): Buffer => deriveKey(installationSecret, 'legacy systems')
 
-/** Bound to the tenant, so that it opens nowhere else. */
+/** The tenant is bound in, so that the secret opens nowhere else. */
 export const sealSigningSecret = (installationSecret: string, tenantId: string, base64: string): Buffer =>
   seal(sealingKey(installationSecret), tenantId, base64)
 
-/** Null when it was sealed under another installation secret. */
+/** Returns null when it was sealed under another installation secret. */
 export const openSigningSecret = (installationSecret: string, tenantId: string, sealed: Buffer): Buffer | null => {
   try {
     return Buffer.from(unseal(sealingKey(installationSecret), tenantId, sealed), 'base64')

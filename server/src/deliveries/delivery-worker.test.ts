@@ -20,20 +20,20 @@ const newTenant = async (service: Awaited<ReturnType<typeof startService>>) => {
 }
 
 describe('a worker', () => {
-  test('stops in a few seconds while an attempt is under way, which the next begins anew at once', async () => {
+  test('stops in a few seconds while an attempt is in flight, which the next begins anew at once', async () => {
     const service = await startService()
     const { receiver, create, status } = await newTenant(service)
     receiver.answer = () => undefined
     const first = startWorkerFor(service)
     await create()
-    await until('an attempt is under way', () => receiver.received.length === 1)
+    await until('an attempt is in flight', () => receiver.received.length === 1)
     const begun = Date.now()
     await first.stop()
     assert.ok(Date.now() - begun < 12_000, `${Date.now() - begun} ms`)
     assert.deepEqual([(await status()).waiting, (await status()).lastError], [1, null])
     receiver.answer = () => 204
     startWorkerFor(service)
-    await until('it is handed over', async () => (await status()).waiting === 0)
+    await until('it is delivered', async () => (await status()).waiting === 0)
     assert.equal(receiver.received[0]?.id, receiver.received[1]?.id)
   })
 
@@ -47,7 +47,7 @@ describe('a worker', () => {
     }
     const { stop } = startWorkerFor(service)
     await create()
-    await until('an attempt is under way', () => receiver.received.length === 1)
+    await until('an attempt is in flight', () => receiver.received.length === 1)
     const stopped = stop()
     answer()
     await stopped
@@ -74,7 +74,7 @@ describe('a worker', () => {
     await until('a write is answered', async () => (await create()) === 201)
     await until('nothing waits', async () => (await status().catch(() => ({ waiting: 1 }))).waiting === 0, 60_000)
     assert.equal(await create(), 201)
-    await until('the next is handed over too', () => new Set(receiver.taken.map(({ id }) => id)).size >= 2)
+    await until('the next is delivered too', () => new Set(receiver.taken.map(({ id }) => id)).size >= 2)
   })
 
   test('says clearly when it has another secret than the one with which the system was attached', async () => {

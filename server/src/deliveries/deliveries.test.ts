@@ -46,7 +46,7 @@ describe('a delivery that fails', () => {
     await until('the first attempt', () => attemptsOf('held').length === 1)
     await update(held, 'second')
     const free = await create('free')
-    await until('the other record is handed over', () => taken(receiver, free).length === 1)
+    await until('the other record is delivered', () => taken(receiver, free).length === 1)
     await update(free, 'again')
     await until('and goes on', () => taken(receiver, free).length === 2)
     assert.equal(attemptsOf('held').length, 1)
@@ -101,7 +101,7 @@ describe('a delivery that fails', () => {
     await assert.rejects(detach(scope, false), /1 deliveries wait and 1 have failed/)
     receiver.answer = () => 204
     assert.deepEqual(await retry(), { retried: 1, hastened: 1 })
-    await until('both are handed over', () => taken(receiver, id).length === 2)
+    await until('both are delivered', () => taken(receiver, id).length === 2)
     assert.deepEqual(taken(receiver, id), ['contact.created', 'behind it'])
   })
 
@@ -129,7 +129,7 @@ describe('an answer', () => {
     after(() => endless.close())
     const { create, status } = await newTenant({ ...(await startReceiver()), url })
     await create('flooded')
-    await until('it is handed over', async () => (await status()).waiting === 0)
+    await until('it is delivered', async () => (await status()).waiting === 0)
   })
 })
 
@@ -145,7 +145,7 @@ describe('a legacy system that is away', () => {
     const tried = new Set(receiver.received.map(({ id }) => id)).size
     assert.ok(tried < 10, `${tried} of 40 were tried`)
     receiver.answer = () => 204
-    await until('everything is handed over', async () => (await status()).waiting === 0, 60_000)
+    await until('everything is delivered', async () => (await status()).waiting === 0, 60_000)
     for (const id of ids) assert.deepEqual(taken(receiver, id), ['contact.created', 'second'])
   })
 
@@ -163,7 +163,7 @@ describe('a legacy system that is away', () => {
     const { create } = await newTenant(healthy)
     const begun = Date.now()
     await create('prompt')
-    await until('it is handed over', () => healthy.taken.length === 1)
+    await until('it is delivered', () => healthy.taken.length === 1)
     // The silent one is waited for up to 15 s.
     assert.ok(Date.now() - begun < 12_000)
     const answerTimes: number[] = []
@@ -195,7 +195,7 @@ test('a system that was away when the clock of the database was set back is trie
   const { tenant, create } = await newTenant(receiver)
   await ofOwner(tenant, `update legacy_systems set silences = 3, resumes_at = now() + interval '1 hour'`)
   const id = await create('after')
-  await until('it is handed over', () => taken(receiver, id).length === 1)
+  await until('it is delivered', () => taken(receiver, id).length === 1)
 })
 
 describe('attaching again', () => {
@@ -233,7 +233,7 @@ describe('detaching', () => {
     await assert.rejects(retry(scope), /no legacy system attached/)
   })
 
-  test('beside writes leaves none of them half handed over', async () => {
+  test('beside writes leaves none of them half delivered', async () => {
     const receiver = await startReceiver()
     for (let round = 0; round < 5; round++) {
       const { tenant, scope, token, status } = await newTenant(receiver)
@@ -251,7 +251,7 @@ describe('detaching', () => {
 })
 
 describe('several workers', () => {
-  test('hand over many writes of a few records, each once and in order', async () => {
+  test('deliver many writes of a few records, each once and in order', async () => {
     const receiver = await startReceiver()
     const { create, update, status } = await newTenant(receiver)
     const second = startWorkerFor(service)

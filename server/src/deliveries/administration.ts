@@ -3,13 +3,13 @@ import { Refusal } from '../refusal.ts'
 import { shownUrl } from './addresses.ts'
 import {
   attachSystem,
+  auditOperation,
   countDeliveries,
   type DeliveryCounts,
   deleteSystem,
   findSystem,
   type LegacySystem,
   lockSystem,
-  noteOf,
   retryDeliveries,
 } from './queries.ts'
 import { sealSigningSecret } from './secret.ts'
@@ -17,7 +17,7 @@ import { sealSigningSecret } from './secret.ts'
 /** What an operator does about a tenant's legacy system. */
 export const attach = async (
   tenant: TenantDatabase,
-  { url, secret, installation }: { url: string; secret: string; installation: string },
+  { url, secret, installation }: Record<'url' | 'secret' | 'installation', string>,
 ): Promise<LegacySystem> => {
   const system = await attachSystem(tenant, url, sealSigningSecret(installation, tenant.tenantId, secret))
   return { ...system, url: shownUrl(system.url) }
@@ -34,7 +34,7 @@ export const detach = (tenant: TenantDatabase, discard: boolean): Promise<{ disc
       )
     }
     const discarded = await deleteSystem(query)
-    await noteOf(query, tenant, 'detached', { discarded })
+    await auditOperation(query, tenant, 'detached', { discarded })
     return { discarded }
   })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import { pauseAfter } from './pauses.ts'
+import { retryDelay } from './attempt.ts'
 import { openSigningSecret, readSigningSecret, sealSigningSecret, signedHeaders } from './secret.ts'
 
 describe('a signing secret', () => {
@@ -47,10 +47,10 @@ describe('a signing secret', () => {
 })
 
 test('pauses between attempts double from seconds to an hour, and vary', () => {
-  const middle = (attempt: number) => pauseAfter(attempt, () => 0.5)
+  const middle = (attempt: number) => retryDelay(attempt, () => 0.5)
   assert.deepEqual(
     [1, 2, 3, 10, 11, 70, 5_000].map(middle),
     [5, 10, 20, 2_560, 3_600, 3_600, 3_600].map((s) => s * 1_000),
   )
-  assert.deepEqual([pauseAfter(1, () => 0), pauseAfter(1, () => 1)], [3_750, 6_250])
+  assert.deepEqual([retryDelay(1, () => 0), retryDelay(1, () => 1)], [3_750, 6_250])
 })

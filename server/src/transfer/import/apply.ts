@@ -1,16 +1,15 @@
 import { type ResourceName, storedFieldsOf } from '@masthead/contract'
 import type { Author } from '../../audit/author.ts'
-import { audit, type Happening } from '../../audit/queries.ts'
+import { audit } from '../../audit/queries.ts'
 import type { TenantQuery as Query } from '../../database/tenant-query.ts'
-import type { StoredRecord } from '../../records/stored-record.ts'
-import { imageOf } from '../../records/stored-record.ts'
+import { imageOf, type StoredRecord } from '../../records/stored-record.ts'
 import { lockHead, writeRecords } from '../../records/write.ts'
-import { noteChanges, noteCreations } from './journal.ts'
+import { storeChanges, storeCreations } from './journal.ts'
 import { type Action, judgementTable, lateTable } from './judgement.ts'
 import { missingTable } from './prune.ts'
 import { keyColumn, stagingTable } from './staged-rows.ts'
 
-/** What the judged rows ask for is done in batches, each a transaction, short enough that other writers hardly wait. */
+/** Each batch is a transaction that is short enough that other writers hardly wait. */
 const batchSize = { create: 2_500, change: 1_000 }
 
 export type Batch = {
@@ -29,34 +28,30 @@ export const applyCreations = async (bulk: Query, resource: ResourceName, batch:
     order by judged.place`
   let overtaken = 0
   await inBatches(bulk, countOf(resource, 'create'), batchSize.create, batch, async (query, first, last) => {
-    // A statement of its own, so that the next one sees all that was written before the lock was free.
+    // A separate statement, so that the next one sees everything that was written before the lock was free.
     await lockHead(query, resource)
     const rows = await query<{ record: StoredRecord }>({ text, values: [first, last, batch.importId] })
     const added = rows.map(({ record }) => ({ before: null, after: record, author: null }))
     const written = await writeRecords(query, resource, added)
     const [start, end] = [written[0], written.at(-1)]
     if (start && end) {
-      await noteCreations(query, batch.importId, resource, start.position, end.position)
-      await audit(query, batch.author, [created(batch.importId, resource, written.length)])
+      await storeCreations(query, batch.importId, resource, start.position, end.position)
+      // One event per batch suffices: the record itself, or the event of its first change, has the values.
+      const after = JSON.stringify({ resource, count: written.length })
+      await audit(query, batch.author, [{ action: 'created', resource: 'imports', recordId: batch.importId, after }])
     }
     overtaken += last - first + 1 - rows.length
   })
   if (overtaken > 0) await bulk({ text: turnIntoChanges(resource), values: [batch.importId] })
 }
 
-/** Callers of the API create accounts, under numbers that a file may use too; no other key is theirs to give. */
+/** Only accounts can be created through the API under a key that a file may use too. */
 const mayBeOvertaken = (resource: ResourceName): boolean => resource === 'accounts'
-
-/** One entry a batch: what the records were at first is told by what is noted when one changes, or else by the record. */
-const created = (importId: string, resource: ResourceName, count: number): Happening => ({
-  ...{ action: 'created', resource: 'imports', recordId: importId },
-  after: JSON.stringify({ resource, count }),
-})
 
 const isThere = (resource: ResourceName): string =>
   `exists (select from ${resource} as record where record.tenant_id = $1 and record.${keyColumn(resource)} = staged.${keyColumn(resource)})`
 
-/** What was to be created and has come into being by itself. */
+/** Others have created these records since the rows were judged. */
 const turnIntoChanges = (resource: ResourceName): string => `
   insert into ${judgementTable(resource)} (number, file, record, action, place)
   select judged.number, judged.file, record.id, 'change', row_number() over (order by judged.number)
@@ -66,7 +61,7 @@ const turnIntoChanges = (resource: ResourceName): string => `
   join ${resource} as record on record.tenant_id = $1 and record.${keyColumn(resource)} = staged.${keyColumn(resource)}
   where judged.action = 'create' and record.import_id is distinct from $2::uuid`
 
-/** Of the record as it is now, whatever it was when the rows were judged. */
+/** Changes the record as it is now, whatever it was when the rows were judged. */
 export const applyChanges = async (bulk: Query, resource: ResourceName, batch: Batch): Promise<void> => {
   const fields = storedFieldsOf(resource).map(({ name }) => name)
   const rows = `${judgementTable(resource)} as judged
@@ -76,10 +71,8 @@ export const applyChanges = async (bulk: Query, resource: ResourceName, batch: B
     from ${rows} where judged.action = 'change' and judged.place between $2 and $3`
   await inBatches(bulk, countOf(resource, 'change'), batchSize.change, batch, async (query, first, last) => {
     await lockHead(query, resource)
-    const pairs = await query<{ before: StoredRecord; staged: StoredRecord; given: number }>({
-      text,
-      values: [first, last],
-    })
+    type Pair = { before: StoredRecord; staged: StoredRecord; given: number }
+    const pairs = await query<Pair>({ text, values: [first, last] })
     const changes = pairs.map(({ before, staged, given }) => {
       const isGiven = (field: string) => (given & (1 << fields.indexOf(field))) !== 0
       const changed = Object.fromEntries(fields.filter(isGiven).map((field) => [field, staged[field]]))
@@ -105,29 +98,23 @@ export const applyPrune = async (bulk: Query, resource: ResourceName, batch: Bat
     await lockHead(query, resource)
     const rows = await query<{ before: StoredRecord }>({ text, values: [first, last] })
     const deleted = { deletedAt: batch.now, updatedAt: batch.now, importId: batch.importId }
-    await write(
-      query,
-      resource,
-      batch,
-      rows.map(({ before }) => ({ before, after: { ...before, ...deleted } })),
-    )
+    const changes = rows.map(({ before }) => ({ before, after: { ...before, ...deleted } }))
+    await write(query, resource, batch, changes)
   })
 }
 
-/** No audit entry tells of it: the rows of the file were noted with their predecessors. */
+/** It adds no audit event, because the file gave the predecessor with the row. */
 export const applyLatePredecessors = async (bulk: Query, batch: Batch): Promise<void> => {
   const text = `select ${imageOf('subscriptions', 'record')} as before, late.renewed_from_subs_id as predecessor
     from ${lateTable} as late join subscriptions as record on record.tenant_id = $1 and record.id = late.id
     where late.place between $2 and $3 and record.import_id = $4`
   await inBatches(bulk, `select count(*) from ${lateTable}`, batchSize.change, batch, async (query, first, last) => {
     await lockHead(query, 'subscriptions')
-    const rows = await query<{ before: StoredRecord; predecessor: string }>({
-      text,
-      values: [first, last, batch.importId],
+    const values = [first, last, batch.importId]
+    const rows = await query<{ before: StoredRecord; predecessor: string }>({ text, values })
+    const changes = rows.map(({ before, predecessor }) => {
+      return { before, after: { ...before, renewedFromSubsId: predecessor }, author: null }
     })
-    const changes = rows.map(({ before, predecessor }) => ({
-      ...{ before, after: { ...before, renewedFromSubsId: predecessor }, author: null },
-    }))
     await writeRecords(query, 'subscriptions', changes)
   })
 }
@@ -138,17 +125,10 @@ const write = async (
   { importId, author }: Batch,
   changes: readonly { before: StoredRecord; after: StoredRecord }[],
 ): Promise<void> => {
-  await noteChanges(
-    query,
-    importId,
-    resource,
-    changes.map(({ before }) => before),
-  )
-  await writeRecords(
-    query,
-    resource,
-    changes.map((change) => ({ ...change, author })),
-  )
+  const images = changes.map(({ before }) => before)
+  await storeChanges(query, importId, resource, images)
+  const authored = changes.map((change) => ({ ...change, author }))
+  await writeRecords(query, resource, authored)
 }
 
 const countOf = (resource: ResourceName, action: Action): string =>

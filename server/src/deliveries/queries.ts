@@ -4,15 +4,20 @@ import type { Database, TenantDatabase } from '../database/database.ts'
 import type { TenantQuery } from '../database/tenant-query.ts'
 import { shownUrl } from './addresses.ts'
 
-/** Whoever reads this keeps a legacy system from being detached until the transaction ends. */
-export const isAttached = async (query: TenantQuery): Promise<boolean> =>
-  (await query({ text: 'select 1 from legacy_systems where tenant_id = $1 for key share' })).length > 0
+/** Where a write goes: to Masthead alone, or also to the tenant's legacy system. */
+export type Route = 'native' | 'legacy'
+
+/** The lock keeps the legacy system attached until the transaction ends, so that the route holds for all of it. */
+export const routeOf = async (query: TenantQuery): Promise<Route> => {
+  const attached = await query({ text: 'select 1 from legacy_systems where tenant_id = $1 for key share' })
+  return attached.length > 0 ? 'legacy' : 'native'
+}
 
 export type LegacySystem = { url: string; attachedAt: Date }
 
 const wakeLater = `select wake_legacy_worker($1, 'later', now())`
 
-/** Attaching again replaces address and secret, keeps what waits, and tries the new address at once. */
+/** Attaching again replaces address and secret, keeps waiting deliveries, and tries the new address at once. */
 export const attachSystem = (tenant: TenantDatabase, url: string, sealedSecret: Buffer): Promise<LegacySystem> =>
   tenant.transaction(async (query) => {
     const [attached] = await query<LegacySystem>({
@@ -24,41 +29,29 @@ export const attachSystem = (tenant: TenantDatabase, url: string, sealedSecret: 
       values: [url, sealedSecret],
     })
     if (!attached) throw new Error('the legacy system was not stored')
-    await noteOf(query, tenant, 'attached', { url: shownUrl(url) })
+    await auditOperation(query, tenant, 'attached', { url: shownUrl(url) })
     await query({ text: wakeLater })
     return attached
   })
 
-/** For the audit log: what an operator did about the legacy system. */
-export const noteOf = (
-  query: TenantQuery,
-  { tenantId }: TenantDatabase,
-  action: string,
-  after: object,
-): Promise<void> =>
+export const auditOperation = (query: TenantQuery, { tenantId }: TenantDatabase, action: string, after: object) =>
   audit(query, operator, [{ action, resource: 'legacy_systems', recordId: tenantId, after: JSON.stringify(after) }])
 
-/** Once no write is under way that could still add to what waits. */
+/** The lock waits for writes in flight, which could still add deliveries. */
 export const lockSystem = (query: TenantQuery): Promise<LegacySystem[]> =>
-  query<LegacySystem>({
-    text: `select url, attached_at as "attachedAt" from legacy_systems where tenant_id = $1 for update`,
-  })
+  query({ text: `select url, attached_at as "attachedAt" from legacy_systems where tenant_id = $1 for update` })
 
-/** Deletes the system and all that waits or failed; answers how much that was. */
+/** Deletes the system with its deliveries, and returns how many those were. */
 export const deleteSystem = async (query: TenantQuery): Promise<number> => {
   const deleted = await query({ text: 'delete from legacy_deliveries where tenant_id = $1 returning 1' })
   await query({ text: 'delete from legacy_systems where tenant_id = $1' })
   return deleted.length
 }
 
-/** Of a record that is erased. */
-export const forgetDeliveries = async (query: TenantQuery, resource: string, id: string): Promise<number> =>
-  (
-    await query({
-      text: 'delete from legacy_deliveries where tenant_id = $1 and resource = $2 and record_id = $3 returning 1',
-      values: [resource, id],
-    })
-  ).length
+export const deleteDeliveries = async (query: TenantQuery, resource: string, id: string): Promise<number> => {
+  const text = 'delete from legacy_deliveries where tenant_id = $1 and resource = $2 and record_id = $3 returning 1'
+  return (await query({ text, values: [resource, id] })).length
+}
 
 export type DeliveryCounts = {
   waiting: number
@@ -87,10 +80,8 @@ export const countDeliveries = async (query: TenantQuery): Promise<DeliveryCount
 /** Of all tenants together, at most so many of each. */
 const mostCounted = 10_000
 
-export const countAllDeliveries = (
-  database: Database,
-): Promise<Pick<DeliveryCounts, 'waiting' | 'failed' | 'oldestWaiting'>> =>
-  // On a connection of its own: with many tenants it takes a while.
+export const countAllDeliveries = (database: Database) =>
+  // With many tenants it takes a while, so it uses a connection of its own.
   database.transaction(async (query) => {
     const [counts] = await query<DeliveryCounts>({
       text: 'select waiting, failed, oldest as "oldestWaiting" from count_legacy_deliveries($1)',
@@ -100,25 +91,20 @@ export const countAllDeliveries = (
   })
 
 export const findSystem = async (query: TenantQuery): Promise<LegacySystem | null> => {
-  const [system] = await query<LegacySystem>({
-    text: 'select url, attached_at as "attachedAt" from legacy_systems where tenant_id = $1',
-  })
+  const text = 'select url, attached_at as "attachedAt" from legacy_systems where tenant_id = $1'
+  const [system] = await query<LegacySystem>({ text })
   return system ?? null
 }
 
 const retriedAtOnce = 10_000
 
-/** Everything waits anew and is tried at once, but for what is just being tried. In parts: much may have gathered. */
+/** Every delivery becomes due at once, save those in flight. There may be many, so they are updated in parts. */
 export const retryDeliveries = async (tenant: TenantDatabase): Promise<{ retried: number; hastened: number }> => {
   const sum = { retried: 0, hastened: 0 }
+  type Part = typeof sum & { last: number | null }
   for (let after: number | null = 0; after !== null; ) {
-    const begin: number = after
-    const [part] = await tenant.transaction((query) =>
-      query<{ retried: number; hastened: number; last: number | null }>({
-        text: retryStatement,
-        values: [begin, retriedAtOnce],
-      }),
-    )
+    const values: unknown[] = [after, retriedAtOnce]
+    const [part]: Part[] = await tenant.transaction((query) => query<Part>({ text: retryStatement, values }))
     sum.retried += part?.retried ?? 0
     sum.hastened += part?.hastened ?? 0
     after = part?.last ?? null
@@ -126,7 +112,7 @@ export const retryDeliveries = async (tenant: TenantDatabase): Promise<{ retried
   await tenant.transaction(async (query) => {
     await query({ text: 'update legacy_systems set silences = 0, resumes_at = null where tenant_id = $1' })
     await query({ text: wakeLater })
-    await noteOf(query, tenant, 'retried', sum)
+    await auditOperation(query, tenant, 'retried', sum)
   })
   return sum
 }
@@ -145,7 +131,7 @@ const retryStatement = `
     max(sequence) as last
   from changed`
 
-/** A delivery whose attempt has begun, and where it goes. */
+/** A delivery whose attempt has begun, and its target. */
 export type Claimed = {
   sequence: number
   attempt: number
@@ -155,14 +141,13 @@ export type Claimed = {
   sealedSecret: Buffer
 }
 
-/** So often in a row without an answer, and a legacy system counts as away. */
+/** A legacy system counts as away after so many attempts in a row without a response. */
 const silencesUntilAway = 3
-/** Longer than an attempt may take, so that no two are under way for one delivery. */
+/** A claim outlasts an attempt, so that no delivery has two attempts in flight. */
 const claimSeconds = 20
-/** Longer than a system that is away is ever left alone: what rests for more was left by a clock that was set back since. */
+/** No system is left alone for longer, so a later time stems from a clock that was set back since. */
 const longestRest = `interval '2 minutes'`
-/** How long a delivery is tried. */
-const patience = `interval '3 days'`
+const deliveryLifetime = `interval '3 days'`
 
 /**
  * Begins an attempt of the delivery that has been due for longest, the first of its record, if there is one. A system
@@ -223,10 +208,9 @@ const hastenStatement = `
   update legacy_deliveries set next_attempt_at = now()
   where tenant_id = $1 and failed_at is null and next_attempt_at > now() and (claimed_until is null or claimed_until <= now())`
 
-/** Why an attempt failed, in one line that can be shown, and whether the legacy system was not there at all. */
+/** `error` is one line that can be shown; `silent` says that the legacy system was not there at all. */
 export type Failure = { error: string; silent: boolean }
 
-/** It will be tried again after a pause, or has been tried for long enough. */
 export const settleFailed = (
   tenant: TenantDatabase,
   { sequence, attempt }: Claimed,
@@ -238,11 +222,11 @@ export const settleFailed = (
     await query({
       text: `update legacy_deliveries set last_error = $4, claimed_until = null,
           next_attempt_at = now() + $5 * interval '1 millisecond',
-          failed_at = case when waiting_since <= now() - ${patience} then now() end
+          failed_at = case when waiting_since <= now() - ${deliveryLifetime} then now() end
         where tenant_id = $1 and sequence = $2 and attempts = $3`,
       values: [sequence, attempt, error, pauseMilliseconds],
     })
-    // Most of what waits for a system that is away is never tried, and its time runs out all the same.
+    // Most deliveries to a system that is away are never tried, and expire all the same.
     if (system?.isAway) await query({ text: giveUpStatement, values: [error] })
   })
 
@@ -256,10 +240,10 @@ const giveUpStatement = `
   update legacy_deliveries set failed_at = now(), last_error = $2, tried_at = now()
   where tenant_id = $1 and sequence in (
     select sequence from legacy_deliveries
-    where tenant_id = $1 and failed_at is null and waiting_since <= now() - ${patience} and (claimed_until is null or claimed_until <= now())
+    where tenant_id = $1 and failed_at is null and waiting_since <= now() - ${deliveryLifetime} and (claimed_until is null or claimed_until <= now())
     limit 1000)`
 
-/** The attempt was broken off by us: it does not count against anybody, and somebody else can begin at once. */
+/** We aborted the attempt, so it does not count, and another worker can begin at once. */
 export const putBack = (tenant: TenantDatabase, { sequence, attempt }: Claimed): Promise<void> =>
   tenant.transaction(async (query) => {
     await query({
@@ -284,12 +268,11 @@ export const wakeWhenDue = (tenant: TenantDatabase): Promise<unknown> =>
     }),
   )
 
-/** For all tenants. */
 export const wakeWhereDue = (database: Database): Promise<unknown> =>
   database.transaction((query) => query({ text: 'select wake_legacy_worker_where_due()' }))
 
-/** Jobs that nobody will take any more: their process was killed, and others took their place. */
-export const forgetSpentJobs = (database: Database): Promise<unknown> =>
+/** Nobody takes jobs of a process that was killed once others have replaced them. */
+export const completeSpentJobs = (database: Database): Promise<unknown> =>
   database.transaction((query) =>
     query({
       text: `

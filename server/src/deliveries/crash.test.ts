@@ -82,7 +82,7 @@ describe('after kill -9 in the middle of writes and deliveries', async () => {
     )
   }
 
-  /** Everything that was answered was handed over, in order, and nothing that is not there. */
+  /** Everything that was answered was delivered, in order, and nothing that is not there. */
   const assertHandedOver = async () => {
     await until('nothing waits', async () => (await masthead('legacy status --tenant acme')).waiting === 0, 90_000)
     const steps = Map.groupBy(receiver.taken, ({ message }) => message.data.id)
@@ -118,7 +118,7 @@ describe('after kill -9 in the middle of writes and deliveries', async () => {
     const account = await call('POST', '/accounts', { company: 'Crash Ltd' })
     assert.equal(account.body.route, 'legacy')
     accountId = account.body.accountId
-    await until('the account is handed over', () => receiver.taken.length === 1)
+    await until('the account is delivered', () => receiver.taken.length === 1)
     receiver.taken.length = 0
   })
 
@@ -168,7 +168,7 @@ describe('after kill -9 in the middle of writes and deliveries', async () => {
     }
   })
 
-  test('of any of them, every answered write is handed over in order, and nothing else', async () => {
+  test('of any of them, every answered write is delivered in order, and nothing else', async () => {
     await assertHandedOver()
     await stopWorker()
     assert.equal((await serving.stop()).code, 0)
