@@ -3695,7 +3695,7 @@ where staged.reason is null and staged.renewed_from_subs_id = staged.id;
 update staged_accounts as staged set field = 'accountId', reason = 'the record with this `id` has the `accountId` "' || record.account_id || '"'
 from accounts as record
 where staged.reason is null and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
-      and staged.given & 2 <> 0 and record.account_id is not null and record.account_id is distinct from staged.account_id;
+  and staged.given & 2 <> 0 and record.account_id is not null and record.account_id is distinct from staged.account_id;
 
 -- transfer/import/judgement.ts refuseTakenIdentifiers
 update staged_accounts as staged set field = 'id', reason = 'the record with this `accountId` has the id ' || record.id
@@ -3716,7 +3716,7 @@ where staged.reason is null and record.tenant_id = $1 and record.external_id = s
 update staged_publications as staged set field = 'code', reason = 'the record with this `id` has the `code` "' || record.code || '"'
 from publications as record
 where staged.reason is null and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
-      and staged.given & 2 <> 0 and record.code is not null and record.code is distinct from staged.code;
+  and staged.given & 2 <> 0 and record.code is not null and record.code is distinct from staged.code;
 
 -- transfer/import/judgement.ts refuseTakenIdentifiers
 update staged_publications as staged set field = 'id', reason = 'the record with this `code` has the id ' || record.id
@@ -3732,7 +3732,7 @@ where staged.reason is null and record.tenant_id = $1 and record.subscription_id
 update staged_subscriptions as staged set field = 'subscriptionId', reason = 'the record with this `id` has the `subscriptionId` "' || record.subscription_id || '"'
 from subscriptions as record
 where staged.reason is null and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
-      and staged.given & 2 <> 0 and record.subscription_id is not null and record.subscription_id is distinct from staged.subscription_id;
+  and staged.given & 2 <> 0 and record.subscription_id is not null and record.subscription_id is distinct from staged.subscription_id;
 
 -- transfer/import/judgement.ts resolveReferences
 update staged_accounts as staged set field = 'primaryPublicationId', reason = 'there is no publication "' || coalesce(staged.primary_publication_id_other::text, staged.primary_publication_id::text) || '" in this tenant or among the rows that go in'

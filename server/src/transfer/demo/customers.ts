@@ -27,7 +27,7 @@ export const createCustomer = (
     region,
     kind,
     place,
-    // A town has many branches of what there is once.
+    // A street tells branches in the same town apart.
     company: template.includes('{city}') && random.chance(60) ? `${company}, ${street}` : company,
     street,
     domain: `${stem}-${kind.slug}.example.${random.pick(['com', 'org', 'net'])}`,
@@ -101,7 +101,7 @@ const contactRecord = ({ random, yesterday }: Publisher, customer: Customer): De
   }
 }
 
-/** As many hands typed them over many years; numbers with 555-01 are kept free for fiction. */
+/** Numbers look as if many people typed them over many years; 555-01 is reserved for fiction. */
 const phone = (random: SeededRandom, dialling: string): string =>
   random.digits(random.pick(phonePatterns)).replace('+', dialling)
 

@@ -66,13 +66,8 @@ export const billsOfSingleCopies = ({ random, today, yesterday, titles }: Publis
   const copies = random.between(1, 12)
   const gross = Math.ceil(title.priceCents / title.issuesYearly) * copies
   if (title.isRetired) {
-    const order = {
-      publicationId: null,
-      issueId: null,
-      type: 'Reprints',
-      description: 'Reprints from the archive',
-    } as const
-    return [createBill(random, customer, { ...order, status, issueDay, gross })]
+    const order = { publicationId: null, issueId: null, type: 'Reprints', status, issueDay, gross } as const
+    return [createBill(random, customer, { ...order, description: 'Reprints from the archive' })]
   }
   const issueId = `${title.code}-${dateOf(issueDay).slice(0, 4)}-${random.between(1, title.issuesYearly)}`
   const order = { publicationId: title.record.id, issueId, type: 'Single copies' } as const

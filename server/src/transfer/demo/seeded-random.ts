@@ -41,10 +41,8 @@ export class SeededRandom {
   }
 
   weighted<T>(items: Weighted<T>): T {
-    let left = this.between(
-      1,
-      items.reduce((sum, [, weight]) => sum + weight, 0),
-    )
+    const total = items.reduce((sum, [, weight]) => sum + weight, 0)
+    let left = this.between(1, total)
     for (const [value, weight] of items) {
       left -= weight
       if (left <= 0) return value

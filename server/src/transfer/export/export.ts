@@ -16,11 +16,10 @@ export type ExportRequest = {
   folder: string
   format: FileFormat
   gzip: boolean
-  /** Whether people open the files in a spreadsheet, which must not take a text for a formula. CSV only. */
+  /** For CSV: a spreadsheet must not take a text for a formula. */
   spreadsheet: boolean
   /** Whether files of the same names may be replaced. */
   replace: boolean
-  /** Stops it. */
   signal: AbortSignal
   /** Called often; `lines` are at least as many as the records written. */
   onProgress: (resource: ResourceName, lines: number, records: number) => void
@@ -28,7 +27,7 @@ export type ExportRequest = {
 
 export type ExportedFile = { file: string; resource: ResourceName; rows: number }
 
-/** Writes every record of a tenant as it was at one moment, a file for each resource: all of them, or none. */
+/** Writes a snapshot of a tenant, one file for each resource: all of them, or none. */
 export const exportRecords = async (database: TenantDatabase, request: ExportRequest): Promise<ExportedFile[]> => {
   const names = resourceNames.map((resource) => nameOf(resource, request))
   const folder = await openExportFolder(request.folder, names, request)
@@ -66,7 +65,7 @@ const writeFiles = async (
     copies.push({ resource, copied })
   }
   await client.query('commit')
-  // How many rows there were, the database says after the last of them.
+  // The row count arrives after the last row.
   return copies.map(({ resource, copied }) => ({ file: nameOf(resource, request), resource, rows: copied.rowCount }))
 }
 
@@ -87,14 +86,14 @@ const writeFile = async (
 ): Promise<CopyToStreamQuery> => {
   const { format, gzip, spreadsheet, signal, onProgress } = request
   const copied = client.query(copyTo(copyOut(tenantId, resource, format, spreadsheet)))
-  // The connection speaks to it even when the writing has failed and nobody listens any more.
+  // The connection may emit an error even when writing has failed and nobody listens any more.
   copied.on('error', () => {})
   const names = format === 'csv' ? csvLine(storedFieldsOf(resource).map(({ name }) => name)) : ''
-  // By the mark Excel knows that it is UTF-8.
+  // Excel recognises UTF-8 by the byte order mark.
   const header = spreadsheet ? `\uFEFF${names}` : names
   const counted = withHeader(header, (lines) => onProgress(resource, lines, total))
   const file = folder.write(nameOf(resource, request))
-  // The header of gzip has no time and no name: the same records are the same bytes.
+  // The gzip header has neither time nor name, so the same records give the same bytes.
   await pipeline(gzip ? [copied, counted, createGzip(), file] : [copied, counted, file], { signal })
   return copied
 }

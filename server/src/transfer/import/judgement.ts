@@ -12,17 +12,16 @@ import type { TenantQuery } from '../../database/tenant-query.ts'
 import { bitOf, keyColumn, otherColumn, stagingTable } from './staged-rows.ts'
 
 /**
- * What is to become of each staged row, decided before anything is written. A refused row says why, in `reason`; for
- * the others the table `judged_…` says whether they create a record, change one or find it as it should be, and numbers
- * them within each of these.
+ * Every staged row is judged before anything is written. A refused row has its reason in `reason`; for the others the
+ * table `judged_…` says whether they create a record, change one or find it unchanged, and numbers them by action.
  */
 export type Action = 'create' | 'change' | 'same'
 export const judgementTable = (resource: ResourceName): string => `judged_${resource}`
 
-/** The rows whose record is there already. */
+/** The rows whose record exists already. */
 const foundTable = (resource: ResourceName): string => `found_${resource}`
 
-/** Subscriptions whose predecessor is created after them: they get it when it is there. */
+/** Subscriptions whose predecessor is created after them get it when it exists. */
 export const lateTable = 'late_predecessors'
 
 /** Resources come in the order in which they refer to one another. */
@@ -36,7 +35,7 @@ export const judge = async (query: TenantQuery, staged: readonly ResourceName[])
     await refuseRepeated(query, resource)
     await refuseIncomplete(query, resource)
     await resolveReferences(query, resource, staged)
-    // What was resolved and refused is no longer what the planner thinks.
+    // Resolving and refusing has changed what the planner must know.
     await query.withoutTenant({ text: `analyze ${stagingTable(resource)}` })
     await decide(query, resource)
   }
@@ -55,7 +54,7 @@ const givesId = (resource: ResourceName): string => `staged.given & ${bitOf(reso
 const lineOf = (row: string): string =>
   `'line ' || ${row}.line || case when ${row}.file <> staged.file then ' of another file' else '' end`
 
-/** The first row with a key counts. */
+/** Of rows with the same key, the first counts. */
 const refuseDuplicates = async (query: TenantQuery, resource: ResourceName): Promise<void> => {
   const table = `${stagingTable(resource)} as staged`
   for (const { column, name } of importKeysOf(resource).toReversed()) {
@@ -64,45 +63,29 @@ const refuseDuplicates = async (query: TenantQuery, resource: ResourceName): Pro
       text: `select from ${table} where ${where} group by ${column} having count(*) > 1 limit 1`,
     })
     if (repeated.length === 0) continue
-    await query.withoutTenant(
-      refuse(
-        resource,
-        name,
-        `${lineOf('other')} || ' gives this \`${name}\` already, and the first counts'`,
-        `(select number, first_value(line) over same as line, first_value(file) over same as file,
-            row_number() over same as place
-          from ${table} where ${where} window same as (partition by ${column} order by number)) as other`,
-        'other.number = staged.number and other.place > 1',
-      ),
-    )
+    const reason = `${lineOf('other')} || ' gives this \`${name}\` already, and the first counts'`
+    const others = `(select number, first_value(line) over same as line, first_value(file) over same as file,
+        row_number() over same as place
+      from ${table} where ${where} window same as (partition by ${column} order by number)) as other`
+    const isLater = 'other.number = staged.number and other.place > 1'
+    await query.withoutTenant(refuse(resource, name, reason, others, isLater))
   }
 }
 
-/** The `id` of a record never changes, and neither does a business identifier, once it has one. */
+/** Neither the `id` of a record nor its business identifier ever changes. */
 const refuseTakenIdentifiers = async (query: TenantQuery, resource: ResourceName): Promise<void> => {
   const field = importKeyOf(resource)
   if (!field) return
   const { name, column: key } = field
-  await query(
-    refuse(
-      resource,
-      'id',
-      `'the record with this \`${name}\` has the id ' || record.id`,
-      `${resource} as record`,
-      `record.tenant_id = $1 and record.${key} = staged.${key} and ${givesId(resource)} and record.id <> staged.id`,
-    ),
-  )
+  const records = `${resource} as record`
+  const hasOtherId = `'the record with this \`${name}\` has the id ' || record.id`
+  const isSameKey = `record.tenant_id = $1 and record.${key} = staged.${key} and ${givesId(resource)} and record.id <> staged.id`
+  await query(refuse(resource, 'id', hasOtherId, records, isSameKey))
   if (!field.isIdentifier) return
-  await query(
-    refuse(
-      resource,
-      name,
-      `'the record with this \`id\` has the \`${name}\` "' || record.${key} || '"'`,
-      `${resource} as record`,
-      `record.tenant_id = $1 and record.id = staged.id and ${givesId(resource)}
-        and staged.given & ${bitOf(resource, name)} <> 0 and record.${key} is not null and record.${key} is distinct from staged.${key}`,
-    ),
-  )
+  const hasOtherKey = `'the record with this \`id\` has the \`${name}\` "' || record.${key} || '"'`
+  const isSameId = `record.tenant_id = $1 and record.id = staged.id and ${givesId(resource)}
+    and staged.given & ${bitOf(resource, name)} <> 0 and record.${key} is not null and record.${key} is distinct from staged.${key}`
+  await query(refuse(resource, name, hasOtherKey, records, isSameId))
 }
 
 const findRecords = async (query: TenantQuery, resource: ResourceName): Promise<void> => {
@@ -124,18 +107,12 @@ const refuseRepeated = async (query: TenantQuery, resource: ResourceName): Promi
     text: `select from ${found} group by record having count(*) > 1 limit 1`,
   })
   if (repeated.length === 0) return
-  await query.withoutTenant(
-    refuse(
-      resource,
-      'id',
-      `${lineOf('other')} || ' is about the same record, and the first counts'`,
-      `(select found.number, first_value(row.line) over same as line, first_value(row.file) over same as file,
-          row_number() over same as place
-        from ${found} as found join ${stagingTable(resource)} as row on row.number = found.number
-        window same as (partition by found.record order by found.number)) as other`,
-      'other.number = staged.number and other.place > 1',
-    ),
-  )
+  const reason = `${lineOf('other')} || ' is about the same record, and the first counts'`
+  const others = `(select found.number, first_value(row.line) over same as line, first_value(row.file) over same as file,
+      row_number() over same as place
+    from ${found} as found join ${stagingTable(resource)} as row on row.number = found.number
+    window same as (partition by found.record order by found.number)) as other`
+  await query.withoutTenant(refuse(resource, 'id', reason, others, 'other.number = staged.number and other.place > 1'))
   await query.withoutTenant({
     text: `delete from ${found} as found using ${stagingTable(resource)} as staged
       where staged.number = found.number and staged.reason is not null`,
@@ -145,7 +122,7 @@ const refuseRepeated = async (query: TenantQuery, resource: ResourceName): Promi
 const isNew = (resource: ResourceName, row: string): string =>
   `${row}.reason is null and not exists (select from ${foundTable(resource)} as found where found.number = ${row}.number)`
 
-/** What a new record needs and the service does not make. */
+/** A new record needs every field that is neither nullable nor has a default. */
 const refuseIncomplete = async (query: TenantQuery, resource: ResourceName): Promise<void> => {
   const needed = storedFieldsOf(resource).filter((field) => !field.isNullable && field.default === null)
   for (const { name } of needed) {
@@ -154,7 +131,7 @@ const refuseIncomplete = async (query: TenantQuery, resource: ResourceName): Pro
   }
 }
 
-/** Finds what is named by the other identifier, among the records and the rows of this import, and refuses what is nowhere. */
+/** Resolves references by the other identifier, among records and rows of this import, and refuses dangling ones. */
 const resolveReferences = async (query: TenantQuery, resource: ResourceName, staged: readonly ResourceName[]) => {
   for (const field of storedFieldsOf(resource)) {
     const { reference } = field
@@ -177,7 +154,7 @@ const refuseSelfReference = async (query: TenantQuery): Promise<void> => {
   )
 }
 
-/** What was renewed from a row that is refused and creates nothing, and what was renewed from that, and so on. */
+/** Refuses subscriptions that were renewed from a refused row that creates nothing, and so on along the chain. */
 const refuseFollowers = async (query: TenantQuery): Promise<void> => {
   const table = stagingTable('subscriptions')
   await query.withoutTenant({ text: `create index on ${table} (renewed_from_subs_id)` })
@@ -204,7 +181,7 @@ const refuseFollowers = async (query: TenantQuery): Promise<void> => {
   })
 }
 
-/** Every record that there is, or will be after this import. */
+/** Selects records that exist, or will after this import. */
 const existing = (reference: ResourceName, isStaged: boolean, columns: string): string => {
   const records = `select ${columns} from ${reference} where tenant_id = $1`
   if (!isStaged) return records

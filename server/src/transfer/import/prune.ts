@@ -3,7 +3,7 @@ import type { TenantQuery } from '../../database/tenant-query.ts'
 import { Refusal } from '../../refusal.ts'
 import { keyColumn, stagingTable } from './staged-rows.ts'
 
-/** The records that a full file of the resource no longer holds. */
+/** Holds the records that a full file of the resource lacks. */
 export const missingTable = (resource: ResourceName): string => `missing_${resource}`
 
 export const prunable: readonly ResourceName[] = resourceNames.filter((name) =>
@@ -15,15 +15,14 @@ const largestShare = 0.1
 
 export type Missing = { resource: ResourceName; missing: number; live: number }
 
-/** The last position of each list, taken before the files are read: what arrives later cannot be in them. */
+/** Reads the last position of each list before the files: records that arrive later cannot be in them. */
 export const readHeads = async (query: TenantQuery): Promise<Map<string, number>> => {
-  const rows = await query<{ resource: string; last: number }>({
-    text: 'select resource, last from heads where tenant_id = $1',
-  })
+  const text = 'select resource, last from heads where tenant_id = $1'
+  const rows = await query<{ resource: string; last: number }>({ text })
   return new Map(rows.map(({ resource, last }) => [resource, last]))
 }
 
-/** A row that was refused still tells that its record is in the file, as long as its key can be read. */
+/** A refused row still shows that its record is in the file, as long as its key can be read. */
 export const findMissing = async (query: TenantQuery, resource: ResourceName, head: number): Promise<Missing> => {
   const staged = stagingTable(resource)
   const key = keyColumn(resource)

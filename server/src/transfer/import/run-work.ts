@@ -33,10 +33,13 @@ process.on('message', async (task: RunTask) => {
   const { connectionString, role } = task.connection
   database ??= openDatabase(connectionString, role)
   try {
-    const result = await work(database.forTenant(task.tenantId), task, (next) => {
+    const tenant = database.forTenant(task.tenantId)
+    const onProgress = (next: RunProgress) => {
       progress = next
+    }
+    send({
+      result: task.kind === 'undo' ? await undo(tenant, task, onProgress) : await runImport(tenant, task, onProgress),
     })
-    send({ result })
   } catch (error) {
     send(error instanceof Refusal ? { refusal: error.message } : { failure: plain(error) })
   } finally {
@@ -55,9 +58,6 @@ const plain = (error: unknown): Extract<WorkerMessage, { failure: unknown }>['fa
   const { name, message, stack } = error
   return { name, message, ...(stack && { stack }), ...('code' in error && { code: String(error.code) }) }
 }
-
-const work = (tenant: TenantDatabase, task: RunTask, onProgress: (progress: RunProgress) => void) =>
-  task.kind === 'undo' ? undo(tenant, task, onProgress) : runImport(tenant, task, onProgress)
 
 const runImport = async (
   tenant: TenantDatabase,
