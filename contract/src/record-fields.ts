@@ -3,7 +3,7 @@ import { type Content, type Default, type Kind, longest, traitsOf } from './fiel
 import type { Resource } from './operation.ts'
 import { type ResourceName, resourceNames, resources } from './resources.ts'
 
-/** A field of a resource, as whoever stores, imports, exports or shows records needs to know it. */
+/** A field of a resource, with all that storing, importing, exporting and showing it needs. */
 export type Field = {
   /** As in the API; also the heading of a column in a file. */
   name: string

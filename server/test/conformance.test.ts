@@ -400,7 +400,7 @@ describe('the OpenAPI document', () => {
         return [operationId, method.toUpperCase(), path, scopes, success].flat().join(' ')
       }),
     )
-    const promised = [
+    assert.deepEqual(described.sort(), [
       'CreateAccountRecord POST /accounts accounts:write 201',
       'CreateContactRecord POST /contacts contacts:write 201',
       'CreateTaskRecord POST /tasks tasks:write 201',
@@ -417,11 +417,7 @@ describe('the OpenAPI document', () => {
       'GetSubscriptions GET /subscriptions subscriptions:read 200',
       'RestoreContactRecord POST /contacts/{contactId}/restore contacts:write 200',
       'UpdateContactRecord PATCH /contacts/{contactId} contacts:write 200',
-    ]
-    assert.deepEqual(
-      promised.filter((one) => !described.includes(one)),
-      [],
-    )
+    ])
     assert.deepEqual([document.info.version, document.servers], ['1.0.0', [{ url: basePath }]])
   })
 

@@ -178,7 +178,7 @@ describe('creates of one tenant that wait for each other', () => {
     const tenant = await newTenant()
     const token = await tenant.serviceToken()
     const account = await service.call('GET', '/accounts/C-2', { token })
-    // The account is there for whoever looks it up by its id, until the removal commits.
+    // The account is there for a lookup by its id, until the removal commits.
     const commitRemoval = await holding(`delete from accounts where tenant_id = $1 and account_id = 'C-2'`, [tenant.id])
     const { holder, answers } = await sendTogether(tenant, { token, name: 'one' }, [
       { token, name: 'two' },

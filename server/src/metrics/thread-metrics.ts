@@ -109,6 +109,6 @@ export class ThreadMetrics implements RequestWatcher {
 export const countDroppedLines = (): Metric =>
   counter('masthead_log_lines_dropped_total', 'Log lines that were dropped because nobody read them.', droppedLines())
 
-/** The types of prom-client declare numbers where it returns strings. */
+/** The cast is needed because the types of prom-client declare numbers where it returns strings. */
 export const metricsOf = async (registry: Registry | null): Promise<Metric[]> =>
   ((await registry?.getMetricsAsJSON()) ?? []) as unknown as Metric[]

@@ -276,13 +276,7 @@ test('writes find their records by an index, by a plan that is kept, whichever t
   assert.equal(plans.length, 9)
   for (const plan of plans) {
     const scans = nodesOf(plan).filter((node) => node['Relation Name'] && /Scan$/.test(node['Node Type']))
-    const good = scans.filter(
-      (node) =>
-        node['Relation Name'] === 'legacy_systems' || (node['Node Type'] !== 'Seq Scan' && rowsRead(node) <= 12),
-    )
-    assert.deepEqual(
-      scans.filter((node) => !good.includes(node)),
-      [],
-    )
+    const good = scans.filter((node) => node['Node Type'] !== 'Seq Scan' && rowsRead(node) <= 12)
+    assert.ok(scans.length > 0 && good.length === scans.length, JSON.stringify(scans, null, 1))
   }
 })

@@ -57,6 +57,9 @@ const writeStatements = (resource: ResourceName, changes: readonly Change[]): St
   operations.flatMap((operation) => {
     const rows = changes.filter((change) => operationOf(change) === operation)
     if (rows.length === 0) return []
+    // It would be counted twice and written once.
+    if (new Set(rows.map(({ before, after }) => (after ?? before)?.id)).size < rows.length)
+      throw new Error('a record changes twice')
     const values = [`[${rows.map((change, index) => rowOf(resource, change, index + 1)).join(',')}]`, rows.length]
     return [{ text: writeStatement(resource, operation), values }]
   })

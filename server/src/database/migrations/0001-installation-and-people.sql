@@ -60,7 +60,7 @@ create table invitations (
   invited_by uuid references users on delete set null,
   -- The link holds the secret.
   secret_hash bytea not null unique check (length(secret_hash) = 32),
-  -- A link that was mailed proves the address of whoever follows it. A link that was shown to the inviter proves nothing.
+  -- A link that was mailed proves the address of the person who follows it. A link that was shown to the inviter proves nothing.
   is_mailed boolean not null default false,
   created_at timestamptz(3) not null default now(),
   expires_at timestamptz(3) not null,

@@ -10,7 +10,7 @@ export const token: Step = (exchange) => {
   return exchange.principal ? undefined : findHolder(exchange)
 }
 
-/** Whoever was refused for their rate a moment ago is charged before the database is asked. */
+/** A caller who was refused for the rate a moment ago is charged before the database is asked. */
 const findHolder = async (exchange: Exchange): Promise<void> => {
   const { principals, limiter, refusedCallers, addressOf } = exchange.api
   const { request } = exchange

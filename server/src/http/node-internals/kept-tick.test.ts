@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-// @ts-expect-error: it is no TypeScript, for the sake of what loads it
+// @ts-expect-error: the module is plain JavaScript, because main.js loads it before anything else
 import { keepTick, releaseTick } from './kept-tick.js'
 
 setFlagsFromString('--expose-gc')

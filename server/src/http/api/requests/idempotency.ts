@@ -25,7 +25,7 @@ export const fingerprint = (method: string, url: string, body: Buffer | undefine
   hash('sha256', Buffer.concat([Buffer.from(`${method} ${url}\n`), body ?? Buffer.alloc(0)]), 'buffer')
 
 /**
- * Does the work once, and sends the same response to whoever sends the same again. The work runs inside one transaction, with
+ * Does the work once, and sends the same response to a caller who sends the same request again. The work runs inside one transaction, with
  * what is kept of its response. A refusal is a response too, and leaves nothing else behind.
  */
 export const respondOnce = async (
