@@ -174,7 +174,7 @@ export const lendFrom = (pool: pg.Pool): (() => Promise<pg.PoolClient>) => {
  * newer than the statistics is not taken for an empty one.
  */
 const bulkSettings = `
-  set plan_cache_mode = force_generic_plan; set jit = off; set work_mem = '64MB'; set temp_buffers = '64MB'; set maintenance_work_mem = '64MB'; set lock_timeout = '30s'`
+  set plan_cache_mode = force_generic_plan; set jit = off; set work_mem = '64MB'; set temp_buffers = '64MB'; set maintenance_work_mem = '64MB'; set lock_timeout = '30s'; set default_statistics_target = 10`
 
 /** Limits that were set for the database or the role; which there are depends on the version. */
 const noTimeLimits = `

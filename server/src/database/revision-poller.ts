@@ -11,6 +11,7 @@ export class RevisionPoller {
   /** The stamps of the last answer, which the next may hold again. */
   #seen = new Map<string, string>()
   #since = '0'
+  #counted = { at: clock(), requests: 0, eachSecond: 0 }
   #timer: NodeJS.Timeout | undefined
   #polling: Promise<void> = Promise.resolve()
   #isStopped = false
@@ -39,9 +40,10 @@ export class RevisionPoller {
   async #poll(): Promise<void> {
     const { revisions, poll: ask } = this.#database
     const asked = clock()
+    this.#countRequests(asked)
     const [answer] = await ask<{ oldest: string; isNew: boolean; changes: Change[] }>({
       text: poll,
-      values: [this.#since],
+      values: [this.#since, sessionName(this.#counted.eachSecond)],
     })
     if (!answer) return
     const { oldest, isNew, changes } = answer
@@ -58,7 +60,22 @@ export class RevisionPoller {
     this.#since = oldest
     revisions.noteKnown(asked)
   }
+
+  #countRequests(now: number): void {
+    const seconds = (now - this.#counted.at) / 1_000
+    if (seconds >= 0 && seconds < 1) return
+    const { requests } = this.#database.revisions
+    const eachSecond = Math.max(0, Math.round((requests - this.#counted.requests) / seconds))
+    this.#counted = { at: now, requests, eachSecond }
+  }
 }
+
+const sessionName = (requestsEachSecond: number): string => `masthead, ${requestsEachSecond} requests/s`
+
+/** How many requests all processes answer in a second: each names its session after those of its last second. */
+export const requestsEachSecond = `
+  select coalesce(sum(substring(application_name from '^masthead, ([0-9]+) requests/s$')::integer), 0) as requests
+  from pg_stat_activity where datname = current_database()`
 
 /**
  * All of one moment: what was stamped by a transaction that had not ended at the time of the last answer. Stamps of the
@@ -77,5 +94,5 @@ const poll = `
         where changed_in >= $1::xid8 and changed_in < pg_snapshot_xmax(now.snapshot)
       ) as stamped
     ) end as changes,
-    set_config('masthead.polled', 'yes', false)
+    set_config('masthead.polled', 'yes', false), set_config('application_name', $2, false)
   from (select pg_current_snapshot() as snapshot) as now`

@@ -1,7 +1,7 @@
 /** Scopes share slots by their hashes: one that moves makes some others look moved, never the other way round. */
 const slots = 65_536
-/** The first word says when the stamps were last known; the slots follow. */
-const firstSlot = 2
+/** The first two words say whether and when the stamps were last known, the third counts requests; the slots follow. */
+const firstSlot = 3
 /** Who may do what, of all tenants. */
 export const identity = ''
 
@@ -37,6 +37,15 @@ export class Revisions {
   noteKnown(at: number): void {
     Atomics.store(this.#words, 0, at | 0)
     Atomics.store(this.#words, 1, 1)
+  }
+
+  /** Counts a request of any thread. */
+  noteRequest(): void {
+    Atomics.add(this.#words, 2, 1)
+  }
+
+  get requests(): number {
+    return Atomics.load(this.#words, 2)
   }
 
   /** Whether the revisions are recent enough to go by. */

@@ -328,7 +328,7 @@ select pg_snapshot_xmin(now.snapshot)::text as oldest,
       where changed_in >= $1::xid8 and changed_in < pg_snapshot_xmax(now.snapshot)
     ) as stamped
   ) end as changes,
-  set_config('masthead.polled', 'yes', false)
+  set_config('masthead.polled', 'yes', false), set_config('application_name', $2, false)
 from (select pg_current_snapshot() as snapshot) as now;
 
 -- database/statements.test.ts subsetsOf
@@ -3112,60 +3112,6 @@ commit;
 -- transfer/export/export.ts writeFiles
 begin isolation level repeatable read, read only; set local enable_sort = off;
 
--- transfer/import/apply.ts applyChanges
-select json_build_object('id', record.id, 'accountId', record.account_id, 'ownerId', record.owner_id, 'name', record.name, 'firstName', record.first_name, 'lastName', record.last_name, 'phone', record.phone, 'phone2', record.phone2, 'extension', record.extension, 'hideContact', record.hide_contact, 'subsOnly', record.subs_only, 'doNotEmail', record.do_not_email, 'email', record.email, 'title', record.title, 'notes', record.notes, 'deletedAt', record.deleted_at::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) as before, json_build_object('id', staged.id, 'accountId', staged.account_id, 'ownerId', staged.owner_id, 'name', staged.name, 'firstName', staged.first_name, 'lastName', staged.last_name, 'phone', staged.phone, 'phone2', staged.phone2, 'extension', staged.extension, 'hideContact', staged.hide_contact, 'subsOnly', staged.subs_only, 'doNotEmail', staged.do_not_email, 'email', staged.email, 'title', staged.title, 'notes', staged.notes, 'deletedAt', staged.deleted_at::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'externalId', staged.external_id, 'importId', null) as staged, staged.given
-from judged_contacts as judged
-join staged_contacts as staged on staged.number = judged.number
-join contacts as record on record.tenant_id = $1 and record.id = judged.record where judged.action = 'change' and judged.place between $2 and $3;
-
--- transfer/import/apply.ts applyCreations
-select json_build_object('id', staged.id, 'accountId', staged.account_id, 'company', staged.company, 'address', staged.address, 'suite', staged.suite, 'city', staged.city, 'state', staged.state, 'zip', staged.zip, 'country', staged.country, 'webAddress', staged.web_address, 'status', staged.status, 'billingEmail', staged.billing_email, 'invoiceEmailEnabled', staged.invoice_email_enabled, 'invoicePrintEnabled', staged.invoice_print_enabled, 'doNotEmail', staged.do_not_email, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'userId', staged.user_id, 'category', staged.category, 'quality', staged.quality, 'primaryPublicationId', staged.primary_publication_id, 'importId', $4::uuid) as record
-from judged_accounts as judged join staged_accounts as staged on staged.number = judged.number
-where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
-  and not exists (select from accounts as record where record.tenant_id = $1 and record.account_id = staged.account_id)
-order by judged.place;
-
--- transfer/import/apply.ts applyCreations
-select json_build_object('id', staged.id, 'accountId', staged.account_id, 'ownerId', staged.owner_id, 'name', staged.name, 'firstName', staged.first_name, 'lastName', staged.last_name, 'phone', staged.phone, 'phone2', staged.phone2, 'extension', staged.extension, 'hideContact', staged.hide_contact, 'subsOnly', staged.subs_only, 'doNotEmail', staged.do_not_email, 'email', staged.email, 'title', staged.title, 'notes', staged.notes, 'deletedAt', staged.deleted_at::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'externalId', staged.external_id, 'importId', $4::uuid) as record
-from judged_contacts as judged join staged_contacts as staged on staged.number = judged.number
-where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
-order by judged.place;
-
--- transfer/import/apply.ts applyCreations
-select json_build_object('id', staged.id, 'accountId', staged.account_id, 'publicationId', staged.publication_id, 'issueId', staged.issue_id, 'status', staged.status, 'issueDate', staged.issue_date, 'dueDate', staged.due_date, 'terms', staged.terms, 'total', staged.total::text, 'totalDue', staged.total_due::text, 'gross', staged.gross::text, 'net', staged.net::text, 'invoiceType', staged.invoice_type, 'invoiceDescription', staged.invoice_description, 'invCharges', staged.inv_charges::text, 'invInvoiced', staged.inv_invoiced::text, 'invApplied', staged.inv_applied::text, 'invDiscount', staged.inv_discount::text, 'invTax', staged.inv_tax::text, 'datePaid', staged.date_paid, 'isOpen', staged.is_open::text, 'notes', staged.notes, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'externalId', staged.external_id, 'importId', $4::uuid) as record
-from judged_invoices as judged join staged_invoices as staged on staged.number = judged.number
-where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
-order by judged.place;
-
--- transfer/import/apply.ts applyCreations
-select json_build_object('id', staged.id, 'accountId', staged.account_id, 'title', staged.title, 'dueDate', staged.due_date, 'userId', staged.user_id, 'route', staged.route, 'priority', staged.priority, 'type', staged.type, 'createdAt', staged.created_at::text, 'importId', $4::uuid) as record
-from judged_tasks as judged join staged_tasks as staged on staged.number = judged.number
-where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
-order by judged.place;
-
--- transfer/import/apply.ts applyCreations
-select json_build_object('id', staged.id, 'code', staged.code, 'name', staged.name, 'isActive', staged.is_active, 'frequency', staged.frequency, 'issFrequency', staged.iss_frequency, 'issueDecimals', staged.issue_decimals::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'importId', $4::uuid) as record
-from judged_publications as judged join staged_publications as staged on staged.number = judged.number
-where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
-order by judged.place;
-
--- transfer/import/apply.ts applyCreations
-select json_build_object('id', staged.id, 'subscriptionId', staged.subscription_id, 'accountId', staged.account_id, 'publicationId', staged.publication_id, 'renewedFromSubsId', staged.renewed_from_subs_id, 'renewalDate', staged.renewal_date, 'status', staged.status, 'startDate', staged.start_date, 'endDate', staged.end_date, 'expireDate', staged.expire_date, 'firstRunDate', staged.first_run_date, 'subscriptionNumber', staged.subscription_number, 'copies', staged.copies::text, 'autoReschedule', staged.auto_reschedule, 'autoInvoice', staged.auto_invoice, 'notes', staged.notes, 'totalNetCharge', staged.total_net_charge::text, 'totalApplied', staged.total_applied::text, 'totalDue', staged.total_due::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'deletedAt', staged.deleted_at::text, 'importId', $4::uuid) as record
-from judged_subscriptions as judged join staged_subscriptions as staged on staged.number = judged.number
-where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
-order by judged.place;
-
--- transfer/import/apply.ts applyLatePredecessors
-select json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) as before, late.renewed_from_subs_id as predecessor
-from late_predecessors as late join subscriptions as record on record.tenant_id = $1 and record.id = late.id
-where late.place between $2 and $3 and record.import_id = $4;
-
--- transfer/import/apply.ts applyPrune
-select json_build_object('id', record.id, 'accountId', record.account_id, 'ownerId', record.owner_id, 'name', record.name, 'firstName', record.first_name, 'lastName', record.last_name, 'phone', record.phone, 'phone2', record.phone2, 'extension', record.extension, 'hideContact', record.hide_contact, 'subsOnly', record.subs_only, 'doNotEmail', record.do_not_email, 'email', record.email, 'title', record.title, 'notes', record.notes, 'deletedAt', record.deleted_at::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) as before
-from missing_contacts as missing join contacts as record
-  on record.tenant_id = $1 and record.id = missing.record and record.deleted_at is null
-where missing.place between $2 and $3;
-
 -- transfer/import/apply.ts inBatches
 -- transfer/import/undo.ts inTransaction
 begin;
@@ -3212,6 +3158,61 @@ select count(*) from late_predecessors;
 -- transfer/import/apply.ts inBatches
 select count(*) from missing_contacts;
 
+-- transfer/import/apply.ts inBatches
+select json_build_object('id', record.id, 'accountId', record.account_id, 'ownerId', record.owner_id, 'name', record.name, 'firstName', record.first_name, 'lastName', record.last_name, 'phone', record.phone, 'phone2', record.phone2, 'extension', record.extension, 'hideContact', record.hide_contact, 'subsOnly', record.subs_only, 'doNotEmail', record.do_not_email, 'email', record.email, 'title', record.title, 'notes', record.notes, 'deletedAt', record.deleted_at::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) as before
+from missing_contacts as missing join contacts as record
+  on record.tenant_id = $1 and record.id = missing.record and record.deleted_at is null
+where missing.place between $2 and $3;
+
+-- transfer/import/apply.ts inBatches
+select json_build_object('id', record.id, 'accountId', record.account_id, 'ownerId', record.owner_id, 'name', record.name, 'firstName', record.first_name, 'lastName', record.last_name, 'phone', record.phone, 'phone2', record.phone2, 'extension', record.extension, 'hideContact', record.hide_contact, 'subsOnly', record.subs_only, 'doNotEmail', record.do_not_email, 'email', record.email, 'title', record.title, 'notes', record.notes, 'deletedAt', record.deleted_at::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) as before, json_build_object('id', staged.id, 'accountId', staged.account_id, 'ownerId', staged.owner_id, 'name', staged.name, 'firstName', staged.first_name, 'lastName', staged.last_name, 'phone', staged.phone, 'phone2', staged.phone2, 'extension', staged.extension, 'hideContact', staged.hide_contact, 'subsOnly', staged.subs_only, 'doNotEmail', staged.do_not_email, 'email', staged.email, 'title', staged.title, 'notes', staged.notes, 'deletedAt', staged.deleted_at::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'externalId', staged.external_id, 'importId', null) as staged, staged.given
+from judged_contacts as judged
+join staged_contacts as staged on staged.number = judged.number
+join contacts as record on record.tenant_id = $1 and record.id = judged.record
+where judged.action = 'change' and judged.place between $2 and $3;
+
+-- transfer/import/apply.ts inBatches
+select json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) as before, late.renewed_from_subs_id as predecessor
+from late_predecessors as late join subscriptions as record on record.tenant_id = $1 and record.id = late.id
+where late.place between $2 and $3 and record.import_id = $4;
+
+-- transfer/import/apply.ts inBatches
+select json_build_object('id', staged.id, 'accountId', staged.account_id, 'company', staged.company, 'address', staged.address, 'suite', staged.suite, 'city', staged.city, 'state', staged.state, 'zip', staged.zip, 'country', staged.country, 'webAddress', staged.web_address, 'status', staged.status, 'billingEmail', staged.billing_email, 'invoiceEmailEnabled', staged.invoice_email_enabled, 'invoicePrintEnabled', staged.invoice_print_enabled, 'doNotEmail', staged.do_not_email, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'userId', staged.user_id, 'category', staged.category, 'quality', staged.quality, 'primaryPublicationId', staged.primary_publication_id, 'importId', $4::uuid) as record
+from judged_accounts as judged join staged_accounts as staged on staged.number = judged.number
+where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
+  and not exists (select from accounts as record where record.tenant_id = $1 and record.account_id = staged.account_id)
+order by judged.place;
+
+-- transfer/import/apply.ts inBatches
+select json_build_object('id', staged.id, 'accountId', staged.account_id, 'ownerId', staged.owner_id, 'name', staged.name, 'firstName', staged.first_name, 'lastName', staged.last_name, 'phone', staged.phone, 'phone2', staged.phone2, 'extension', staged.extension, 'hideContact', staged.hide_contact, 'subsOnly', staged.subs_only, 'doNotEmail', staged.do_not_email, 'email', staged.email, 'title', staged.title, 'notes', staged.notes, 'deletedAt', staged.deleted_at::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'externalId', staged.external_id, 'importId', $4::uuid) as record
+from judged_contacts as judged join staged_contacts as staged on staged.number = judged.number
+where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
+order by judged.place;
+
+-- transfer/import/apply.ts inBatches
+select json_build_object('id', staged.id, 'accountId', staged.account_id, 'publicationId', staged.publication_id, 'issueId', staged.issue_id, 'status', staged.status, 'issueDate', staged.issue_date, 'dueDate', staged.due_date, 'terms', staged.terms, 'total', staged.total::text, 'totalDue', staged.total_due::text, 'gross', staged.gross::text, 'net', staged.net::text, 'invoiceType', staged.invoice_type, 'invoiceDescription', staged.invoice_description, 'invCharges', staged.inv_charges::text, 'invInvoiced', staged.inv_invoiced::text, 'invApplied', staged.inv_applied::text, 'invDiscount', staged.inv_discount::text, 'invTax', staged.inv_tax::text, 'datePaid', staged.date_paid, 'isOpen', staged.is_open::text, 'notes', staged.notes, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'externalId', staged.external_id, 'importId', $4::uuid) as record
+from judged_invoices as judged join staged_invoices as staged on staged.number = judged.number
+where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
+order by judged.place;
+
+-- transfer/import/apply.ts inBatches
+select json_build_object('id', staged.id, 'accountId', staged.account_id, 'title', staged.title, 'dueDate', staged.due_date, 'userId', staged.user_id, 'route', staged.route, 'priority', staged.priority, 'type', staged.type, 'createdAt', staged.created_at::text, 'importId', $4::uuid) as record
+from judged_tasks as judged join staged_tasks as staged on staged.number = judged.number
+where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
+order by judged.place;
+
+-- transfer/import/apply.ts inBatches
+select json_build_object('id', staged.id, 'code', staged.code, 'name', staged.name, 'isActive', staged.is_active, 'frequency', staged.frequency, 'issFrequency', staged.iss_frequency, 'issueDecimals', staged.issue_decimals::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'importId', $4::uuid) as record
+from judged_publications as judged join staged_publications as staged on staged.number = judged.number
+where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
+order by judged.place;
+
+-- transfer/import/apply.ts inBatches
+select json_build_object('id', staged.id, 'subscriptionId', staged.subscription_id, 'accountId', staged.account_id, 'publicationId', staged.publication_id, 'renewedFromSubsId', staged.renewed_from_subs_id, 'renewalDate', staged.renewal_date, 'status', staged.status, 'startDate', staged.start_date, 'endDate', staged.end_date, 'expireDate', staged.expire_date, 'firstRunDate', staged.first_run_date, 'subscriptionNumber', staged.subscription_number, 'copies', staged.copies::text, 'autoReschedule', staged.auto_reschedule, 'autoInvoice', staged.auto_invoice, 'notes', staged.notes, 'totalNetCharge', staged.total_net_charge::text, 'totalApplied', staged.total_applied::text, 'totalDue', staged.total_due::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'deletedAt', staged.deleted_at::text, 'importId', $4::uuid) as record
+from judged_subscriptions as judged join staged_subscriptions as staged on staged.number = judged.number
+where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
+order by judged.place;
+
 -- transfer/import/import-lock.ts isImportLocked
 select exists (
   select from pg_locks
@@ -3223,87 +3224,45 @@ select exists (
 -- transfer/import/import-lock.ts withImportLock
 select pg_try_advisory_lock(hashtextextended('masthead import ' || $1::text, 0)) as taken;
 
+-- transfer/import/import.ts copy
+copy staged_accounts from stdin;
+
+-- transfer/import/import.ts copy
+copy staged_contacts from stdin;
+
+-- transfer/import/import.ts copy
+copy staged_invoices from stdin;
+
+-- transfer/import/import.ts copy
+copy staged_publications from stdin;
+
+-- transfer/import/import.ts copy
+copy staged_subscriptions from stdin;
+
+-- transfer/import/import.ts copy
+copy staged_tasks from stdin;
+
 -- transfer/import/import.ts readRejections
 select number, line, field, reason from staged_subscriptions
 where file = $1 and reason is not null and number > $2 order by number limit 1000;
 
 -- transfer/import/import.ts stage
-copy staged_accounts (number, file, line, given, field, reason, id, account_id, company, address, suite, city, state, zip, country, web_address, status, billing_email, invoice_email_enabled, invoice_print_enabled, do_not_email, created_at, updated_at, user_id, category, quality, primary_publication_id, primary_publication_id_other) from stdin;
+create temp table staged_accounts (number bigint primary key, file integer, line integer, given integer, field text, reason text, id uuid, account_id text, company text, address text, suite text, city text, state text, zip text, country text, web_address text, status text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, primary_publication_id_other text);
 
 -- transfer/import/import.ts stage
-copy staged_contacts (number, file, line, given, field, reason, id, account_id, owner_id, name, first_name, last_name, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, title, notes, deleted_at, created_at, updated_at, external_id, account_id_other) from stdin;
+create temp table staged_contacts (number bigint primary key, file integer, line integer, given integer, field text, reason text, id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, account_id_other uuid);
 
 -- transfer/import/import.ts stage
-copy staged_invoices (number, file, line, given, field, reason, id, account_id, publication_id, issue_id, status, issue_date, due_date, terms, total, total_due, gross, net, invoice_type, invoice_description, inv_charges, inv_invoiced, inv_applied, inv_discount, inv_tax, date_paid, is_open, notes, created_at, updated_at, external_id, account_id_other, publication_id_other) from stdin;
+create temp table staged_invoices (number bigint primary key, file integer, line integer, given integer, field text, reason text, id uuid, account_id text, publication_id uuid, issue_id text, status text, issue_date date, due_date date, terms text, total numeric(20, 2), total_due numeric(20, 2), gross numeric(20, 2), net numeric(20, 2), invoice_type text, invoice_description text, inv_charges numeric(20, 2), inv_invoiced numeric(20, 2), inv_applied numeric(20, 2), inv_discount numeric(20, 2), inv_tax numeric(20, 2), date_paid date, is_open numeric, notes text, created_at timestamptz(3), updated_at timestamptz(3), external_id text, account_id_other uuid, publication_id_other text);
 
 -- transfer/import/import.ts stage
-copy staged_publications (number, file, line, given, field, reason, id, code, name, is_active, frequency, iss_frequency, issue_decimals, created_at, updated_at) from stdin;
+create temp table staged_publications (number bigint primary key, file integer, line integer, given integer, field text, reason text, id uuid, code text, name text, is_active boolean, frequency text, iss_frequency text, issue_decimals numeric, created_at timestamptz(3), updated_at timestamptz(3));
 
 -- transfer/import/import.ts stage
-copy staged_subscriptions (number, file, line, given, field, reason, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_applied, total_due, created_at, updated_at, deleted_at, account_id_other, publication_id_other, renewed_from_subs_id_other) from stdin;
+create temp table staged_subscriptions (number bigint primary key, file integer, line integer, given integer, field text, reason text, id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), account_id_other uuid, publication_id_other text, renewed_from_subs_id_other text);
 
 -- transfer/import/import.ts stage
-copy staged_tasks (number, file, line, given, field, reason, id, account_id, title, due_date, user_id, route, priority, type, created_at, account_id_other) from stdin;
-
--- transfer/import/import.ts stage
-create temp table staged_accounts (number bigint, file integer, line integer, given integer, field text, reason text, id uuid, account_id text, company text, address text, suite text, city text, state text, zip text, country text, web_address text, status text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, primary_publication_id_other text);
-
--- transfer/import/import.ts stage
-create temp table staged_contacts (number bigint, file integer, line integer, given integer, field text, reason text, id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, account_id_other uuid);
-
--- transfer/import/import.ts stage
-create temp table staged_invoices (number bigint, file integer, line integer, given integer, field text, reason text, id uuid, account_id text, publication_id uuid, issue_id text, status text, issue_date date, due_date date, terms text, total numeric(20, 2), total_due numeric(20, 2), gross numeric(20, 2), net numeric(20, 2), invoice_type text, invoice_description text, inv_charges numeric(20, 2), inv_invoiced numeric(20, 2), inv_applied numeric(20, 2), inv_discount numeric(20, 2), inv_tax numeric(20, 2), date_paid date, is_open numeric, notes text, created_at timestamptz(3), updated_at timestamptz(3), external_id text, account_id_other uuid, publication_id_other text);
-
--- transfer/import/import.ts stage
-create temp table staged_publications (number bigint, file integer, line integer, given integer, field text, reason text, id uuid, code text, name text, is_active boolean, frequency text, iss_frequency text, issue_decimals numeric, created_at timestamptz(3), updated_at timestamptz(3));
-
--- transfer/import/import.ts stage
-create temp table staged_subscriptions (number bigint, file integer, line integer, given integer, field text, reason text, id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), account_id_other uuid, publication_id_other text, renewed_from_subs_id_other text);
-
--- transfer/import/import.ts stage
-create temp table staged_tasks (number bigint, file integer, line integer, given integer, field text, reason text, id uuid, account_id text, title text, due_date date, user_id text, route text, priority text, type text, created_at timestamptz(3), account_id_other uuid);
-
--- transfer/import/import.ts summarise
-select staged.file, count(*) filter (where action = 'create') as create,
-  count(*) filter (where action = 'change') as change, count(*) filter (where action = 'same') as same,
-  count(reason) as refused
-from staged_accounts as staged left join judged_accounts as judged using (number)
-group by staged.file;
-
--- transfer/import/import.ts summarise
-select staged.file, count(*) filter (where action = 'create') as create,
-  count(*) filter (where action = 'change') as change, count(*) filter (where action = 'same') as same,
-  count(reason) as refused
-from staged_contacts as staged left join judged_contacts as judged using (number)
-group by staged.file;
-
--- transfer/import/import.ts summarise
-select staged.file, count(*) filter (where action = 'create') as create,
-  count(*) filter (where action = 'change') as change, count(*) filter (where action = 'same') as same,
-  count(reason) as refused
-from staged_invoices as staged left join judged_invoices as judged using (number)
-group by staged.file;
-
--- transfer/import/import.ts summarise
-select staged.file, count(*) filter (where action = 'create') as create,
-  count(*) filter (where action = 'change') as change, count(*) filter (where action = 'same') as same,
-  count(reason) as refused
-from staged_publications as staged left join judged_publications as judged using (number)
-group by staged.file;
-
--- transfer/import/import.ts summarise
-select staged.file, count(*) filter (where action = 'create') as create,
-  count(*) filter (where action = 'change') as change, count(*) filter (where action = 'same') as same,
-  count(reason) as refused
-from staged_subscriptions as staged left join judged_subscriptions as judged using (number)
-group by staged.file;
-
--- transfer/import/import.ts summarise
-select staged.file, count(*) filter (where action = 'create') as create,
-  count(*) filter (where action = 'change') as change, count(*) filter (where action = 'same') as same,
-  count(reason) as refused
-from staged_tasks as staged left join judged_tasks as judged using (number)
-group by staged.file;
+create temp table staged_tasks (number bigint primary key, file integer, line integer, given integer, field text, reason text, id uuid, account_id text, title text, due_date date, user_id text, route text, priority text, type text, created_at timestamptz(3), account_id_other uuid);
 
 -- transfer/import/journal.ts beginImport
 with begun as (insert into imports (tenant_id, id, files) values ($1, $2, $3) returning id)
@@ -3367,112 +3326,112 @@ analyze judged_subscriptions;
 analyze judged_tasks;
 
 -- transfer/import/judgement.ts decide
-create index on judged_accounts (action, place);
+create temp table judged_accounts (number bigint, record uuid, action text, place bigint, primary key (action, place));
 
 -- transfer/import/judgement.ts decide
-create index on judged_contacts (action, place);
+create temp table judged_contacts (number bigint, record uuid, action text, place bigint, primary key (action, place));
 
 -- transfer/import/judgement.ts decide
-create index on judged_invoices (action, place);
+create temp table judged_invoices (number bigint, record uuid, action text, place bigint, primary key (action, place));
 
 -- transfer/import/judgement.ts decide
-create index on judged_publications (action, place);
+create temp table judged_publications (number bigint, record uuid, action text, place bigint, primary key (action, place));
 
 -- transfer/import/judgement.ts decide
-create index on judged_subscriptions (action, place);
+create temp table judged_subscriptions (number bigint, record uuid, action text, place bigint, primary key (action, place));
 
 -- transfer/import/judgement.ts decide
-create index on judged_tasks (action, place);
+create temp table judged_tasks (number bigint, record uuid, action text, place bigint, primary key (action, place));
 
 -- transfer/import/judgement.ts decide
-create temp table judged_accounts (number bigint, file integer, record uuid, action text, place bigint);
-
--- transfer/import/judgement.ts decide
-create temp table judged_contacts (number bigint, file integer, record uuid, action text, place bigint);
-
--- transfer/import/judgement.ts decide
-create temp table judged_invoices (number bigint, file integer, record uuid, action text, place bigint);
-
--- transfer/import/judgement.ts decide
-create temp table judged_publications (number bigint, file integer, record uuid, action text, place bigint);
-
--- transfer/import/judgement.ts decide
-create temp table judged_subscriptions (number bigint, file integer, record uuid, action text, place bigint);
-
--- transfer/import/judgement.ts decide
-create temp table judged_tasks (number bigint, file integer, record uuid, action text, place bigint);
-
--- transfer/import/judgement.ts decide
-insert into judged_accounts
-select number, file, record, action, row_number() over (partition by action order by number) as place
-from (
-  select staged.number, staged.file, found.record,
-    case when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.company is distinct from record.company or staged.given & 8 <> 0 and staged.address is distinct from record.address or staged.given & 16 <> 0 and staged.suite is distinct from record.suite or staged.given & 32 <> 0 and staged.city is distinct from record.city or staged.given & 64 <> 0 and staged.state is distinct from record.state or staged.given & 128 <> 0 and staged.zip is distinct from record.zip or staged.given & 256 <> 0 and staged.country is distinct from record.country or staged.given & 512 <> 0 and staged.web_address is distinct from record.web_address or staged.given & 1024 <> 0 and staged.status is distinct from record.status or staged.given & 2048 <> 0 and staged.billing_email is distinct from record.billing_email or staged.given & 4096 <> 0 and staged.invoice_email_enabled is distinct from record.invoice_email_enabled or staged.given & 8192 <> 0 and staged.invoice_print_enabled is distinct from record.invoice_print_enabled or staged.given & 16384 <> 0 and staged.do_not_email is distinct from record.do_not_email or staged.given & 32768 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 65536 <> 0 and staged.updated_at is distinct from record.updated_at or staged.given & 131072 <> 0 and staged.user_id is distinct from record.user_id or staged.given & 262144 <> 0 and staged.category is distinct from record.category or staged.given & 524288 <> 0 and staged.quality is distinct from record.quality or staged.given & 1048576 <> 0 and staged.primary_publication_id is distinct from record.primary_publication_id then 'change' else 'same' end as action
+with decided as (
+  select staged.number, staged.file, found.record, case when staged.reason is not null then 'refused'
+    when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.company is distinct from record.company or staged.given & 8 <> 0 and staged.address is distinct from record.address or staged.given & 16 <> 0 and staged.suite is distinct from record.suite or staged.given & 32 <> 0 and staged.city is distinct from record.city or staged.given & 64 <> 0 and staged.state is distinct from record.state or staged.given & 128 <> 0 and staged.zip is distinct from record.zip or staged.given & 256 <> 0 and staged.country is distinct from record.country or staged.given & 512 <> 0 and staged.web_address is distinct from record.web_address or staged.given & 1024 <> 0 and staged.status is distinct from record.status or staged.given & 2048 <> 0 and staged.billing_email is distinct from record.billing_email or staged.given & 4096 <> 0 and staged.invoice_email_enabled is distinct from record.invoice_email_enabled or staged.given & 8192 <> 0 and staged.invoice_print_enabled is distinct from record.invoice_print_enabled or staged.given & 16384 <> 0 and staged.do_not_email is distinct from record.do_not_email or staged.given & 32768 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 65536 <> 0 and staged.updated_at is distinct from record.updated_at or staged.given & 131072 <> 0 and staged.user_id is distinct from record.user_id or staged.given & 262144 <> 0 and staged.category is distinct from record.category or staged.given & 524288 <> 0 and staged.quality is distinct from record.quality or staged.given & 1048576 <> 0 and staged.primary_publication_id is distinct from record.primary_publication_id then 'change' else 'same' end as action
   from staged_accounts as staged
-  left join found_accounts as found on found.number = staged.number
+  left join found_accounts as found on found.number = staged.number and staged.reason is null
   left join accounts as record on record.tenant_id = $1 and record.id = found.record
-  where staged.reason is null
-) as judged;
+  where current_tenant() = $1 and staged.number between 1 and 9007199254740991
+), stored as (
+  insert into judged_accounts
+  select number, record, action, ($2::json ->> action)::bigint + row_number() over (partition by action order by number)
+  from decided where action <> 'refused'
+)
+select file, action, count(*) from decided group by file, action;
 
 -- transfer/import/judgement.ts decide
-insert into judged_contacts
-select number, file, record, action, row_number() over (partition by action order by number) as place
-from (
-  select staged.number, staged.file, found.record,
-    case when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.owner_id is distinct from record.owner_id or staged.given & 8 <> 0 and staged.name is distinct from record.name or staged.given & 16 <> 0 and staged.first_name is distinct from record.first_name or staged.given & 32 <> 0 and staged.last_name is distinct from record.last_name or staged.given & 64 <> 0 and staged.phone is distinct from record.phone or staged.given & 128 <> 0 and staged.phone2 is distinct from record.phone2 or staged.given & 256 <> 0 and staged.extension is distinct from record.extension or staged.given & 512 <> 0 and staged.hide_contact is distinct from record.hide_contact or staged.given & 1024 <> 0 and staged.subs_only is distinct from record.subs_only or staged.given & 2048 <> 0 and staged.do_not_email is distinct from record.do_not_email or staged.given & 4096 <> 0 and staged.email is distinct from record.email or staged.given & 8192 <> 0 and staged.title is distinct from record.title or staged.given & 16384 <> 0 and staged.notes is distinct from record.notes or staged.given & 32768 <> 0 and staged.deleted_at is distinct from record.deleted_at or staged.given & 65536 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 131072 <> 0 and staged.updated_at is distinct from record.updated_at or staged.given & 262144 <> 0 and staged.external_id is distinct from record.external_id then 'change' else 'same' end as action
+with decided as (
+  select staged.number, staged.file, found.record, case when staged.reason is not null then 'refused'
+    when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.owner_id is distinct from record.owner_id or staged.given & 8 <> 0 and staged.name is distinct from record.name or staged.given & 16 <> 0 and staged.first_name is distinct from record.first_name or staged.given & 32 <> 0 and staged.last_name is distinct from record.last_name or staged.given & 64 <> 0 and staged.phone is distinct from record.phone or staged.given & 128 <> 0 and staged.phone2 is distinct from record.phone2 or staged.given & 256 <> 0 and staged.extension is distinct from record.extension or staged.given & 512 <> 0 and staged.hide_contact is distinct from record.hide_contact or staged.given & 1024 <> 0 and staged.subs_only is distinct from record.subs_only or staged.given & 2048 <> 0 and staged.do_not_email is distinct from record.do_not_email or staged.given & 4096 <> 0 and staged.email is distinct from record.email or staged.given & 8192 <> 0 and staged.title is distinct from record.title or staged.given & 16384 <> 0 and staged.notes is distinct from record.notes or staged.given & 32768 <> 0 and staged.deleted_at is distinct from record.deleted_at or staged.given & 65536 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 131072 <> 0 and staged.updated_at is distinct from record.updated_at or staged.given & 262144 <> 0 and staged.external_id is distinct from record.external_id then 'change' else 'same' end as action
   from staged_contacts as staged
-  left join found_contacts as found on found.number = staged.number
+  left join found_contacts as found on found.number = staged.number and staged.reason is null
   left join contacts as record on record.tenant_id = $1 and record.id = found.record
-  where staged.reason is null
-) as judged;
+  where current_tenant() = $1 and staged.number between 1 and 9007199254740991
+), stored as (
+  insert into judged_contacts
+  select number, record, action, ($2::json ->> action)::bigint + row_number() over (partition by action order by number)
+  from decided where action <> 'refused'
+)
+select file, action, count(*) from decided group by file, action;
 
 -- transfer/import/judgement.ts decide
-insert into judged_invoices
-select number, file, record, action, row_number() over (partition by action order by number) as place
-from (
-  select staged.number, staged.file, found.record,
-    case when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.publication_id is distinct from record.publication_id or staged.given & 8 <> 0 and staged.issue_id is distinct from record.issue_id or staged.given & 16 <> 0 and staged.status is distinct from record.status or staged.given & 32 <> 0 and staged.issue_date is distinct from record.issue_date or staged.given & 64 <> 0 and staged.due_date is distinct from record.due_date or staged.given & 128 <> 0 and staged.terms is distinct from record.terms or staged.given & 256 <> 0 and staged.total is distinct from record.total or staged.given & 512 <> 0 and staged.total_due is distinct from record.total_due or staged.given & 1024 <> 0 and staged.gross is distinct from record.gross or staged.given & 2048 <> 0 and staged.net is distinct from record.net or staged.given & 4096 <> 0 and staged.invoice_type is distinct from record.invoice_type or staged.given & 8192 <> 0 and staged.invoice_description is distinct from record.invoice_description or staged.given & 16384 <> 0 and staged.inv_charges is distinct from record.inv_charges or staged.given & 32768 <> 0 and staged.inv_invoiced is distinct from record.inv_invoiced or staged.given & 65536 <> 0 and staged.inv_applied is distinct from record.inv_applied or staged.given & 131072 <> 0 and staged.inv_discount is distinct from record.inv_discount or staged.given & 262144 <> 0 and staged.inv_tax is distinct from record.inv_tax or staged.given & 524288 <> 0 and staged.date_paid is distinct from record.date_paid or staged.given & 1048576 <> 0 and staged.is_open is distinct from record.is_open or staged.given & 2097152 <> 0 and staged.notes is distinct from record.notes or staged.given & 4194304 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 8388608 <> 0 and staged.updated_at is distinct from record.updated_at or staged.given & 16777216 <> 0 and staged.external_id is distinct from record.external_id then 'change' else 'same' end as action
+with decided as (
+  select staged.number, staged.file, found.record, case when staged.reason is not null then 'refused'
+    when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.publication_id is distinct from record.publication_id or staged.given & 8 <> 0 and staged.issue_id is distinct from record.issue_id or staged.given & 16 <> 0 and staged.status is distinct from record.status or staged.given & 32 <> 0 and staged.issue_date is distinct from record.issue_date or staged.given & 64 <> 0 and staged.due_date is distinct from record.due_date or staged.given & 128 <> 0 and staged.terms is distinct from record.terms or staged.given & 256 <> 0 and staged.total is distinct from record.total or staged.given & 512 <> 0 and staged.total_due is distinct from record.total_due or staged.given & 1024 <> 0 and staged.gross is distinct from record.gross or staged.given & 2048 <> 0 and staged.net is distinct from record.net or staged.given & 4096 <> 0 and staged.invoice_type is distinct from record.invoice_type or staged.given & 8192 <> 0 and staged.invoice_description is distinct from record.invoice_description or staged.given & 16384 <> 0 and staged.inv_charges is distinct from record.inv_charges or staged.given & 32768 <> 0 and staged.inv_invoiced is distinct from record.inv_invoiced or staged.given & 65536 <> 0 and staged.inv_applied is distinct from record.inv_applied or staged.given & 131072 <> 0 and staged.inv_discount is distinct from record.inv_discount or staged.given & 262144 <> 0 and staged.inv_tax is distinct from record.inv_tax or staged.given & 524288 <> 0 and staged.date_paid is distinct from record.date_paid or staged.given & 1048576 <> 0 and staged.is_open is distinct from record.is_open or staged.given & 2097152 <> 0 and staged.notes is distinct from record.notes or staged.given & 4194304 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 8388608 <> 0 and staged.updated_at is distinct from record.updated_at or staged.given & 16777216 <> 0 and staged.external_id is distinct from record.external_id then 'change' else 'same' end as action
   from staged_invoices as staged
-  left join found_invoices as found on found.number = staged.number
+  left join found_invoices as found on found.number = staged.number and staged.reason is null
   left join invoices as record on record.tenant_id = $1 and record.id = found.record
-  where staged.reason is null
-) as judged;
+  where current_tenant() = $1 and staged.number between 1 and 9007199254740991
+), stored as (
+  insert into judged_invoices
+  select number, record, action, ($2::json ->> action)::bigint + row_number() over (partition by action order by number)
+  from decided where action <> 'refused'
+)
+select file, action, count(*) from decided group by file, action;
 
 -- transfer/import/judgement.ts decide
-insert into judged_publications
-select number, file, record, action, row_number() over (partition by action order by number) as place
-from (
-  select staged.number, staged.file, found.record,
-    case when found.record is null then 'create' when staged.given & 2 <> 0 and staged.code is distinct from record.code or staged.given & 4 <> 0 and staged.name is distinct from record.name or staged.given & 8 <> 0 and staged.is_active is distinct from record.is_active or staged.given & 16 <> 0 and staged.frequency is distinct from record.frequency or staged.given & 32 <> 0 and staged.iss_frequency is distinct from record.iss_frequency or staged.given & 64 <> 0 and staged.issue_decimals is distinct from record.issue_decimals or staged.given & 128 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 256 <> 0 and staged.updated_at is distinct from record.updated_at then 'change' else 'same' end as action
-  from staged_publications as staged
-  left join found_publications as found on found.number = staged.number
-  left join publications as record on record.tenant_id = $1 and record.id = found.record
-  where staged.reason is null
-) as judged;
-
--- transfer/import/judgement.ts decide
-insert into judged_subscriptions
-select number, file, record, action, row_number() over (partition by action order by number) as place
-from (
-  select staged.number, staged.file, found.record,
-    case when found.record is null then 'create' when staged.given & 2 <> 0 and staged.subscription_id is distinct from record.subscription_id or staged.given & 4 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 8 <> 0 and staged.publication_id is distinct from record.publication_id or staged.given & 16 <> 0 and staged.renewed_from_subs_id is distinct from record.renewed_from_subs_id or staged.given & 32 <> 0 and staged.renewal_date is distinct from record.renewal_date or staged.given & 64 <> 0 and staged.status is distinct from record.status or staged.given & 128 <> 0 and staged.start_date is distinct from record.start_date or staged.given & 256 <> 0 and staged.end_date is distinct from record.end_date or staged.given & 512 <> 0 and staged.expire_date is distinct from record.expire_date or staged.given & 1024 <> 0 and staged.first_run_date is distinct from record.first_run_date or staged.given & 2048 <> 0 and staged.subscription_number is distinct from record.subscription_number or staged.given & 4096 <> 0 and staged.copies is distinct from record.copies or staged.given & 8192 <> 0 and staged.auto_reschedule is distinct from record.auto_reschedule or staged.given & 16384 <> 0 and staged.auto_invoice is distinct from record.auto_invoice or staged.given & 32768 <> 0 and staged.notes is distinct from record.notes or staged.given & 65536 <> 0 and staged.total_net_charge is distinct from record.total_net_charge or staged.given & 131072 <> 0 and staged.total_applied is distinct from record.total_applied or staged.given & 262144 <> 0 and staged.total_due is distinct from record.total_due or staged.given & 524288 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 1048576 <> 0 and staged.updated_at is distinct from record.updated_at or staged.given & 2097152 <> 0 and staged.deleted_at is distinct from record.deleted_at then 'change' else 'same' end as action
-  from staged_subscriptions as staged
-  left join found_subscriptions as found on found.number = staged.number
-  left join subscriptions as record on record.tenant_id = $1 and record.id = found.record
-  where staged.reason is null
-) as judged;
-
--- transfer/import/judgement.ts decide
-insert into judged_tasks
-select number, file, record, action, row_number() over (partition by action order by number) as place
-from (
-  select staged.number, staged.file, found.record,
-    case when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.title is distinct from record.title or staged.given & 8 <> 0 and staged.due_date is distinct from record.due_date or staged.given & 16 <> 0 and staged.user_id is distinct from record.user_id or staged.given & 32 <> 0 and staged.route is distinct from record.route or staged.given & 64 <> 0 and staged.priority is distinct from record.priority or staged.given & 128 <> 0 and staged.type is distinct from record.type or staged.given & 256 <> 0 and staged.created_at is distinct from record.created_at then 'change' else 'same' end as action
+with decided as (
+  select staged.number, staged.file, found.record, case when staged.reason is not null then 'refused'
+    when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.title is distinct from record.title or staged.given & 8 <> 0 and staged.due_date is distinct from record.due_date or staged.given & 16 <> 0 and staged.user_id is distinct from record.user_id or staged.given & 32 <> 0 and staged.route is distinct from record.route or staged.given & 64 <> 0 and staged.priority is distinct from record.priority or staged.given & 128 <> 0 and staged.type is distinct from record.type or staged.given & 256 <> 0 and staged.created_at is distinct from record.created_at then 'change' else 'same' end as action
   from staged_tasks as staged
-  left join found_tasks as found on found.number = staged.number
+  left join found_tasks as found on found.number = staged.number and staged.reason is null
   left join tasks as record on record.tenant_id = $1 and record.id = found.record
-  where staged.reason is null
-) as judged;
+  where current_tenant() = $1 and staged.number between 1 and 9007199254740991
+), stored as (
+  insert into judged_tasks
+  select number, record, action, ($2::json ->> action)::bigint + row_number() over (partition by action order by number)
+  from decided where action <> 'refused'
+)
+select file, action, count(*) from decided group by file, action;
+
+-- transfer/import/judgement.ts decide
+with decided as (
+  select staged.number, staged.file, found.record, case when staged.reason is not null then 'refused'
+    when found.record is null then 'create' when staged.given & 2 <> 0 and staged.code is distinct from record.code or staged.given & 4 <> 0 and staged.name is distinct from record.name or staged.given & 8 <> 0 and staged.is_active is distinct from record.is_active or staged.given & 16 <> 0 and staged.frequency is distinct from record.frequency or staged.given & 32 <> 0 and staged.iss_frequency is distinct from record.iss_frequency or staged.given & 64 <> 0 and staged.issue_decimals is distinct from record.issue_decimals or staged.given & 128 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 256 <> 0 and staged.updated_at is distinct from record.updated_at then 'change' else 'same' end as action
+  from staged_publications as staged
+  left join found_publications as found on found.number = staged.number and staged.reason is null
+  left join publications as record on record.tenant_id = $1 and record.id = found.record
+  where current_tenant() = $1 and staged.number between 1 and 9007199254740991
+), stored as (
+  insert into judged_publications
+  select number, record, action, ($2::json ->> action)::bigint + row_number() over (partition by action order by number)
+  from decided where action <> 'refused'
+)
+select file, action, count(*) from decided group by file, action;
+
+-- transfer/import/judgement.ts decide
+with decided as (
+  select staged.number, staged.file, found.record, case when staged.reason is not null then 'refused'
+    when found.record is null then 'create' when staged.given & 2 <> 0 and staged.subscription_id is distinct from record.subscription_id or staged.given & 4 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 8 <> 0 and staged.publication_id is distinct from record.publication_id or staged.given & 16 <> 0 and staged.renewed_from_subs_id is distinct from record.renewed_from_subs_id or staged.given & 32 <> 0 and staged.renewal_date is distinct from record.renewal_date or staged.given & 64 <> 0 and staged.status is distinct from record.status or staged.given & 128 <> 0 and staged.start_date is distinct from record.start_date or staged.given & 256 <> 0 and staged.end_date is distinct from record.end_date or staged.given & 512 <> 0 and staged.expire_date is distinct from record.expire_date or staged.given & 1024 <> 0 and staged.first_run_date is distinct from record.first_run_date or staged.given & 2048 <> 0 and staged.subscription_number is distinct from record.subscription_number or staged.given & 4096 <> 0 and staged.copies is distinct from record.copies or staged.given & 8192 <> 0 and staged.auto_reschedule is distinct from record.auto_reschedule or staged.given & 16384 <> 0 and staged.auto_invoice is distinct from record.auto_invoice or staged.given & 32768 <> 0 and staged.notes is distinct from record.notes or staged.given & 65536 <> 0 and staged.total_net_charge is distinct from record.total_net_charge or staged.given & 131072 <> 0 and staged.total_applied is distinct from record.total_applied or staged.given & 262144 <> 0 and staged.total_due is distinct from record.total_due or staged.given & 524288 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 1048576 <> 0 and staged.updated_at is distinct from record.updated_at or staged.given & 2097152 <> 0 and staged.deleted_at is distinct from record.deleted_at then 'change' else 'same' end as action
+  from staged_subscriptions as staged
+  left join found_subscriptions as found on found.number = staged.number and staged.reason is null
+  left join subscriptions as record on record.tenant_id = $1 and record.id = found.record
+  where current_tenant() = $1 and staged.number between 1 and 9007199254740991
+), stored as (
+  insert into judged_subscriptions
+  select number, record, action, ($2::json ->> action)::bigint + row_number() over (partition by action order by number)
+  from decided where action <> 'refused'
+)
+select file, action, count(*) from decided group by file, action;
 
 -- transfer/import/judgement.ts findRecords
 analyze found_accounts;
@@ -3493,51 +3452,117 @@ analyze found_subscriptions;
 analyze found_tasks;
 
 -- transfer/import/judgement.ts findRecords
-create temp table found_accounts (number bigint, record uuid);
+create temp table found_accounts (number bigint, record uuid, primary key (number, record));
 
 -- transfer/import/judgement.ts findRecords
-create temp table found_contacts (number bigint, record uuid);
+create temp table found_contacts (number bigint, record uuid, primary key (number, record));
 
 -- transfer/import/judgement.ts findRecords
-create temp table found_invoices (number bigint, record uuid);
+create temp table found_invoices (number bigint, record uuid, primary key (number, record));
 
 -- transfer/import/judgement.ts findRecords
-create temp table found_publications (number bigint, record uuid);
+create temp table found_publications (number bigint, record uuid, primary key (number, record));
 
 -- transfer/import/judgement.ts findRecords
-create temp table found_subscriptions (number bigint, record uuid);
+create temp table found_subscriptions (number bigint, record uuid, primary key (number, record));
 
 -- transfer/import/judgement.ts findRecords
-create temp table found_tasks (number bigint, record uuid);
+create temp table found_tasks (number bigint, record uuid, primary key (number, record));
 
 -- transfer/import/judgement.ts findRecords
-insert into found_accounts select staged.number, record.id as record from staged_accounts as staged join accounts as record on record.tenant_id = $1
-and record.id = staged.id and staged.given & 1 <> 0 where staged.reason is null union select staged.number, record.id from staged_accounts as staged join accounts as record on record.tenant_id = $1
-and record.account_id = staged.account_id where staged.reason is null;
+insert into found_accounts select staged.number, record.id
+from staged_accounts as staged join accounts as record
+  on record.tenant_id = $1 and record.account_id = staged.account_id
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null 
+on conflict do nothing;
 
 -- transfer/import/judgement.ts findRecords
-insert into found_contacts select staged.number, record.id as record from staged_contacts as staged join contacts as record on record.tenant_id = $1
-and record.id = staged.id and staged.given & 1 <> 0 where staged.reason is null union select staged.number, record.id from staged_contacts as staged join contacts as record on record.tenant_id = $1
-and record.external_id = staged.external_id where staged.reason is null;
+insert into found_accounts select staged.number, record.id
+from staged_accounts as staged join accounts as record
+  on record.tenant_id = $1 and record.id = staged.id
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and staged.given & 1 <> 0
+on conflict do nothing;
 
 -- transfer/import/judgement.ts findRecords
-insert into found_invoices select staged.number, record.id as record from staged_invoices as staged join invoices as record on record.tenant_id = $1
-and record.id = staged.id and staged.given & 1 <> 0 where staged.reason is null union select staged.number, record.id from staged_invoices as staged join invoices as record on record.tenant_id = $1
-and record.external_id = staged.external_id where staged.reason is null;
+insert into found_contacts select staged.number, record.id
+from staged_contacts as staged join contacts as record
+  on record.tenant_id = $1 and record.external_id = staged.external_id
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null 
+on conflict do nothing;
 
 -- transfer/import/judgement.ts findRecords
-insert into found_publications select staged.number, record.id as record from staged_publications as staged join publications as record on record.tenant_id = $1
-and record.id = staged.id and staged.given & 1 <> 0 where staged.reason is null union select staged.number, record.id from staged_publications as staged join publications as record on record.tenant_id = $1
-and record.code = staged.code where staged.reason is null;
+insert into found_contacts select staged.number, record.id
+from staged_contacts as staged join contacts as record
+  on record.tenant_id = $1 and record.id = staged.id
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and staged.given & 1 <> 0
+on conflict do nothing;
 
 -- transfer/import/judgement.ts findRecords
-insert into found_subscriptions select staged.number, record.id as record from staged_subscriptions as staged join subscriptions as record on record.tenant_id = $1
-and record.id = staged.id and staged.given & 1 <> 0 where staged.reason is null union select staged.number, record.id from staged_subscriptions as staged join subscriptions as record on record.tenant_id = $1
-and record.subscription_id = staged.subscription_id where staged.reason is null;
+insert into found_invoices select staged.number, record.id
+from staged_invoices as staged join invoices as record
+  on record.tenant_id = $1 and record.external_id = staged.external_id
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null 
+on conflict do nothing;
 
 -- transfer/import/judgement.ts findRecords
-insert into found_tasks select staged.number, record.id as record from staged_tasks as staged join tasks as record on record.tenant_id = $1
-and record.id = staged.id and staged.given & 1 <> 0 where staged.reason is null;
+insert into found_invoices select staged.number, record.id
+from staged_invoices as staged join invoices as record
+  on record.tenant_id = $1 and record.id = staged.id
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and staged.given & 1 <> 0
+on conflict do nothing;
+
+-- transfer/import/judgement.ts findRecords
+insert into found_publications select staged.number, record.id
+from staged_publications as staged join publications as record
+  on record.tenant_id = $1 and record.code = staged.code
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null 
+on conflict do nothing;
+
+-- transfer/import/judgement.ts findRecords
+insert into found_publications select staged.number, record.id
+from staged_publications as staged join publications as record
+  on record.tenant_id = $1 and record.id = staged.id
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and staged.given & 1 <> 0
+on conflict do nothing;
+
+-- transfer/import/judgement.ts findRecords
+insert into found_subscriptions select staged.number, record.id
+from staged_subscriptions as staged join subscriptions as record
+  on record.tenant_id = $1 and record.id = staged.id
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and staged.given & 1 <> 0
+on conflict do nothing;
+
+-- transfer/import/judgement.ts findRecords
+insert into found_subscriptions select staged.number, record.id
+from staged_subscriptions as staged join subscriptions as record
+  on record.tenant_id = $1 and record.subscription_id = staged.subscription_id
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null 
+on conflict do nothing;
+
+-- transfer/import/judgement.ts findRecords
+insert into found_tasks select staged.number, record.id
+from staged_tasks as staged join tasks as record
+  on record.tenant_id = $1 and record.id = staged.id
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and staged.given & 1 <> 0
+on conflict do nothing;
+
+-- transfer/import/judgement.ts indexIdentifiers
+create index if not exists staged_accounts_account_id on staged_accounts (account_id);
+
+-- transfer/import/judgement.ts indexIdentifiers
+create index if not exists staged_accounts_id on staged_accounts (id);
+
+-- transfer/import/judgement.ts indexIdentifiers
+create index if not exists staged_publications_code on staged_publications (code);
+
+-- transfer/import/judgement.ts indexIdentifiers
+create index if not exists staged_publications_id on staged_publications (id);
+
+-- transfer/import/judgement.ts indexIdentifiers
+create index if not exists staged_subscriptions_id on staged_subscriptions (id);
+
+-- transfer/import/judgement.ts indexIdentifiers
+create index if not exists staged_subscriptions_subscription_id on staged_subscriptions (subscription_id);
 
 -- transfer/import/judgement.ts judge
 -- transfer/import/judgement.ts refuseFollowers
@@ -3557,24 +3582,6 @@ analyze staged_publications;
 
 -- transfer/import/judgement.ts judge
 analyze staged_tasks;
-
--- transfer/import/judgement.ts judge
-create index on staged_accounts (number);
-
--- transfer/import/judgement.ts judge
-create index on staged_contacts (number);
-
--- transfer/import/judgement.ts judge
-create index on staged_invoices (number);
-
--- transfer/import/judgement.ts judge
-create index on staged_publications (number);
-
--- transfer/import/judgement.ts judge
-create index on staged_subscriptions (number);
-
--- transfer/import/judgement.ts judge
-create index on staged_tasks (number);
 
 -- transfer/import/judgement.ts refuseDuplicates
 select from staged_accounts as staged where reason is null and account_id is not null group by account_id having count(*) > 1 limit 1;
@@ -3624,45 +3631,143 @@ from gone
 where staged.reason is null and staged.renewed_from_subs_id = gone.id
     and not exists (select from subscriptions as record where record.tenant_id = $1 and record.id = gone.id);
 
--- transfer/import/judgement.ts refuseIncomplete
+-- transfer/import/judgement.ts refuseInSlices
 update staged_accounts as staged set field = 'accountId', reason = 'is missing, and a new record needs it'
-where staged.reason is null and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_accounts as found where found.number = staged.number);
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_accounts as found where found.number = staged.number);
 
--- transfer/import/judgement.ts refuseIncomplete
+-- transfer/import/judgement.ts refuseInSlices
+update staged_accounts as staged set field = 'accountId', reason = 'the record with this `id` has the `accountId` "' || record.account_id || '"'
+from accounts as record
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
+  and staged.given & 2 <> 0 and record.account_id is not null and record.account_id is distinct from staged.account_id;
+
+-- transfer/import/judgement.ts refuseInSlices
+update staged_accounts as staged set field = 'id', reason = 'the record with this `accountId` has the id ' || record.id
+from accounts as record
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.account_id = staged.account_id and staged.given & 1 <> 0 and record.id <> staged.id;
+
+-- transfer/import/judgement.ts refuseInSlices
+update staged_accounts as staged set field = 'primaryPublicationId', reason = 'there is no publication "' || coalesce(staged.primary_publication_id_other::text, staged.primary_publication_id::text) || '" in this tenant or among the rows that go in'
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.primary_publication_id_other::text, staged.primary_publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1 union all select id from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
+    where existing.id = staged.primary_publication_id);
+
+-- transfer/import/judgement.ts refuseInSlices
 update staged_contacts as staged set field = 'accountId', reason = 'is missing, and a new record needs it'
-where staged.reason is null and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_contacts as found where found.number = staged.number);
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_contacts as found where found.number = staged.number);
 
--- transfer/import/judgement.ts refuseIncomplete
+-- transfer/import/judgement.ts refuseInSlices
+update staged_contacts as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
+    where existing.account_id = staged.account_id);
+
+-- transfer/import/judgement.ts refuseInSlices
+update staged_contacts as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant'
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1) as existing
+    where existing.account_id = staged.account_id);
+
+-- transfer/import/judgement.ts refuseInSlices
+update staged_contacts as staged set field = 'id', reason = 'the record with this `externalId` has the id ' || record.id
+from contacts as record
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.external_id = staged.external_id and staged.given & 1 <> 0 and record.id <> staged.id;
+
+-- transfer/import/judgement.ts refuseInSlices
 update staged_invoices as staged set field = 'accountId', reason = 'is missing, and a new record needs it'
-where staged.reason is null and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_invoices as found where found.number = staged.number);
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_invoices as found where found.number = staged.number);
 
--- transfer/import/judgement.ts refuseIncomplete
+-- transfer/import/judgement.ts refuseInSlices
+update staged_invoices as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
+    where existing.account_id = staged.account_id);
+
+-- transfer/import/judgement.ts refuseInSlices
+update staged_invoices as staged set field = 'id', reason = 'the record with this `externalId` has the id ' || record.id
+from invoices as record
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.external_id = staged.external_id and staged.given & 1 <> 0 and record.id <> staged.id;
+
+-- transfer/import/judgement.ts refuseInSlices
+update staged_invoices as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant or among the rows that go in'
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.publication_id_other::text, staged.publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1 union all select id from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
+    where existing.id = staged.publication_id);
+
+-- transfer/import/judgement.ts refuseInSlices
 update staged_invoices as staged set field = 'status', reason = 'is missing, and a new record needs it'
-where staged.reason is null and staged.given & 16 = 0 and staged.reason is null and not exists (select from found_invoices as found where found.number = staged.number);
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 16 = 0 and staged.reason is null and not exists (select from found_invoices as found where found.number = staged.number);
 
--- transfer/import/judgement.ts refuseIncomplete
+-- transfer/import/judgement.ts refuseInSlices
 update staged_publications as staged set field = 'code', reason = 'is missing, and a new record needs it'
-where staged.reason is null and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_publications as found where found.number = staged.number);
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_publications as found where found.number = staged.number);
 
--- transfer/import/judgement.ts refuseIncomplete
+-- transfer/import/judgement.ts refuseInSlices
+update staged_publications as staged set field = 'code', reason = 'the record with this `id` has the `code` "' || record.code || '"'
+from publications as record
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
+  and staged.given & 2 <> 0 and record.code is not null and record.code is distinct from staged.code;
+
+-- transfer/import/judgement.ts refuseInSlices
+update staged_publications as staged set field = 'id', reason = 'the record with this `code` has the id ' || record.id
+from publications as record
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.code = staged.code and staged.given & 1 <> 0 and record.id <> staged.id;
+
+-- transfer/import/judgement.ts refuseInSlices
 update staged_subscriptions as staged set field = 'accountId', reason = 'is missing, and a new record needs it'
-where staged.reason is null and staged.given & 4 = 0 and staged.reason is null and not exists (select from found_subscriptions as found where found.number = staged.number);
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 4 = 0 and staged.reason is null and not exists (select from found_subscriptions as found where found.number = staged.number);
 
--- transfer/import/judgement.ts refuseIncomplete
+-- transfer/import/judgement.ts refuseInSlices
+update staged_subscriptions as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
+    where existing.account_id = staged.account_id);
+
+-- transfer/import/judgement.ts refuseInSlices
+update staged_subscriptions as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant'
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1) as existing
+    where existing.account_id = staged.account_id);
+
+-- transfer/import/judgement.ts refuseInSlices
+update staged_subscriptions as staged set field = 'id', reason = 'the record with this `subscriptionId` has the id ' || record.id
+from subscriptions as record
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.subscription_id = staged.subscription_id and staged.given & 1 <> 0 and record.id <> staged.id;
+
+-- transfer/import/judgement.ts refuseInSlices
 update staged_subscriptions as staged set field = 'publicationId', reason = 'is missing, and a new record needs it'
-where staged.reason is null and staged.given & 8 = 0 and staged.reason is null and not exists (select from found_subscriptions as found where found.number = staged.number);
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 8 = 0 and staged.reason is null and not exists (select from found_subscriptions as found where found.number = staged.number);
 
--- transfer/import/judgement.ts refuseIncomplete
+-- transfer/import/judgement.ts refuseInSlices
+update staged_subscriptions as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant or among the rows that go in'
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.publication_id_other::text, staged.publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1 union all select id from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
+    where existing.id = staged.publication_id);
+
+-- transfer/import/judgement.ts refuseInSlices
+update staged_subscriptions as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant'
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.publication_id_other::text, staged.publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1) as existing
+    where existing.id = staged.publication_id);
+
+-- transfer/import/judgement.ts refuseInSlices
+update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'there is no subscription "' || coalesce(staged.renewed_from_subs_id_other::text, staged.renewed_from_subs_id::text) || '" in this tenant or among the rows that go in'
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.renewed_from_subs_id_other::text, staged.renewed_from_subs_id::text) is not null and not exists (select from (select id from subscriptions where tenant_id = $1 union all select id from staged_subscriptions as row where row.reason is null and not exists (select from found_subscriptions as found where found.number = row.number)) as existing
+    where existing.id = staged.renewed_from_subs_id);
+
+-- transfer/import/judgement.ts refuseInSlices
+update staged_subscriptions as staged set field = 'subscriptionId', reason = 'the record with this `id` has the `subscriptionId` "' || record.subscription_id || '"'
+from subscriptions as record
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
+  and staged.given & 2 <> 0 and record.subscription_id is not null and record.subscription_id is distinct from staged.subscription_id;
+
+-- transfer/import/judgement.ts refuseInSlices
 update staged_tasks as staged set field = 'accountId', reason = 'is missing, and a new record needs it'
-where staged.reason is null and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_tasks as found where found.number = staged.number);
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_tasks as found where found.number = staged.number);
 
--- transfer/import/judgement.ts refuseIncomplete
+-- transfer/import/judgement.ts refuseInSlices
+update staged_tasks as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
+    where existing.account_id = staged.account_id);
+
+-- transfer/import/judgement.ts refuseInSlices
 update staged_tasks as staged set field = 'dueDate', reason = 'is missing, and a new record needs it'
-where staged.reason is null and staged.given & 8 = 0 and staged.reason is null and not exists (select from found_tasks as found where found.number = staged.number);
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 8 = 0 and staged.reason is null and not exists (select from found_tasks as found where found.number = staged.number);
 
--- transfer/import/judgement.ts refuseIncomplete
+-- transfer/import/judgement.ts refuseInSlices
 update staged_tasks as staged set field = 'title', reason = 'is missing, and a new record needs it'
-where staged.reason is null and staged.given & 4 = 0 and staged.reason is null and not exists (select from found_tasks as found where found.number = staged.number);
+where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 4 = 0 and staged.reason is null and not exists (select from found_tasks as found where found.number = staged.number);
 
 -- transfer/import/judgement.ts refuseRepeated
 select from found_accounts group by record having count(*) > 1 limit 1;
@@ -3691,158 +3796,60 @@ where staged.reason is null and found.number = staged.number and staged.renewed_
 update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'a subscription cannot be renewed from itself'
 where staged.reason is null and staged.renewed_from_subs_id = staged.id;
 
--- transfer/import/judgement.ts refuseTakenIdentifiers
-update staged_accounts as staged set field = 'accountId', reason = 'the record with this `id` has the `accountId` "' || record.account_id || '"'
-from accounts as record
-where staged.reason is null and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
-  and staged.given & 2 <> 0 and record.account_id is not null and record.account_id is distinct from staged.account_id;
-
--- transfer/import/judgement.ts refuseTakenIdentifiers
-update staged_accounts as staged set field = 'id', reason = 'the record with this `accountId` has the id ' || record.id
-from accounts as record
-where staged.reason is null and record.tenant_id = $1 and record.account_id = staged.account_id and staged.given & 1 <> 0 and record.id <> staged.id;
-
--- transfer/import/judgement.ts refuseTakenIdentifiers
-update staged_contacts as staged set field = 'id', reason = 'the record with this `externalId` has the id ' || record.id
-from contacts as record
-where staged.reason is null and record.tenant_id = $1 and record.external_id = staged.external_id and staged.given & 1 <> 0 and record.id <> staged.id;
-
--- transfer/import/judgement.ts refuseTakenIdentifiers
-update staged_invoices as staged set field = 'id', reason = 'the record with this `externalId` has the id ' || record.id
-from invoices as record
-where staged.reason is null and record.tenant_id = $1 and record.external_id = staged.external_id and staged.given & 1 <> 0 and record.id <> staged.id;
-
--- transfer/import/judgement.ts refuseTakenIdentifiers
-update staged_publications as staged set field = 'code', reason = 'the record with this `id` has the `code` "' || record.code || '"'
-from publications as record
-where staged.reason is null and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
-  and staged.given & 2 <> 0 and record.code is not null and record.code is distinct from staged.code;
-
--- transfer/import/judgement.ts refuseTakenIdentifiers
-update staged_publications as staged set field = 'id', reason = 'the record with this `code` has the id ' || record.id
-from publications as record
-where staged.reason is null and record.tenant_id = $1 and record.code = staged.code and staged.given & 1 <> 0 and record.id <> staged.id;
-
--- transfer/import/judgement.ts refuseTakenIdentifiers
-update staged_subscriptions as staged set field = 'id', reason = 'the record with this `subscriptionId` has the id ' || record.id
-from subscriptions as record
-where staged.reason is null and record.tenant_id = $1 and record.subscription_id = staged.subscription_id and staged.given & 1 <> 0 and record.id <> staged.id;
-
--- transfer/import/judgement.ts refuseTakenIdentifiers
-update staged_subscriptions as staged set field = 'subscriptionId', reason = 'the record with this `id` has the `subscriptionId` "' || record.subscription_id || '"'
-from subscriptions as record
-where staged.reason is null and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
-  and staged.given & 2 <> 0 and record.subscription_id is not null and record.subscription_id is distinct from staged.subscription_id;
-
--- transfer/import/judgement.ts resolveReferences
-update staged_accounts as staged set field = 'primaryPublicationId', reason = 'there is no publication "' || coalesce(staged.primary_publication_id_other::text, staged.primary_publication_id::text) || '" in this tenant or among the rows that go in'
-where staged.reason is null and coalesce(staged.primary_publication_id_other::text, staged.primary_publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1 union all select id from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
-    where existing.id = staged.primary_publication_id);
-
 -- transfer/import/judgement.ts resolveReferences
 update staged_accounts as staged set primary_publication_id = existing.id
 from (select id, code from publications where tenant_id = $1 union all select id, code from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
-where staged.reason is null and existing.code = staged.primary_publication_id_other;
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.code = staged.primary_publication_id_other;
 
 -- transfer/import/judgement.ts resolveReferences
 update staged_contacts as staged set account_id = existing.account_id
 from (select account_id, id from accounts where tenant_id = $1 union all select account_id, id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
-where staged.reason is null and existing.id = staged.account_id_other;
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.id = staged.account_id_other;
 
 -- transfer/import/judgement.ts resolveReferences
 update staged_contacts as staged set account_id = existing.account_id
 from (select account_id, id from accounts where tenant_id = $1) as existing
-where staged.reason is null and existing.id = staged.account_id_other;
-
--- transfer/import/judgement.ts resolveReferences
-update staged_contacts as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
-where staged.reason is null and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
-    where existing.account_id = staged.account_id);
-
--- transfer/import/judgement.ts resolveReferences
-update staged_contacts as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant'
-where staged.reason is null and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1) as existing
-    where existing.account_id = staged.account_id);
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.id = staged.account_id_other;
 
 -- transfer/import/judgement.ts resolveReferences
 update staged_invoices as staged set account_id = existing.account_id
 from (select account_id, id from accounts where tenant_id = $1 union all select account_id, id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
-where staged.reason is null and existing.id = staged.account_id_other;
-
--- transfer/import/judgement.ts resolveReferences
-update staged_invoices as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
-where staged.reason is null and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
-    where existing.account_id = staged.account_id);
-
--- transfer/import/judgement.ts resolveReferences
-update staged_invoices as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant or among the rows that go in'
-where staged.reason is null and coalesce(staged.publication_id_other::text, staged.publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1 union all select id from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
-    where existing.id = staged.publication_id);
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.id = staged.account_id_other;
 
 -- transfer/import/judgement.ts resolveReferences
 update staged_invoices as staged set publication_id = existing.id
 from (select id, code from publications where tenant_id = $1 union all select id, code from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
-where staged.reason is null and existing.code = staged.publication_id_other;
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.code = staged.publication_id_other;
 
 -- transfer/import/judgement.ts resolveReferences
 update staged_subscriptions as staged set account_id = existing.account_id
 from (select account_id, id from accounts where tenant_id = $1 union all select account_id, id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
-where staged.reason is null and existing.id = staged.account_id_other;
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.id = staged.account_id_other;
 
 -- transfer/import/judgement.ts resolveReferences
 update staged_subscriptions as staged set account_id = existing.account_id
 from (select account_id, id from accounts where tenant_id = $1) as existing
-where staged.reason is null and existing.id = staged.account_id_other;
-
--- transfer/import/judgement.ts resolveReferences
-update staged_subscriptions as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
-where staged.reason is null and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
-    where existing.account_id = staged.account_id);
-
--- transfer/import/judgement.ts resolveReferences
-update staged_subscriptions as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant'
-where staged.reason is null and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1) as existing
-    where existing.account_id = staged.account_id);
-
--- transfer/import/judgement.ts resolveReferences
-update staged_subscriptions as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant or among the rows that go in'
-where staged.reason is null and coalesce(staged.publication_id_other::text, staged.publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1 union all select id from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
-    where existing.id = staged.publication_id);
-
--- transfer/import/judgement.ts resolveReferences
-update staged_subscriptions as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant'
-where staged.reason is null and coalesce(staged.publication_id_other::text, staged.publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1) as existing
-    where existing.id = staged.publication_id);
-
--- transfer/import/judgement.ts resolveReferences
-update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'there is no subscription "' || coalesce(staged.renewed_from_subs_id_other::text, staged.renewed_from_subs_id::text) || '" in this tenant or among the rows that go in'
-where staged.reason is null and coalesce(staged.renewed_from_subs_id_other::text, staged.renewed_from_subs_id::text) is not null and not exists (select from (select id from subscriptions where tenant_id = $1 union all select id from staged_subscriptions as row where row.reason is null and not exists (select from found_subscriptions as found where found.number = row.number)) as existing
-    where existing.id = staged.renewed_from_subs_id);
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.id = staged.account_id_other;
 
 -- transfer/import/judgement.ts resolveReferences
 update staged_subscriptions as staged set publication_id = existing.id
 from (select id, code from publications where tenant_id = $1 union all select id, code from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
-where staged.reason is null and existing.code = staged.publication_id_other;
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.code = staged.publication_id_other;
 
 -- transfer/import/judgement.ts resolveReferences
 update staged_subscriptions as staged set publication_id = existing.id
 from (select id, code from publications where tenant_id = $1) as existing
-where staged.reason is null and existing.code = staged.publication_id_other;
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.code = staged.publication_id_other;
 
 -- transfer/import/judgement.ts resolveReferences
 update staged_subscriptions as staged set renewed_from_subs_id = existing.id
 from (select id, subscription_id from subscriptions where tenant_id = $1 union all select id, subscription_id from staged_subscriptions as row where row.reason is null and not exists (select from found_subscriptions as found where found.number = row.number)) as existing
-where staged.reason is null and existing.subscription_id = staged.renewed_from_subs_id_other;
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.subscription_id = staged.renewed_from_subs_id_other;
 
 -- transfer/import/judgement.ts resolveReferences
 update staged_tasks as staged set account_id = existing.account_id
 from (select account_id, id from accounts where tenant_id = $1 union all select account_id, id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
-where staged.reason is null and existing.id = staged.account_id_other;
-
--- transfer/import/judgement.ts resolveReferences
-update staged_tasks as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
-where staged.reason is null and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
-    where existing.account_id = staged.account_id);
+where current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.reason is null and existing.id = staged.account_id_other;
 
 -- transfer/import/judgement.ts setLatePredecessorsAside
 create temp table late_predecessors as
@@ -3855,6 +3862,10 @@ where judged_predecessor.place > judged_one.place;
 -- transfer/import/judgement.ts setLatePredecessorsAside
 update staged_subscriptions as staged set renewed_from_subs_id = null
 from late_predecessors as late where late.number = staged.number;
+
+-- transfer/import/pace.ts areOthersServed
+select coalesce(sum(substring(application_name from '^masthead, ([0-9]+) requests/s$')::integer), 0) as requests
+from pg_stat_activity where datname = current_database();
 
 -- transfer/import/prune.ts findMissing
 create temp table missing_contacts (place bigint, record uuid);

@@ -40,6 +40,7 @@ export const serveApp = async (
     ...(metrics && { watchers: [metrics] }),
     ...(tracing && { trace: tracing.trace }),
   })
+  app.server.on('request', () => database.revisions.noteRequest())
   const close = async () => {
     await app.close()
     await tracing?.stop()

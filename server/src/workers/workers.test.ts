@@ -40,6 +40,16 @@ describe('two workers', async () => {
     assert.deepEqual(await Promise.all(Array.from({ length: 20 }, () => statusOf('/readyz'))), Array(20).fill(200))
   })
 
+  test('tell the database how many requests both answer', async () => {
+    const text = `select application_name as name from pg_stat_activity
+      where datname = current_database() and application_name like 'masthead, %'`
+    await until('it is more than 20 a second', async () => {
+      await Promise.all(Array.from({ length: 20 }, () => statusOf('/readyz')))
+      const names = (await service.owner.query(text)).rows.map(({ name }) => name)
+      return names.some((name) => Number(/^masthead, (\d+) requests\/s$/.exec(name)?.[1]) > 20)
+    })
+  })
+
   test('of which one fails: it is replaced, and who is connected to the other notices nothing', async () => {
     const agents = Array.from({ length: 24 }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
     const broken = new Set<Agent>()

@@ -5,12 +5,13 @@ import type { TenantQuery as Query } from '../../database/tenant-query.ts'
 import { imageOf, type StoredRecord } from '../../records/stored-record.ts'
 import { lockHead, writeRecords } from '../../records/write.ts'
 import { storeChanges, storeCreations } from './journal.ts'
-import { type Action, judgementTable, lateTable } from './judgement.ts'
+import { judgementTable, lateTable } from './judgement.ts'
+import type { Pace } from './pace.ts'
 import { missingTable } from './prune.ts'
 import { keyColumn, stagingTable } from './staged-rows.ts'
 
-/** Each batch is a transaction that is short enough that other writers hardly wait. */
-const batchSize = { create: 2_500, change: 1_000 }
+/** How many records one transaction creates or changes, so that other writers hardly wait. */
+const [mostCreated, mostChanged] = [2_500, 1_000]
 
 export type Batch = {
   importId: string
@@ -18,31 +19,30 @@ export type Batch = {
   now: string
   onRows: (count: number) => void
   signal: AbortSignal
+  pace: Pace
 }
 
-export const applyCreations = async (bulk: Query, resource: ResourceName, batch: Batch): Promise<void> => {
+export const applyCreations = async (query: Query, resource: ResourceName, batch: Batch): Promise<void> => {
   const text = `select ${imageOf(resource, 'staged', '$4::uuid')} as record
     from ${judgementTable(resource)} as judged join ${stagingTable(resource)} as staged on staged.number = judged.number
     where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
       ${mayBeOvertaken(resource) ? `and not ${isThere(resource)}` : ''}
     order by judged.place`
-  let overtaken = 0
-  await inBatches(bulk, countOf(resource, 'create'), batchSize.create, batch, async (query, first, last) => {
-    // A separate statement, so that the next one sees everything that was written before the lock was free.
-    await lockHead(query, resource)
-    const rows = await query<{ record: StoredRecord }>({ text, values: [first, last, batch.importId] })
+  const { importId, author } = batch
+  const places = `${judgementTable(resource)} where action = 'create'`
+  const part = { resource, places, most: mostCreated, text, values: [importId] }
+  const overtaken = await inBatches<{ record: StoredRecord }>(query, batch, part, async (rows) => {
     const added = rows.map(({ record }) => ({ before: null, after: record, author: null }))
     const written = await writeRecords(query, resource, added)
     const [start, end] = [written[0], written.at(-1)]
     if (start && end) {
-      await storeCreations(query, batch.importId, resource, start.position, end.position)
+      await storeCreations(query, importId, resource, start.position, end.position)
       // One event per batch suffices: the record itself, or the event of its first change, has the values.
       const after = JSON.stringify({ resource, count: written.length })
-      await audit(query, batch.author, [{ action: 'created', resource: 'imports', recordId: batch.importId, after }])
+      await audit(query, author, [{ action: 'created', resource: 'imports', recordId: importId, after }])
     }
-    overtaken += last - first + 1 - rows.length
   })
-  if (overtaken > 0) await bulk({ text: turnIntoChanges(resource), values: [batch.importId] })
+  if (overtaken > 0) await query({ text: turnIntoChanges(resource), values: [importId] })
 }
 
 /** Only accounts can be created through the API under a key that a file may use too. */
@@ -53,8 +53,8 @@ const isThere = (resource: ResourceName): string =>
 
 /** Others have created these records since the rows were judged. */
 const turnIntoChanges = (resource: ResourceName): string => `
-  insert into ${judgementTable(resource)} (number, file, record, action, place)
-  select judged.number, judged.file, record.id, 'change', row_number() over (order by judged.number)
+  insert into ${judgementTable(resource)} (number, record, action, place)
+  select judged.number, record.id, 'change', row_number() over (order by judged.number)
     + (select count(*) from ${judgementTable(resource)} where action = 'change')
   from ${judgementTable(resource)} as judged
   join ${stagingTable(resource)} as staged on staged.number = judged.number
@@ -62,17 +62,16 @@ const turnIntoChanges = (resource: ResourceName): string => `
   where judged.action = 'create' and record.import_id is distinct from $2::uuid`
 
 /** Changes the record as it is now, whatever it was when the rows were judged. */
-export const applyChanges = async (bulk: Query, resource: ResourceName, batch: Batch): Promise<void> => {
+export const applyChanges = async (query: Query, resource: ResourceName, batch: Batch): Promise<void> => {
   const fields = storedFieldsOf(resource).map(({ name }) => name)
-  const rows = `${judgementTable(resource)} as judged
-    join ${stagingTable(resource)} as staged on staged.number = judged.number
-    join ${resource} as record on record.tenant_id = $1 and record.id = judged.record`
   const text = `select ${imageOf(resource, 'record')} as before, ${imageOf(resource, 'staged', 'null')} as staged, staged.given
-    from ${rows} where judged.action = 'change' and judged.place between $2 and $3`
-  await inBatches(bulk, countOf(resource, 'change'), batchSize.change, batch, async (query, first, last) => {
-    await lockHead(query, resource)
-    type Pair = { before: StoredRecord; staged: StoredRecord; given: number }
-    const pairs = await query<Pair>({ text, values: [first, last] })
+    from ${judgementTable(resource)} as judged
+    join ${stagingTable(resource)} as staged on staged.number = judged.number
+    join ${resource} as record on record.tenant_id = $1 and record.id = judged.record
+    where judged.action = 'change' and judged.place between $2 and $3`
+  const part = { resource, places: `${judgementTable(resource)} where action = 'change'`, most: mostChanged, text }
+  type Pair = { before: StoredRecord; staged: StoredRecord; given: number }
+  await inBatches<Pair>(query, batch, part, (pairs) => {
     const changes = pairs.map(({ before, staged, given }) => {
       const isGiven = (field: string) => (given & (1 << fields.indexOf(field))) !== 0
       const changed = Object.fromEntries(fields.filter(isGiven).map((field) => [field, staged[field]]))
@@ -83,39 +82,39 @@ export const applyChanges = async (bulk: Query, resource: ResourceName, batch: B
       if (fields.includes('updatedAt') && !isGiven('updatedAt')) changed.updatedAt = batch.now
       return { before, after: { ...before, ...changed, id: before.id, importId: batch.importId } }
     })
-    await write(query, resource, batch, changes)
+    return write(query, resource, batch, changes)
   })
 }
 
 /** Marks what a full file no longer holds as deleted. */
-export const applyPrune = async (bulk: Query, resource: ResourceName, batch: Batch): Promise<void> => {
-  const missing = missingTable(resource)
+export const applyPrune = async (query: Query, resource: ResourceName, batch: Batch): Promise<void> => {
+  const places = missingTable(resource)
   const text = `select ${imageOf(resource, 'record')} as before
-    from ${missing} as missing join ${resource} as record
+    from ${places} as missing join ${resource} as record
       on record.tenant_id = $1 and record.id = missing.record and record.deleted_at is null
     where missing.place between $2 and $3`
-  await inBatches(bulk, `select count(*) from ${missing}`, batchSize.change, batch, async (query, first, last) => {
-    await lockHead(query, resource)
-    const rows = await query<{ before: StoredRecord }>({ text, values: [first, last] })
-    const deleted = { deletedAt: batch.now, updatedAt: batch.now, importId: batch.importId }
+  const deleted = { deletedAt: batch.now, updatedAt: batch.now, importId: batch.importId }
+  const part = { resource, places, most: mostChanged, text }
+  await inBatches<{ before: StoredRecord }>(query, batch, part, (rows) => {
     const changes = rows.map(({ before }) => ({ before, after: { ...before, ...deleted } }))
-    await write(query, resource, batch, changes)
+    return write(query, resource, batch, changes)
   })
 }
 
 /** It adds no audit event, because the file gave the predecessor with the row. */
-export const applyLatePredecessors = async (bulk: Query, batch: Batch): Promise<void> => {
-  const text = `select ${imageOf('subscriptions', 'record')} as before, late.renewed_from_subs_id as predecessor
+export const applyLatePredecessors = async (query: Query, batch: Batch): Promise<void> => {
+  const resource = 'subscriptions'
+  const text = `select ${imageOf(resource, 'record')} as before, late.renewed_from_subs_id as predecessor
     from ${lateTable} as late join subscriptions as record on record.tenant_id = $1 and record.id = late.id
     where late.place between $2 and $3 and record.import_id = $4`
-  await inBatches(bulk, `select count(*) from ${lateTable}`, batchSize.change, batch, async (query, first, last) => {
-    await lockHead(query, 'subscriptions')
-    const values = [first, last, batch.importId]
-    const rows = await query<{ before: StoredRecord; predecessor: string }>({ text, values })
-    const changes = rows.map(({ before, predecessor }) => {
-      return { before, after: { ...before, renewedFromSubsId: predecessor }, author: null }
-    })
-    await writeRecords(query, 'subscriptions', changes)
+  const part = { resource, places: lateTable, most: mostChanged, text, values: [batch.importId] } as const
+  await inBatches<{ before: StoredRecord; predecessor: string }>(query, batch, part, (rows) => {
+    const after = (row: (typeof rows)[number]) => ({ ...row.before, renewedFromSubsId: row.predecessor })
+    return writeRecords(
+      query,
+      resource,
+      rows.map((row) => ({ before: row.before, after: after(row), author: null })),
+    )
   })
 }
 
@@ -131,30 +130,36 @@ const write = async (
   await writeRecords(query, resource, authored)
 }
 
-const countOf = (resource: ResourceName, action: Action): string =>
-  `select count(*) from ${judgementTable(resource)} where action = '${action}'`
+/** The rows of `places` are numbered from 1 in `place`; `text` selects those from $2 to $3. */
+type Part = { resource: ResourceName; places: string; most: number; text: string; values?: readonly unknown[] }
 
-/** Rows are numbered from 1; a signal ends the work between two batches. */
-const inBatches = async (
-  bulk: Query,
-  count: string,
-  size: number,
-  { onRows, signal }: Batch,
-  work: (query: Query, first: number, last: number) => Promise<void>,
-): Promise<void> => {
-  const [counted] = await bulk.withoutTenant<{ count: number }>({ text: count })
+/** A signal ends the work between two batches. Returns how many places had no row any more. */
+const inBatches = async <R>(
+  query: Query,
+  { onRows, signal, pace }: Batch,
+  { resource, places, most, text, values = [] }: Part,
+  work: (rows: R[]) => Promise<unknown>,
+): Promise<number> => {
+  const [counted] = await query.withoutTenant<{ count: number }>({ text: `select count(*) from ${places}` })
   const total = counted?.count ?? 0
-  for (let first = 1; first <= total; first += size) {
+  let missing = total
+  for (let first = 1, last = 0; first <= total; first = last + 1) {
     signal.throwIfAborted()
-    const last = Math.min(total, first + size - 1)
-    await bulk.withoutTenant({ text: 'begin' })
+    last = Math.min(total, first + pace.portion(most) - 1)
+    await query.withoutTenant({ text: 'begin' })
     try {
-      await work(bulk, first, last)
-      await bulk.withoutTenant({ text: 'commit' })
+      // A separate statement, so that the next one sees everything that was written before the lock was free.
+      await lockHead(query, resource)
+      const rows = await query<R>({ text, values: [first, last, ...values] })
+      missing -= rows.length
+      await work(rows)
+      await query.withoutTenant({ text: 'commit' })
     } catch (error) {
-      await bulk.withoutTenant({ text: 'rollback' }).catch(() => {})
+      await query.withoutTenant({ text: 'rollback' }).catch(() => {})
       throw error
     }
     onRows(last - first + 1)
+    await pace.rest()
   }
+  return missing
 }

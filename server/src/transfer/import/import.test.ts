@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
+import pg from 'pg'
 import { environmentOf, importer, newFolder } from '../../../test/import-files.ts'
 import { runMasthead } from '../../../test/masthead-process.ts'
 import { startService, type TestTenant, walk } from '../../../test/service.ts'
@@ -25,6 +26,14 @@ const newTenant = async () => {
   const get = async (path: string) =>
     (await service.call('GET', path, { token, headers: { 'cache-control': 'no-cache' } })).body
   return { ...importer(service, tenant), tenant, token, list, get }
+}
+
+/** As a busy service names the session in which it looks for changes. */
+const whileOthersAreServed = async <T>(work: () => Promise<T>): Promise<T> => {
+  const { connectionString } = service
+  const client = new pg.Client({ connectionString, application_name: 'masthead, 40 requests/s' })
+  await client.connect()
+  return work().finally(() => client.end())
 }
 
 const afterwards = async ({ id }: TestTenant) => assertTenantTallies(service.owner, id)
@@ -62,6 +71,20 @@ describe('an import', { concurrency: 2 }, () => {
     assert.deepEqual([open?.isOpen, open?.balanceCents], [1, 0])
     assert.equal((await list('/contacts?search=lovelace')).length, 1)
     assert.equal((await list('/invoices?status=past_due')).length, 1)
+    await afterwards(tenant)
+  })
+
+  test('writes fewer rows at once while others are served', async () => {
+    const { counts, tenant } = await newTenant()
+    const batchesOf = async (prefix: string) => {
+      const rows = Array.from({ length: 600 }, (_, index) => `${prefix}${index},Acme\n`)
+      await counts(await newFolder({ 'accounts.csv': `accountId,company\n${rows.join('')}` }))
+      const text = `select last - first + 1 as size from import_creations where tenant_id = $1 and import_id = (
+        select id from imports where tenant_id = $1 order by started_at desc limit 1) order by first`
+      return (await service.owner.query(text, [tenant.id])).rows.map(({ size }) => Number(size))
+    }
+    assert.deepEqual(await batchesOf('A'), [600])
+    assert.deepEqual(await whileOthersAreServed(() => batchesOf('B')), [250, 250, 100])
     await afterwards(tenant)
   })
 
@@ -371,6 +394,22 @@ describe('a bad row', { concurrency: 2 }, () => {
     assert.deepEqual(
       (await list('/subscriptions')).map(({ subscriptionId }) => subscriptionId),
       ['S-4'],
+    )
+  })
+
+  test('takes them with it however many rows stand between', async () => {
+    const { counts } = await newTenant()
+    const between = Array.from({ length: 1_500 }, (_, index) => `S-${index + 2},A-1,DAILY,\n`).join('')
+    const folder = await newFolder({
+      'accounts.csv': accounts,
+      'publications.csv': publications,
+      'subscriptions.csv': `subscriptionId,accountId,publicationId,renewedFromSubsId\nS-1,A-1,DAILY,gone\n${between}S-0,A-1,DAILY,S-1\n`,
+    })
+    const { subscriptions } = await whileOthersAreServed(() => counts(folder))
+    assert.deepEqual(subscriptions, [1_500, 0, 0, 2])
+    assert.match(
+      (await reasonsOf(join(folder, 'subscriptions.csv')))[1] ?? '',
+      /"the subscription ""S-1"" is refused too"/,
     )
   })
 

@@ -1,6 +1,5 @@
 import { readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type ResourceName, resourceNames } from '@masthead/contract'
 import pg from 'pg'
@@ -17,11 +16,13 @@ import { applyChanges, applyCreations, applyLatePredecessors, applyPrune, type B
 import { type GivenRow, givenRows } from './given-rows.ts'
 import { withImportLock } from './import-lock.ts'
 import { beginImport, endImport, type FileSummary } from './journal.ts'
-import { type Action, judge, judgementTable } from './judgement.ts'
+import { type Counts, judge } from './judgement.ts'
 import { hint, type Mappings } from './mapping.ts'
+import { beginPace, type Pace } from './pace.ts'
 import { findMissing, type Missing, prunable, readHeads, refuseLargePrune } from './prune.ts'
 import { type Rejection, setRejectedAside, writeRejected } from './rejections.ts'
-import { copyIntoStaging, createStagingTable, RowStager, stagingTable } from './staged-rows.ts'
+import type { RunProgress } from './runs.ts'
+import { createStagingTable, RowStager, stagingTable } from './staged-rows.ts'
 
 export type ImportOptions = {
   mappings?: Mappings
@@ -36,37 +37,21 @@ export type ImportOptions = {
   prune?: boolean
   force?: boolean
   signal?: AbortSignal
-  onProgress?: (progress: ImportProgress) => void
+  onProgress?: (progress: RunProgress & { what: string }) => void
   /** Called before records are marked as deleted. */
   onPrune?: (missing: Missing) => void
   /** Called for files in a folder that could hold records but are named after no resource. */
   onLeftOut?: (path: string) => void
 }
 
-export type ImportProgress = {
-  step: 'reading' | 'judging' | 'writing'
-  what: string
-  done: number
-  of: number
-  rows: number
-}
-
-export type ImportSummary = {
-  /** Undo takes this id; null when nothing was to be written. */
-  id: string | null
-  files: FileSummary[]
-  /** The paths of the files of refused rows. */
-  rejected: string[]
-  /** The first refused rows. */
-  refusals: Refused[]
-  pruned: Missing[]
-}
-
-export type Refused = { file: string; line: number; column: string; reason: string }
+export type ImportSummary = Awaited<ReturnType<typeof importFiles>>
 
 type Source = { resource: ResourceName; file: SourceFile; rows: () => AsyncIterable<GivenRow[]> }
 
-/** Everything is read and judged before anything is written. */
+/**
+ * Everything is read and judged before anything is written. Returns the id that an undo takes, null when nothing was to
+ * be written, the paths of the files of refused rows, and the first refused rows.
+ */
 export const importFiles = async (tenant: TenantDatabase, paths: readonly string[], options: ImportOptions = {}) => {
   const sources = await openSources(paths, options)
   if (options.prune && !sources.some(({ resource }) => prunable.includes(resource))) {
@@ -80,23 +65,26 @@ export const importFiles = async (tenant: TenantDatabase, paths: readonly string
 const importOn = async (client: pg.Client, query: TenantQuery, sources: readonly Source[], options: ImportOptions) => {
   const now = new Date().toISOString()
   const heads = options.prune ? await readHeads(query) : new Map<string, number>()
+  const pace = await beginPace(query.withoutTenant)
   const staged = resourceNames.filter((resource) => sources.some((source) => source.resource === resource))
-  for (const resource of staged) await stage(client, resource, sources, now, options)
+  const rows = new Map<ResourceName, number>()
+  for (const resource of staged) rows.set(resource, await stage(client, pace, resource, sources, now, options))
   options.onProgress?.({ step: 'judging', what: 'rows', done: 0, of: 0, rows: 0 })
-  await judge(query, staged)
+  const counts = await judge(query, pace, rows)
   const pruned = options.prune ? await findAllMissing(query, staged, heads, options) : []
-  const files = await summarise(query.withoutTenant, staged, sources, options)
+  const files = summarise(counts, sources, options)
   const refusals = await firstRefusals(query.withoutTenant, sources, files)
   const rejected = options.dryRun
     ? []
     : await writeAllRejected(query.withoutTenant, sources, files, options.most?.rejectedBytes)
+  const summary = { files, rejected, refusals, pruned }
   const isRefused = options.strict && files.some(({ refused }) => refused > 0)
-  if (options.dryRun || isRefused) return { id: null, files, rejected, refusals, pruned }
+  if (options.dryRun || isRefused) return { id: null, ...summary }
   const [id, author] = [newId(), options.author ?? operator]
   await beginImport(query, author, id, files)
-  await apply(query, staged, { id, now, pruned, files }, options)
+  await apply(query, pace, staged, { id, now, pruned, files }, options)
   await endImport(query, author, id, files)
-  return { id, files, rejected, refusals, pruned }
+  return { id, ...summary }
 }
 
 /** A statement may take long, so an abort ends the connection in the middle of one. */
@@ -140,30 +128,50 @@ const resourceOf = (path: string): ResourceName => {
   throw new Refusal(`${path} must be named after what it holds, like contacts.csv. ${hint(word, resourceNames)}`)
 }
 
+/** Returns how many rows there are. */
 const stage = async (
   client: pg.Client,
+  pace: Pace,
   resource: ResourceName,
   sources: readonly Source[],
   now: string,
   { signal, onProgress }: ImportOptions,
-): Promise<void> => {
+): Promise<number> => {
   await client.query(createStagingTable(resource))
   const stager = new RowStager(resource, now)
-  const lines = async function* () {
-    for (const [index, source] of sources.entries()) {
-      if (source.resource !== resource) continue
-      const before = stager.count
-      for await (const rows of source.rows()) {
-        signal?.throwIfAborted()
-        let text = ''
-        for (const row of rows) text += stager.line(index, row)
-        yield text
-        const { path, size, bytes } = source.file
-        onProgress?.({ step: 'reading', what: path, done: bytes(), of: size, rows: stager.count - before })
+  const copy = async (text: string) => {
+    await pipeline([text], client.query(copyStreams.from(`copy ${stagingTable(resource)} from stdin`)))
+    await pace.rest()
+  }
+  let copying = Promise.resolve()
+  let text = ''
+  let count = 0
+  const flush = async () => {
+    await copying
+    copying = copy(text)
+    copying.catch(() => {})
+    text = ''
+    count = 0
+    // The next rows are read meanwhile, unless others need the second processor.
+    if (pace.isShared()) await copying
+  }
+  for (const [index, source] of sources.entries()) {
+    if (source.resource !== resource) continue
+    const before = stager.count
+    for await (const rows of source.rows()) {
+      signal?.throwIfAborted()
+      if (rows.length === 0) await pace.rest()
+      for (const row of rows) {
+        text += stager.line(index, row)
+        if (++count >= pace.portion(2_500)) await flush()
       }
+      const { path, size, bytes } = source.file
+      onProgress?.({ step: 'reading', what: path, done: bytes(), of: size, rows: stager.count - before })
     }
   }
-  await pipeline(Readable.from(lines()), client.query(copyStreams.from(copyIntoStaging(resource))))
+  await flush()
+  await copying
+  return stager.count
 }
 
 const findAllMissing = async (
@@ -182,31 +190,15 @@ const findAllMissing = async (
   return found
 }
 
-type Counts = Record<Action | 'refused', number> & { file: number }
-
-const summarise = async (
-  query: Query,
-  staged: readonly ResourceName[],
+const summarise = (
+  counts: ReadonlyMap<number, Counts>,
   sources: readonly Source[],
   { shownName }: ImportOptions,
-): Promise<FileSummary[]> => {
-  const counts = new Map<number, Counts>()
-  for (const resource of staged) {
-    const rows = await query<Counts>({
-      text: `
-      select staged.file, count(*) filter (where action = 'create') as create,
-        count(*) filter (where action = 'change') as change, count(*) filter (where action = 'same') as same,
-        count(reason) as refused
-      from ${stagingTable(resource)} as staged left join ${judgementTable(resource)} as judged using (number)
-      group by staged.file`,
-    })
-    for (const row of rows) counts.set(row.file, row)
-  }
-  return sources.map(({ file, resource }, index) => {
+): FileSummary[] =>
+  sources.map(({ file, resource }, index) => {
     const { create = 0, change = 0, same = 0, refused = 0 } = counts.get(index) ?? {}
     return { file: shownName ?? file.path, resource, created: create, changed: change, unchanged: same, refused }
   })
-}
 
 /** A file without refused rows has no file of rejected rows, even when an earlier import left one. */
 const writeAllRejected = async (
@@ -230,7 +222,7 @@ const writeAllRejected = async (
 const mostShown = 20
 
 const firstRefusals = async (query: Query, sources: readonly Source[], files: readonly FileSummary[]) => {
-  const first: Refused[] = []
+  const first: { file: string; line: number; column: string; reason: string }[] = []
   for (const [index, { resource, file }] of sources.entries()) {
     if ((files[index]?.refused ?? 0) === 0) continue
     for await (const { line, field, reason } of readRejections(query, resource, index)) {
@@ -254,6 +246,7 @@ async function* readRejections(query: Query, resource: ResourceName, file: numbe
 /** New records come first, because changed ones may refer to them. */
 const apply = async (
   query: TenantQuery,
+  pace: Pace,
   staged: readonly ResourceName[],
   { id, now, pruned, files }: { id: string; now: string; pruned: readonly Missing[]; files: readonly FileSummary[] },
   { author, signal = new AbortController().signal, onProgress }: ImportOptions,
@@ -267,6 +260,7 @@ const apply = async (
     author: author ? { ...author, import: id } : importer(id),
     now,
     signal,
+    pace,
     onRows: (count) => {
       done += count
       onProgress?.({ step: 'writing', what, done, of, rows: done })

@@ -9,7 +9,8 @@ import {
 } from '@masthead/contract'
 import type { Statement } from '../../database/connection.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
-import { bitOf, keyColumn, otherColumn, stagingTable } from './staged-rows.ts'
+import type { Pace } from './pace.ts'
+import { bitOf, otherColumn, stagingTable } from './staged-rows.ts'
 
 /**
  * Every staged row is judged before anything is written. A refused row has its reason in `reason`; for the others the
@@ -24,22 +25,62 @@ const foundTable = (resource: ResourceName): string => `found_${resource}`
 /** Subscriptions whose predecessor is created after them get it when it exists. */
 export const lateTable = 'late_predecessors'
 
-/** Resources come in the order in which they refer to one another. */
-export const judge = async (query: TenantQuery, staged: readonly ResourceName[]): Promise<void> => {
-  for (const resource of staged) {
-    await query.withoutTenant({ text: `create index on ${stagingTable(resource)} (number)` })
+/** Most statements need not see all rows at once. The numbers are no parameters, so that PostgreSQL plans for so many rows. */
+const inSlice = 'current_tenant() = $1 and staged.number between :first and :last'
+
+/** How many rows of a file there are of each kind. */
+export type Counts = Partial<Record<Action | 'refused', number>>
+
+type Judging = {
+  query: TenantQuery
+  pace: Pace
+  resource: ResourceName
+  rows: number
+  /** Whether one statement judges all of them, which is faster in sum. */
+  isWhole?: boolean
+  staged: readonly ResourceName[]
+}
+
+/** Resources come in the order in which they refer to one another. Returns the counts by file. */
+export const judge = async (
+  query: TenantQuery,
+  pace: Pace,
+  rowsOf: ReadonlyMap<ResourceName, number>,
+): Promise<Map<number, Counts>> => {
+  const counts = new Map<number, Counts>()
+  const staged = [...rowsOf.keys()]
+  for (const [resource, rows] of rowsOf) {
+    const judging = { query, pace, resource, rows, staged }
     await query.withoutTenant({ text: `analyze ${stagingTable(resource)}` })
-    await refuseDuplicates(query, resource)
-    await refuseTakenIdentifiers(query, resource)
-    await findRecords(query, resource)
-    await refuseRepeated(query, resource)
-    await refuseIncomplete(query, resource)
-    await resolveReferences(query, resource, staged)
+    await refuseDuplicates(judging)
+    await refuseTakenIdentifiers(judging)
+    await findRecords(judging)
+    await refuseRepeated(judging)
+    await refuseIncomplete(judging)
+    await resolveReferences(judging)
     // Resolving and refusing has changed what the planner must know.
     await query.withoutTenant({ text: `analyze ${stagingTable(resource)}` })
-    await decide(query, resource)
+    await decide(judging, counts)
   }
-  if (staged.includes('subscriptions')) await setLatePredecessorsAside(query)
+  if (rowsOf.has('subscriptions')) await setLatePredecessorsAside(query)
+  return counts
+}
+
+const inSlices = async (
+  { pace, rows, isWhole = !pace.isShared() }: Judging,
+  statement: string,
+  work: (text: string) => Promise<unknown>,
+): Promise<void> => {
+  for (let first = 1, last = 0; first <= rows; first = last + 1) {
+    last = isWhole ? Number.MAX_SAFE_INTEGER : first + 999
+    await work(statement.replace(':first', String(first)).replace(':last', String(last)))
+    await pace.rest()
+  }
+}
+
+const refuseInSlices = (judging: Judging, field: string, reason: string, from: string, where: string) => {
+  const { text } = refuse(judging.resource, field, reason, from, `${inSlice} and ${where}`)
+  return inSlices(judging, text, (text) => judging.query({ text }))
 }
 
 const refuse = (resource: ResourceName, field: string, reason: string, from: string, where: string): Statement => ({
@@ -55,7 +96,7 @@ const lineOf = (row: string): string =>
   `'line ' || ${row}.line || case when ${row}.file <> staged.file then ' of another file' else '' end`
 
 /** Of rows with the same key, the first counts. */
-const refuseDuplicates = async (query: TenantQuery, resource: ResourceName): Promise<void> => {
+const refuseDuplicates = async ({ query, resource }: Judging): Promise<void> => {
   const table = `${stagingTable(resource)} as staged`
   for (const { column, name } of importKeysOf(resource).toReversed()) {
     const where = `reason is null and ${column === 'id' ? givesId(resource) : `${column} is not null`}`
@@ -73,35 +114,41 @@ const refuseDuplicates = async (query: TenantQuery, resource: ResourceName): Pro
 }
 
 /** Neither the `id` of a record nor its business identifier ever changes. */
-const refuseTakenIdentifiers = async (query: TenantQuery, resource: ResourceName): Promise<void> => {
+const refuseTakenIdentifiers = async (judging: Judging): Promise<void> => {
+  const { resource } = judging
   const field = importKeyOf(resource)
   if (!field) return
   const { name, column: key } = field
   const records = `${resource} as record`
   const hasOtherId = `'the record with this \`${name}\` has the id ' || record.id`
   const isSameKey = `record.tenant_id = $1 and record.${key} = staged.${key} and ${givesId(resource)} and record.id <> staged.id`
-  await query(refuse(resource, 'id', hasOtherId, records, isSameKey))
+  await refuseInSlices(judging, 'id', hasOtherId, records, isSameKey)
   if (!field.isIdentifier) return
   const hasOtherKey = `'the record with this \`id\` has the \`${name}\` "' || record.${key} || '"'`
   const isSameId = `record.tenant_id = $1 and record.id = staged.id and ${givesId(resource)}
     and staged.given & ${bitOf(resource, name)} <> 0 and record.${key} is not null and record.${key} is distinct from staged.${key}`
-  await query(refuse(resource, name, hasOtherKey, records, isSameId))
+  await refuseInSlices(judging, name, hasOtherKey, records, isSameId)
 }
 
-const findRecords = async (query: TenantQuery, resource: ResourceName): Promise<void> => {
-  const key = keyColumn(resource)
-  const record = `${stagingTable(resource)} as staged join ${resource} as record on record.tenant_id = $1`
-  const byId = `select staged.number, record.id as record from ${record}
-    and record.id = staged.id and ${givesId(resource)} where staged.reason is null`
-  const byKey = `select staged.number, record.id from ${record}
-    and record.${key} = staged.${key} where staged.reason is null`
-  await query.withoutTenant({ text: `create temp table ${foundTable(resource)} (number bigint, record uuid)` })
-  await query({ text: `insert into ${foundTable(resource)} ${key ? `${byId} union ${byKey}` : byId}` })
-  await query.withoutTenant({ text: `analyze ${foundTable(resource)}` })
+const findRecords = async (judging: Judging): Promise<void> => {
+  const { query, resource } = judging
+  const found = foundTable(resource)
+  await query.withoutTenant({
+    text: `create temp table ${found} (number bigint, record uuid, primary key (number, record))`,
+  })
+  for (const { column } of importKeysOf(resource)) {
+    const statement = `insert into ${found} select staged.number, record.id
+      from ${stagingTable(resource)} as staged join ${resource} as record
+        on record.tenant_id = $1 and record.${column} = staged.${column}
+      where ${inSlice} and staged.reason is null ${column === 'id' ? `and ${givesId(resource)}` : ''}
+      on conflict do nothing`
+    await inSlices(judging, statement, (text) => query({ text }))
+  }
+  await query.withoutTenant({ text: `analyze ${found}` })
 }
 
 /** Of two rows about one record, named by its `id` in one and by its key in the other, the first counts too. */
-const refuseRepeated = async (query: TenantQuery, resource: ResourceName): Promise<void> => {
+const refuseRepeated = async ({ query, resource }: Judging): Promise<void> => {
   const found = foundTable(resource)
   const repeated = await query.withoutTenant({
     text: `select from ${found} group by record having count(*) > 1 limit 1`,
@@ -123,24 +170,40 @@ const isNew = (resource: ResourceName, row: string): string =>
   `${row}.reason is null and not exists (select from ${foundTable(resource)} as found where found.number = ${row}.number)`
 
 /** A new record needs every field that is neither nullable nor has a default. */
-const refuseIncomplete = async (query: TenantQuery, resource: ResourceName): Promise<void> => {
+const refuseIncomplete = async (judging: Judging): Promise<void> => {
+  const { resource } = judging
   const needed = storedFieldsOf(resource).filter((field) => !field.isNullable && field.default === null)
   for (const { name } of needed) {
     const lacks = `staged.given & ${bitOf(resource, name)} = 0 and ${isNew(resource, 'staged')}`
-    await query.withoutTenant(refuse(resource, name, `'is missing, and a new record needs it'`, '', lacks))
+    await refuseInSlices(judging, name, `'is missing, and a new record needs it'`, '', lacks)
   }
 }
 
 /** Resolves references by the other identifier, among records and rows of this import, and refuses dangling ones. */
-const resolveReferences = async (query: TenantQuery, resource: ResourceName, staged: readonly ResourceName[]) => {
+const resolveReferences = async (judging: Judging): Promise<void> => {
+  const { query, resource, staged } = judging
   for (const field of storedFieldsOf(resource)) {
     const { reference } = field
     if (!reference) continue
     const isStaged = staged.includes(reference)
-    await query(resolution(resource, field, reference, isStaged))
-    if (reference === resource) await refuseSelfReference(query)
-    await query(refusalOfDangling(resource, field, reference, isStaged))
-    if (reference === resource) await refuseFollowers(query)
+    if (isStaged) await indexIdentifiers(query, reference)
+    const statement = resolution(resource, field, reference, isStaged)
+    await inSlices(judging, statement, (text) => query({ text }))
+    if (reference !== resource) await refuseDangling(judging, field, reference, isStaged)
+    else {
+      await refuseSelfReference(query)
+      // A row that this refuses must still be there for those that refer to it, which are refused for another reason.
+      await refuseDangling({ ...judging, isWhole: true }, field, reference, isStaged)
+      await refuseFollowers(query)
+    }
+  }
+}
+
+/** Each slice of another resource looks for the rows that it refers to. */
+const indexIdentifiers = async (query: TenantQuery, resource: ResourceName): Promise<void> => {
+  const table = stagingTable(resource)
+  for (const { column } of Object.values(identifiersOf(resource))) {
+    await query.withoutTenant({ text: `create index if not exists ${table}_${column} on ${table} (${column})` })
   }
 }
 
@@ -188,20 +251,19 @@ const existing = (reference: ResourceName, isStaged: boolean, columns: string): 
   return `${records} union all select ${columns} from ${stagingTable(reference)} as row where ${isNew(reference, 'row')}`
 }
 
-const resolution = (resource: ResourceName, field: Field, reference: ResourceName, isStaged: boolean): Statement => {
+const resolution = (resource: ResourceName, field: Field, reference: ResourceName, isStaged: boolean): string => {
   const { canonical, other } = identifiersOf(reference)
-  const text = `update ${stagingTable(resource)} as staged set ${field.column} = existing.${canonical.column}
+  return `update ${stagingTable(resource)} as staged set ${field.column} = existing.${canonical.column}
     from (${existing(reference, isStaged, `${canonical.column}, ${other.column}`)}) as existing
-    where staged.reason is null and existing.${other.column} = staged.${otherColumn(field)}`
-  return { text }
+    where ${inSlice} and staged.reason is null and existing.${other.column} = staged.${otherColumn(field)}`
 }
 
-const refusalOfDangling = (resource: ResourceName, field: Field, reference: ResourceName, isStaged: boolean) => {
+const refuseDangling = (judging: Judging, field: Field, reference: ResourceName, isStaged: boolean): Promise<void> => {
   const { column } = identifiersOf(reference).canonical
   const where = isStaged ? 'in this tenant or among the rows that go in' : 'in this tenant'
   const named = `coalesce(staged.${otherColumn(field)}::text, staged.${field.column}::text)`
-  return refuse(
-    resource,
+  return refuseInSlices(
+    judging,
     field.name,
     `'there is no ${resources[reference].singular} "' || ${named} || '" ${where}'`,
     '',
@@ -210,8 +272,9 @@ const refusalOfDangling = (resource: ResourceName, field: Field, reference: Reso
   )
 }
 
-const decide = async (query: TenantQuery, resource: ResourceName): Promise<void> => {
-  const judged = judgementTable(resource)
+const decide = async (judging: Judging, counts: Map<number, Counts>): Promise<void> => {
+  const { query, resource } = judging
+  const [judged, table] = [judgementTable(resource), stagingTable(resource)]
   const differs = storedFieldsOf(resource)
     .filter(({ name }) => name !== 'id')
     .map(
@@ -220,22 +283,32 @@ const decide = async (query: TenantQuery, resource: ResourceName): Promise<void>
     )
     .join(' or ')
   await query.withoutTenant({
-    text: `create temp table ${judged} (number bigint, file integer, record uuid, action text, place bigint)`,
+    text: `create temp table ${judged} (number bigint, record uuid, action text, place bigint, primary key (action, place))`,
   })
-  await query({
-    text: `
-    insert into ${judged}
-    select number, file, record, action, row_number() over (partition by action order by number) as place
-    from (
-      select staged.number, staged.file, found.record,
-        case when found.record is null then 'create' when ${differs} then 'change' else 'same' end as action
-      from ${stagingTable(resource)} as staged
-      left join ${foundTable(resource)} as found on found.number = staged.number
+  const statement = `
+    with decided as (
+      select staged.number, staged.file, found.record, case when staged.reason is not null then 'refused'
+        when found.record is null then 'create' when ${differs} then 'change' else 'same' end as action
+      from ${table} as staged
+      left join ${foundTable(resource)} as found on found.number = staged.number and staged.reason is null
       left join ${resource} as record on record.tenant_id = $1 and record.id = found.record
-      where staged.reason is null
-    ) as judged`,
+      where ${inSlice}
+    ), stored as (
+      insert into ${judged}
+      select number, record, action, ($2::json ->> action)::bigint + row_number() over (partition by action order by number)
+      from decided where action <> 'refused'
+    )
+    select file, action, count(*) from decided group by file, action`
+  const places = { create: 0, change: 0, same: 0, refused: 0 }
+  await inSlices(judging, statement, async (text) => {
+    type Counted = { file: number; action: keyof typeof places; count: number }
+    const counted = await query<Counted>({ text, values: [JSON.stringify(places)] })
+    for (const { file, action, count } of counted) {
+      const ofFile = counts.get(file) ?? {}
+      counts.set(file, { ...ofFile, [action]: (ofFile[action] ?? 0) + count })
+      places[action] += count
+    }
   })
-  await query.withoutTenant({ text: `create index on ${judged} (action, place)` })
   await query.withoutTenant({ text: `analyze ${judged}` })
 }
 

@@ -22,43 +22,27 @@ import type { GivenRow } from './given-rows.ts'
 export const stagingTable = (resource: ResourceName): string => `staged_${resource}`
 export const otherColumn = ({ column }: Field): string => `${column}_other`
 
-type StagedColumn = { name: string; type: string }
-
-const bookkeeping: StagedColumn[] = [
-  { name: 'number', type: 'bigint' },
-  { name: 'file', type: 'integer' },
-  { name: 'line', type: 'integer' },
+const bookkeeping = [
+  'number bigint primary key',
+  'file integer',
+  'line integer',
   // The fields that the row gives, one bit each in the order of the resource's fields.
-  { name: 'given', type: 'integer' },
+  'given integer',
   // Why the row is refused, and which of its fields is to blame.
-  { name: 'field', type: 'text' },
-  { name: 'reason', type: 'text' },
+  'field text',
+  'reason text',
 ]
-
-const stagedColumns = (resource: ResourceName): StagedColumn[] => {
-  const fields = storedFieldsOf(resource)
-  return [
-    ...bookkeeping,
-    ...fields.map(({ column, kind }) => ({ name: column, type: columnTypes[kind] })),
-    ...fields.flatMap((field) =>
-      field.reference
-        ? [{ name: otherColumn(field), type: columnTypes[identifiersOf(field.reference).other.kind] }]
-        : [],
-    ),
-  ]
-}
 
 const isReferredToById = (resource: ResourceName): boolean => identifiersOf(resource).canonical.name === 'id'
 
-export const createStagingTable = (resource: ResourceName): string =>
-  `create temp table ${stagingTable(resource)} (${stagedColumns(resource)
-    .map(({ name, type }) => `${name} ${type}`)
-    .join(', ')})`
-
-export const copyIntoStaging = (resource: ResourceName): string =>
-  `copy ${stagingTable(resource)} (${stagedColumns(resource)
-    .map(({ name }) => name)
-    .join(', ')}) from stdin`
+export const createStagingTable = (resource: ResourceName): string => {
+  const fields = storedFieldsOf(resource)
+  const columns = fields.map(({ column, kind }) => `${column} ${columnTypes[kind]}`)
+  const others = fields.flatMap((field) =>
+    field.reference ? [`${otherColumn(field)} ${columnTypes[identifiersOf(field.reference).other.kind]}`] : [],
+  )
+  return `create temp table ${stagingTable(resource)} (${[...bookkeeping, ...columns, ...others].join(', ')})`
+}
 
 export const bitOf = (resource: ResourceName, field: string): number => {
   const index = storedFieldsOf(resource).findIndex(({ name }) => name === field)
@@ -100,16 +84,19 @@ export class RowStager {
 
   line(file: number, row: GivenRow): string {
     const { values, given, problems } = this.#read(row)
-    if (problems.length > 0) return this.#refusedLine(file, row, values, problems)
-    this.#complete(values, given)
-    const cells: (string | null)[] = [String(++this.#number), String(file), String(row.line), String(given), null, null]
-    for (let index = 0; index < this.#fields.length; index++)
-      cells.push(canonicalCell(this.#fields[index], values[index]))
+    if (problems.length === 0) this.#complete(values, given)
+    else this.#leaveKeys(values)
+    const cells: (string | null)[] = [++this.#number, file, row.line, given].map(String)
+    cells.push(...refusal(problems))
+    const others: (string | null)[] = []
     for (let index = 0; index < this.#fields.length; index++) {
+      const value = values[index] ?? null
       const reference = this.#fields[index]?.reference
-      if (reference) cells.push(otherCell(reference, values[index]))
+      const isOther = reference && value !== null && isUuid(value) !== isReferredToById(reference)
+      cells.push(isOther ? null : value)
+      if (reference) others.push(isOther ? value : null)
     }
-    return copyLine(cells)
+    return copyLine([...cells, ...others])
   }
 
   /** Checked values, which of them the row gave, and what is wrong with it. */
@@ -170,19 +157,19 @@ export class RowStager {
   }
 
   /** A refused row stores its keys alone, so that `--prune` does not take its record for missing. */
-  #refusedLine(file: number, { line }: GivenRow, values: (string | null)[], problems: FieldProblem[]): string {
-    const [first] = problems
-    const reason =
-      problems.length === 1 ? first?.reason : problems.map(({ field, reason }) => `${field}: ${reason}`).join('; ')
-    const cells = [String(++this.#number), String(file), String(line), '0', first?.field ?? '', reason ?? '']
-    const rest = stagedColumns(this.#resource)
-      .slice(cells.length)
-      .map(({ name }) => {
-        const index = this.#fields.findIndex(({ column }) => column === name)
-        return this.#keys.includes(this.#names[index] ?? '') ? (values[index] ?? null) : null
-      })
-    return copyLine([...cells, ...rest])
+  #leaveKeys(values: (string | null)[]): void {
+    for (let index = 0; index < values.length; index++) {
+      if (!this.#keys.includes(this.#names[index] ?? '')) values[index] = null
+    }
   }
+}
+
+/** Which field is to blame, and why the row is refused. */
+const refusal = (problems: readonly FieldProblem[]): (string | null)[] => {
+  const [first, ...others] = problems
+  if (!first) return [null, null]
+  if (others.length === 0) return [first.field, first.reason]
+  return [first.field, problems.map(({ field, reason }) => `${field}: ${reason}`).join('; ')]
 }
 
 /** Whether money is expected, by status, as docs/behaviour.md has it. */
@@ -195,16 +182,6 @@ const asReference = (field: Field): Field =>
   field.reference
     ? { ...field, kind: 'text', minLength: 1, maxLength: longest.businessIdentifier, isIdentifier: false }
     : field
-
-const canonicalCell = (field: Field | undefined, value: string | null | undefined): string | null => {
-  if (value == null || !field?.reference) return value ?? null
-  return isUuid(value) === isReferredToById(field.reference) ? value : null
-}
-
-const otherCell = (reference: ResourceName, value: string | null | undefined): string | null => {
-  if (value == null) return null
-  return isUuid(value) === isReferredToById(reference) ? null : value
-}
 
 const special = /[\\\t\n\r]/
 const escapes: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
