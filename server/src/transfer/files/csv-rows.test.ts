@@ -3,9 +3,9 @@ import { describe, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { Refusal } from '../../refusal.ts'
-import { type CsvRow, CsvRows, csvLine } from './csv-rows.ts'
+import { CsvRows, csvLine, type SourceRow } from './csv-rows.ts'
 
-const read = (millions: Iterable<string>): CsvRow[] => {
+const read = (millions: Iterable<string>): SourceRow[] => {
   const reader = new CsvRows('t.csv')
   return [...[...millions].flatMap((million) => reader.push(million)), ...reader.end()]
 }

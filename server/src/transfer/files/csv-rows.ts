@@ -1,7 +1,7 @@
 import { Refusal } from '../../refusal.ts'
 
-/** A row as it stands in the file. An empty cell is null, and `""` is ''. */
-export type CsvRow = {
+/** A row as it stands in the file. An empty cell of CSV is null, and `""` is ''. A line of NDJSON is one cell, not parsed yet. */
+export type SourceRow = {
   /** The line of its first character; the first line of a file is 1. */
   line: number
   cells: (string | null)[]
@@ -43,20 +43,20 @@ export class CsvRows {
     return this.#count
   }
 
-  push(text: string): CsvRow[] {
+  push(text: string): SourceRow[] {
     this.#text += text
     return this.#text.length < this.#enough ? [] : this.#take(false)
   }
 
   /** The rows that are left when no more text comes. */
-  end(): CsvRow[] {
+  end(): SourceRow[] {
     return this.#take(true)
   }
 
-  #take(isEnd: boolean): CsvRow[] {
+  #take(isEnd: boolean): SourceRow[] {
     if (!this.#dialect) this.#skipBlankLines()
     this.#dialect ??= detectDialect(this.#text, isEnd)
-    const rows: CsvRow[] = []
+    const rows: SourceRow[] = []
     const end = this.#dialect ? this.#takeRows(this.#text, this.#dialect, isEnd, rows) : 0
     this.#text = this.#text.slice(end)
     if (this.#text.length > longestRow) throw this.#tooLong()
@@ -75,7 +75,7 @@ export class CsvRows {
   }
 
   /** Returns where the first incomplete row begins. */
-  #takeRows(text: string, dialect: Dialect, isEnd: boolean, rows: CsvRow[]): number {
+  #takeRows(text: string, dialect: Dialect, isEnd: boolean, rows: SourceRow[]): number {
     let nextQuote = -1
     for (let at = 0; ; ) {
       if (nextQuote < at) nextQuote = indexOrEnd(text, '"', at)
@@ -110,7 +110,7 @@ export class CsvRows {
     }
   }
 
-  #rowOf({ cells, strayText }: QuotedRow, text: string, start: number, { lineEnd }: Dialect): CsvRow {
+  #rowOf({ cells, strayText }: QuotedRow, text: string, start: number, { lineEnd }: Dialect): SourceRow {
     if (!strayText) return { line: this.#line, cells }
     const [opened, closed] = [strayText.openQuote, strayText.closingQuote].map(
       (position) => this.#line + countOf(lineEnd, text, start, position),

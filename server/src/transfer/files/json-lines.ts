@@ -1,8 +1,5 @@
 import { Refusal } from '../../refusal.ts'
-import { longestRow } from './csv-rows.ts'
-
-/** A line of an NDJSON file, not parsed yet; the first line is 1. */
-export type JsonRow = { line: number; text: string }
+import { longestRow, type SourceRow } from './csv-rows.ts'
 
 /** The lines of an NDJSON file that are not blank, from its text in pieces of any size. */
 export class JsonLines {
@@ -21,8 +18,8 @@ export class JsonLines {
     return this.#line - 1
   }
 
-  push(text: string): JsonRow[] {
-    const rows: JsonRow[] = []
+  push(text: string): SourceRow[] {
+    const rows: SourceRow[] = []
     let at = 0
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', at)) {
       this.#keep(text.slice(at, end))
@@ -34,8 +31,8 @@ export class JsonLines {
   }
 
   /** The row that is left when no more text comes. */
-  end(): JsonRow[] {
-    const rows: JsonRow[] = []
+  end(): SourceRow[] {
+    const rows: SourceRow[] = []
     if (this.#length > 0) this.#takeLine(rows)
     return rows
   }
@@ -48,9 +45,9 @@ export class JsonLines {
     throw new Refusal(`line ${this.#line} of ${this.#name} is longer than 16 MiB: write one JSON object a line`)
   }
 
-  #takeLine(rows: JsonRow[]): void {
+  #takeLine(rows: SourceRow[]): void {
     const text = this.#pieces.join('').trim()
-    if (text !== '') rows.push({ line: this.#line, text })
+    if (text !== '') rows.push({ line: this.#line, cells: [text] })
     this.#pieces = []
     this.#length = 0
     this.#line++

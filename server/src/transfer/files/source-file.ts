@@ -3,30 +3,25 @@ import { open, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { Refusal } from '../../refusal.ts'
-import { type CsvRow, CsvRows } from './csv-rows.ts'
+import { CsvRows, type SourceRow } from './csv-rows.ts'
 import { type FileFormat, formatOfName } from './file-names.ts'
-import { JsonLines, type JsonRow } from './json-lines.ts'
-import { isOfRejectedRows } from './rejected-rows.ts'
+import { JsonLines } from './json-lines.ts'
+import { isOfRejectedRows, rowOfRejection } from './rejected-rows.ts'
 import { cellOfSpreadsheet } from './spreadsheet-cells.ts'
 import { Utf8Text } from './utf8-text.ts'
 
 /** A file of records is read in batches of rows, so that its size does not matter. */
-export type SourceFile = CsvFile | NdjsonFile
-
-type FileOnDisk = {
+export type SourceFile = {
   path: string
   /** In bytes, compressed or not. */
   size: number
   /** How many of them have been read so far. */
   bytes: () => number
-}
-export type CsvFile = FileOnDisk & {
-  format: 'csv'
+  /** NDJSON has one column. */
   header: string[]
-  /** Without the header; each call reads the file from its beginning. */
-  rows: () => AsyncGenerator<CsvRow[]>
+  /** Without the header, a batch for each piece of the file; each call reads it from its beginning. */
+  rows: () => AsyncGenerator<SourceRow[]>
 }
-export type NdjsonFile = FileOnDisk & { format: 'ndjson'; rows: () => AsyncGenerator<JsonRow[]> }
 
 /** How much a file may hold, unpacked, and what it may cost this process to read it. */
 export type Bounds = { bytes: number; rows: number; processorSeconds: number }
@@ -42,20 +37,19 @@ export const openSourceFile = async (path: string, bounds: Bounds = boundless): 
   const opened = await inspect(path)
   const begun = process.cpuUsage()
   let bytes = () => 0
-  async function* rows<R>(newReader: () => RowReader<R>): AsyncGenerator<R[]> {
-    const reader = newReader()
+  async function* rows(): AsyncGenerator<SourceRow[]> {
+    const reader = format === 'csv' ? new CsvRows(path) : new JsonLines(path)
     const texts = readTexts(path, opened, bounds.bytes, (count) => (bytes = count))
     for await (const batch of readRows(reader, texts)) {
       refuseTooMuch(path, bounds, reader.count, process.cpuUsage(begun))
-      if (batch.length > 0) yield batch
+      yield batch
     }
   }
   const file = { path, size: opened.stats.size, bytes: () => bytes() }
-  if (format === 'ndjson') return { ...file, format, rows: () => rows(() => new JsonLines(path)) }
-  const csvRows = () => rows(() => new CsvRows(path))
-  const header = await headerOf(path, csvRows())
+  if (format === 'ndjson') return { ...file, header: [rowOfRejection], rows }
+  const header = await headerOf(path, rows())
   const isEscaped = isOfRejectedRows(header)
-  return { ...file, format, header, rows: () => withoutHeader(csvRows(), isEscaped) }
+  return { ...file, header, rows: () => withoutHeader(rows(), isEscaped) }
 }
 
 const formatOf = (path: string): FileFormat => {
@@ -66,7 +60,7 @@ const formatOf = (path: string): FileFormat => {
   )
 }
 
-const headerOf = async (path: string, batches: AsyncGenerator<CsvRow[]>): Promise<string[]> => {
+const headerOf = async (path: string, batches: AsyncGenerator<SourceRow[]>): Promise<string[]> => {
   for await (const [header] of batches) {
     if (header?.problem) throw new Refusal(`the header of ${path} cannot be read: ${header.problem}`)
     if (header) return header.cells.map((name) => name?.trim() ?? '')
@@ -74,20 +68,20 @@ const headerOf = async (path: string, batches: AsyncGenerator<CsvRow[]>): Promis
   throw new Refusal(`${path} is empty: its first line must name the columns`)
 }
 
-async function* withoutHeader(batches: AsyncGenerator<CsvRow[]>, isEscaped: boolean): AsyncGenerator<CsvRow[]> {
+async function* withoutHeader(batches: AsyncGenerator<SourceRow[]>, isEscaped: boolean): AsyncGenerator<SourceRow[]> {
   let isFirst = true
   for await (const rows of batches) {
-    if (isFirst) rows.shift()
-    isFirst = false
+    if (isFirst && rows.length > 0) {
+      rows.shift()
+      isFirst = false
+    }
     if (isEscaped) for (const row of rows) row.cells = row.cells.map(cellOfSpreadsheet)
-    if (rows.length > 0) yield rows
+    yield rows
   }
 }
 
-type RowReader<R> = { readonly count: number; push: (text: string) => R[]; end: () => R[] }
-
 /** Yields a batch for each piece of text, even where no row ends in it. */
-async function* readRows<R>(reader: RowReader<R>, texts: AsyncGenerator<string>): AsyncGenerator<R[]> {
+async function* readRows(reader: CsvRows | JsonLines, texts: AsyncGenerator<string>): AsyncGenerator<SourceRow[]> {
   for await (const text of texts) yield reader.push(text)
   yield reader.end()
 }
@@ -126,7 +120,7 @@ const inspect = async (path: string): Promise<Opened> => {
 }
 
 /** Large enough to make batches cheap, small enough to save memory. */
-const chunkSize = 64 * 1024
+const chunkSize = 16 * 1024
 
 async function* readTexts(
   path: string,

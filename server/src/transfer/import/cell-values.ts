@@ -9,19 +9,14 @@ export const readValue = (field: Field, text: string): string | null => readers[
 type Reader = (text: string, field: Field) => string | null
 
 const readText: Reader = (text, { minLength, maxLength, isIdentifier }) => {
-  if (text.length > maxLength && lengthOf(text, maxLength) > maxLength) return null
+  if (isLonger(text, maxLength)) return null
   if (text.includes('\0') || !text.isWellFormed()) return null
   return text.length < minLength || (isIdentifier && isUuid(text)) ? null : text
 }
 
-/** In characters; of a text that is much too long, at least so many. */
-const lengthOf = (text: string, longest: number): number => {
-  // A character takes two units at most.
-  if (text.length > longest * 2) return Math.ceil(text.length / 2)
-  let length = 0
-  for (const _character of text) length++
-  return length
-}
+/** In characters, of which each takes one unit or two. */
+const isLonger = (text: string, longest: number): boolean =>
+  text.length > longest && (text.length > longest * 2 || [...text].length > longest)
 
 const booleans = new Map(Object.entries({ true: 't', yes: 't', 1: 't', false: 'f', no: 'f', 0: 'f' }))
 
@@ -44,9 +39,7 @@ const readers: Record<Kind, Reader> = {
 
 /** Why `readValue` refused the cell, and what would be right. */
 export const reasonAgainst = ({ kind, maxLength, name }: Field, text: string): string => {
-  if (kind === 'text' && text.length > maxLength && lengthOf(text, maxLength) > maxLength) {
-    return `is longer than ${maxLength.toLocaleString('en')} characters`
-  }
+  if (kind === 'text' && isLonger(text, maxLength)) return `is longer than ${maxLength.toLocaleString('en')} characters`
   if (!text.isWellFormed()) return 'holds bytes that are not UTF-8, or half of a character: save the file as UTF-8'
   if (text.includes('\0')) return 'holds a NUL character'
   if (kind !== 'text') return `${shown(text)} ${expected[kind]}`

@@ -1,10 +1,9 @@
 import { importKeysOf, type ResourceName, storedFieldsOf } from '@masthead/contract'
 import { shown } from '../../foreign-text.ts'
 import { Refusal } from '../../refusal.ts'
-import { type CsvRow, mostCells } from '../files/csv-rows.ts'
-import type { JsonRow } from '../files/json-lines.ts'
+import { mostCells, type SourceRow } from '../files/csv-rows.ts'
 import { rejectionColumns, rowOfRejection } from '../files/rejected-rows.ts'
-import type { CsvFile, SourceFile } from '../files/source-file.ts'
+import type { SourceFile } from '../files/source-file.ts'
 import { asText, hint, type Mapping, textOfJson } from './mapping.ts'
 
 export type GivenRow = {
@@ -16,29 +15,23 @@ export type GivenRow = {
   field?: string
 }
 
+type RowReader = (row: SourceRow) => GivenRow
+
 /** Refuses a file with unknown columns before any row is read. */
 export const givenRows = (
   file: SourceFile,
   resource: ResourceName,
   mapping: Mapping | undefined,
 ): (() => AsyncGenerator<GivenRow[]>) => {
-  const reader = file.format === 'csv' ? readerOfCsv(file, resource, mapping) : readerOfJson(resource, mapping)
+  const json = file.header.indexOf(rowOfRejection)
+  const reader = json < 0 ? readerOfCsv(file, resource, mapping) : readerOfJson(json, resource, mapping)
   return async function* () {
-    // The reader was made for the format of this file.
-    for await (const rows of file.rows()) yield (rows as (CsvRow & JsonRow)[]).map(reader)
+    for await (const rows of file.rows()) yield rows.map(reader)
   }
 }
 
-type RowReader = (row: CsvRow & JsonRow) => GivenRow
-
-const readerOfCsv = (file: CsvFile, resource: ResourceName, mapping: Mapping | undefined): RowReader => {
+const readerOfCsv = (file: SourceFile, resource: ResourceName, mapping: Mapping | undefined): RowReader => {
   const { header } = file
-  // Rejected rows of an NDJSON file stand in one cell.
-  const raw = header.indexOf(rowOfRejection)
-  if (raw >= 0) {
-    const readJson = readerOfJson(resource, mapping)
-    return ({ line, cells }) => readJson({ line, text: cells[raw] ?? '', cells })
-  }
   const places = placesOf(file, resource, mapping)
   const blank = constantsOf(resource, mapping)
   return ({ line, cells, problem }) => {
@@ -57,7 +50,7 @@ const readerOfCsv = (file: CsvFile, resource: ResourceName, mapping: Mapping | u
 }
 
 /** For each column of the file, which column of the resource it is. */
-const placesOf = ({ path, header }: CsvFile, resource: ResourceName, mapping: Mapping | undefined) => {
+const placesOf = ({ path, header }: SourceFile, resource: ResourceName, mapping: Mapping | undefined) => {
   const known = storedFieldsOf(resource).map(({ name }) => name)
   const taken = new Map<string, string>()
   const places = header.map((heading) => {
@@ -84,7 +77,7 @@ const placesOf = ({ path, header }: CsvFile, resource: ResourceName, mapping: Ma
   return places
 }
 
-const readerOfJson = (resource: ResourceName, mapping: Mapping | undefined): RowReader => {
+const readerOfJson = (column: number, resource: ResourceName, mapping: Mapping | undefined): RowReader => {
   const known = storedFieldsOf(resource).map(({ name }) => name)
   const places = new Map(known.map((field, index) => [field, index]))
   const blank = constantsOf(resource, mapping)
@@ -99,7 +92,8 @@ const readerOfJson = (resource: ResourceName, mapping: Mapping | undefined): Row
     values[index] = text
     return undefined
   }
-  return ({ line, text }) => {
+  return ({ line, cells }) => {
+    const text = cells[column] ?? ''
     const shape = problemOfShape(text)
     if (shape !== null) return { line, values: [], problem: shape }
     const record = parseObject(text)

@@ -4,9 +4,8 @@ import { rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Refusal } from '../../refusal.ts'
-import { type CsvRow, csvLine } from '../files/csv-rows.ts'
-import type { JsonRow } from '../files/json-lines.ts'
-import { rejectionColumns, rowOfRejection } from '../files/rejected-rows.ts'
+import { csvLine } from '../files/csv-rows.ts'
+import { rejectionColumns } from '../files/rejected-rows.ts'
 import type { SourceFile } from '../files/source-file.ts'
 import { spreadsheetCell } from '../files/spreadsheet-cells.ts'
 import { unreadable } from '../files/utf8-text.ts'
@@ -73,9 +72,10 @@ const bytesOf = (lines: string): Buffer => {
 const notUtf8 = Buffer.from([0xff])
 
 async function* linesOf(file: SourceFile, rejections: AsyncIterable<Rejection>): AsyncGenerator<string> {
-  const header =
-    file.format === 'csv' ? file.header.filter((name) => !rejectionColumns.includes(name)) : [rowOfRejection]
-  yield csvLine([...rejectionColumns, ...header])
+  // A row that was rejected before loses the former reason.
+  const own = <T>(cells: readonly T[]) =>
+    cells.filter((_, index) => !rejectionColumns.includes(file.header[index] ?? ''))
+  yield csvLine([...rejectionColumns, ...own(file.header)])
   const waiting = rejections[Symbol.asyncIterator]()
   let next = await waiting.next()
   for await (const rows of file.rows()) {
@@ -83,17 +83,10 @@ async function* linesOf(file: SourceFile, rejections: AsyncIterable<Rejection>):
     for (const row of rows) {
       if (next.done || next.value.line !== row.line) continue
       const { line, field, reason } = next.value
-      lines += csvLine([String(line), field || null, reason, ...cellsOf(file, row)].map(spreadsheetCell))
+      lines += csvLine([String(line), field || null, reason, ...own(row.cells)].map(spreadsheetCell))
       next = await waiting.next()
     }
     if (lines !== '') yield lines
     if (next.done) return
   }
-}
-
-/** A row that was rejected before loses the former reason. */
-const cellsOf = (file: SourceFile, row: CsvRow | JsonRow): (string | null)[] => {
-  if (file.format === 'ndjson') return 'text' in row ? [row.text] : []
-  if (!('cells' in row)) return []
-  return row.cells.filter((_, index) => !rejectionColumns.includes(file.header[index] ?? ''))
 }
