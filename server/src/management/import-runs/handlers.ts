@@ -2,7 +2,7 @@ import { importPart, type ManagementResources } from '@masthead/contract'
 import type { Call, Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
 import { formatOfName } from '../../transfer/files/file-names.ts'
-import { importInBackground, reserveTenant } from '../../transfer/import/runner.ts'
+import { reserveTenant, runInBackground } from '../../transfer/import/runner.ts'
 import {
   addPart,
   createRun,
@@ -66,7 +66,7 @@ const begin = async (
   try {
     const run = await tenant.transaction((query) => takeRun(query, runId))
     if (!run) throw new Problem('conflict', 'This file is being imported already, or has been.')
-    importInBackground(tenant, run, { author: writer.author, isTrial, onError, release })
+    runInBackground(tenant, { run, isTrial, author: writer.author }, { onError, release })
     return json(run)
   } catch (error) {
     release()

@@ -2,7 +2,7 @@ import type { ManagementResources } from '@masthead/contract'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
 import { listPastImports } from '../../transfer/import/past-imports.ts'
-import { reserveTenant, undoInBackground } from '../../transfer/import/runner.ts'
+import { reserveTenant, runInBackground } from '../../transfer/import/runner.ts'
 import { createRun, takeRun } from '../../transfer/import/runs.ts'
 import { json, notFound } from '../responses.ts'
 
@@ -21,7 +21,7 @@ export const handlers: Handlers<ManagementResources['imports']> = {
         return takeRun(query, id)
       })
       if (!run) throw new Error('the run was not stored')
-      undoInBackground(tenant, run, { author: writer.author, importId, onError, release })
+      runInBackground(tenant, { run, isTrial: false, author: writer.author }, { onError, release })
       return json(run)
     } catch (error) {
       release()

@@ -4,10 +4,11 @@ import type { TenantDatabase } from '../../database/database.ts'
 import { Refusal } from '../../refusal.ts'
 import type { ImportRun, RunProgress, RunResult } from './runs.ts'
 
-export type RunWork = { author: Caller } & (
-  | { kind: 'import'; runId: string; fileName: string; resource: ImportRun['resource']; isTrial: boolean }
-  | { kind: 'undo'; importId: string }
-)
+export type RunWork = {
+  run: Pick<ImportRun, 'id' | 'kind' | 'fileName' | 'resource' | 'importId' | 'bytes'>
+  isTrial: boolean
+  author: Caller
+}
 
 export type RunTask = RunWork & { connection: TenantDatabase['connection']; tenantId: string; folder: string }
 
@@ -96,9 +97,9 @@ const outcomeOf = (child: ChildProcess, task: RunTask, onProgress: (progress: Ru
   })
 
 /** V8 aborts a process whose memory is exhausted, and the system kills one. */
-const endOf = (task: RunTask, code: number | null, signal: NodeJS.Signals | null): Error =>
-  task.kind === 'import' && (signal === 'SIGABRT' || signal === 'SIGKILL')
+const endOf = ({ run }: RunTask, code: number | null, signal: NodeJS.Signals | null): Error =>
+  run.kind === 'import' && (signal === 'SIGABRT' || signal === 'SIGKILL')
     ? new Refusal(
-        `${task.fileName} takes more than ${mostMebibytes} MiB of memory to import: split it into several files`,
+        `${run.fileName} takes more than ${mostMebibytes} MiB of memory to import: split it into several files`,
       )
     : new Error(`the process of an import ended with ${signal ?? code}`)

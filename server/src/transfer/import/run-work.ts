@@ -1,10 +1,8 @@
 import { createWriteStream, rmSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type Database, openDatabase, type TenantDatabase } from '../../database/database.ts'
-import type { TenantQuery } from '../../database/tenant-query.ts'
 import { Refusal } from '../../refusal.ts'
 import { importFiles } from './import.ts'
 import type { RunTask, WorkerMessage } from './run-process.ts'
@@ -38,7 +36,7 @@ process.on('message', async (task: RunTask) => {
       progress = next
     }
     send({
-      result: task.kind === 'undo' ? await undo(tenant, task, onProgress) : await runImport(tenant, task, onProgress),
+      result: await (task.run.kind === 'undo' ? undo : runImport)(tenant, task, onProgress),
     })
   } catch (error) {
     send(error instanceof Refusal ? { refusal: error.message } : { failure: plain(error) })
@@ -61,16 +59,15 @@ const plain = (error: unknown): Extract<WorkerMessage, { failure: unknown }>['fa
 
 const runImport = async (
   tenant: TenantDatabase,
-  { runId, folder, fileName, resource, isTrial, author }: Extract<RunTask, { kind: 'import' }>,
+  { run: { id: runId, fileName, resource }, folder, isTrial, author }: RunTask,
   onProgress: (progress: RunProgress) => void,
 ): Promise<RunResult> => {
   // The name of a file says what it holds.
   const ending = (/\.(csv|tsv|txt|ndjson|jsonl)(\.gz)?$/i.exec(fileName)?.[0] ?? '.csv').toLowerCase()
   const path = join(folder, resource + ending)
-  await tenant.inBulk(async (_client, query) => {
-    const parts = Readable.from(whole(query, runId))
-    await pipeline(parts, createWriteStream(path, { mode: 0o600, flags: 'wx' }))
-  })
+  await tenant.inBulk((_client, query) =>
+    pipeline(partsOf(query, runId), createWriteStream(path, { mode: 0o600, flags: 'wx' })),
+  )
   const { id, files, refusals, rejected } = await importFiles(tenant, [path], {
     dryRun: isTrial,
     author,
@@ -87,19 +84,12 @@ const runImport = async (
   return { state, created, changed, unchanged, refused, importId: id, refusals: shown }
 }
 
-async function* whole(query: TenantQuery, runId: string): AsyncGenerator<Buffer> {
-  for await (const part of partsOf(query, runId)) {
-    if (part === null) throw new Refusal('the file has not arrived as a whole: send it again')
-    yield part
-  }
-}
-
 const undo = async (
   tenant: TenantDatabase,
-  { importId, author }: Extract<RunTask, { kind: 'undo' }>,
+  { run: { importId }, author }: RunTask,
   onProgress: (progress: RunProgress) => void,
 ): Promise<RunResult> => {
-  const { removed, restored, keptCount } = await undoImport(tenant, importId, {
+  const { removed, restored, keptCount } = await undoImport(tenant, importId ?? '', {
     author,
     onProgress: (rows) => onProgress({ step: 'undoing', done: rows, of: 0, rows }),
   })

@@ -1,12 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Caller } from '../../audit/author.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { Refusal } from '../../refusal.ts'
 import { type RunWork, runApart } from './run-process.ts'
 import { inTurn } from './run-queue.ts'
-import { endRun, failRun, type ImportRun, type RunProgress, storeProgress } from './runs.ts'
+import { endRun, failRun, type RunProgress, storeProgress } from './runs.ts'
 
 const noteMilliseconds = 1_000
 
@@ -24,48 +23,32 @@ export const reserveTenant = (tenantId: string): (() => void) | null => {
 
 type Ending = { onError: (error: unknown) => void; release: () => void }
 
-/** Continues after the call that began it. Every process can read its progress. */
-export const importInBackground = (
-  tenant: TenantDatabase,
-  run: ImportRun,
-  { author, isTrial, ...ending }: Ending & { author: Caller; isTrial: boolean },
-): void => {
-  const { id: runId, fileName, resource } = run
-  inBackground(tenant, run, { kind: 'import', runId, fileName, resource, isTrial, author }, ending)
-}
-
-export const undoInBackground = (
-  tenant: TenantDatabase,
-  run: ImportRun,
-  { author, importId, ...ending }: Ending & { author: Caller; importId: string },
-): void => inBackground(tenant, run, { kind: 'undo', importId, author }, ending)
-
-/** Begins once the call that asks for it is stored. */
-const inBackground = (tenant: TenantDatabase, run: ImportRun, work: RunWork, ending: Ending): void =>
+/** Begins once the call that asks for it is stored, and continues after it. Every process can read its progress. */
+export const runInBackground = (tenant: TenantDatabase, work: RunWork, ending: Ending): void =>
   tenant.whenStored((after) => {
-    if (after) void doNow(after, run, work, ending)
+    if (after) void doNow(after, work, ending)
     else ending.release()
   })
 
 const largeBytes = 1_000_000
 
-const doNow = async (tenant: TenantDatabase, run: ImportRun, work: RunWork, { onError, release }: Ending) => {
+const doNow = async (tenant: TenantDatabase, work: RunWork, { onError, release }: Ending) => {
+  const { run } = work
   const { closing: signal } = tenant
   let progress: RunProgress | null = null
   // A run that waits for its turn reports too, so that nobody takes it for abandoned.
   const note = () => tenant.transaction((query) => storeProgress(query, run.id, progress))
   const noting = setInterval(() => void note().catch(() => {}), noteMilliseconds)
   try {
-    const isLarge = work.kind === 'undo' || run.bytes > largeBytes
-    const result = await inTurn(isLarge, signal, () =>
-      withFolder((folder) => {
-        const { connection, tenantId } = tenant
-        const onProgress = (next: RunProgress) => {
-          progress = next
-        }
-        return runApart({ ...work, connection, tenantId, folder }, { signal, onProgress })
-      }),
-    )
+    const isLarge = run.kind === 'undo' || run.bytes > largeBytes
+    const result = await inTurn(isLarge, signal, async () => {
+      await using folder = await mkdtempDisposable(join(tmpdir(), 'masthead-import-'))
+      const { connection, tenantId } = tenant
+      const onProgress = (next: RunProgress) => {
+        progress = next
+      }
+      return await runApart({ ...work, connection, tenantId, folder: folder.path }, { signal, onProgress })
+    })
     // A caller who sees the end may begin the next run.
     release()
     await tenant.transaction((query) => endRun(query, run.id, result))
@@ -74,23 +57,14 @@ const doNow = async (tenant: TenantDatabase, run: ImportRun, work: RunWork, { on
     // Others find a run abandoned that the end of the process interrupts.
     if (signal.aborted) return
     if (!(error instanceof Refusal)) onError(error)
-    await tenant.transaction((query) => failRun(query, run.id, reasonOf(error, run))).catch(onError)
+    await tenant.transaction((query) => failRun(query, run.id, reasonOf(error, run.fileName))).catch(onError)
   } finally {
     clearInterval(noting)
   }
 }
 
-const withFolder = async <T>(work: (folder: string) => Promise<T>): Promise<T> => {
-  const folder = await mkdtemp(join(tmpdir(), 'masthead-import-'))
-  try {
-    return await work(folder)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
 /** A user of the console knows the file by its own name, and no command. */
-const reasonOf = (error: unknown, { fileName }: ImportRun): string => {
+const reasonOf = (error: unknown, fileName: string): string => {
   if (!(error instanceof Refusal)) return 'Something went wrong on our side. Try again.'
   const sentences = error.message
     .replaceAll(/\S*masthead-import-\S+?\/[\w.]+/g, fileName)

@@ -2,6 +2,7 @@ import type { ResourceName } from '@masthead/contract'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
 import { isUuid, newId } from '../../records/identifiers.ts'
+import { Refusal } from '../../refusal.ts'
 
 /** A file that somebody sends to be imported, or an undo, and how far it is. */
 export type ImportRun = {
@@ -120,14 +121,15 @@ export const failRun = async (query: TenantQuery, id: string, problem: string): 
   await query({ text, values: [id, problem] })
 }
 
-/** Yields the file part by part, and null where one is missing. */
-export async function* partsOf(query: TenantQuery, runId: string): AsyncGenerator<Buffer | null> {
+/** Yields the file part by part. */
+export async function* partsOf(query: TenantQuery, runId: string): AsyncGenerator<Buffer> {
   const text = `select content, (select max(number) from import_parts where tenant_id = $1 and run_id = $2) as last
     from import_parts where tenant_id = $1 and run_id = $2 and number = $3`
   for (let number = 1; ; number++) {
     const [part] = await query<{ content: Buffer; last: number }>({ text, values: [runId, number] })
-    yield part?.content ?? null
-    if (!part || part.last === number) return
+    if (!part) throw new Refusal('the file has not arrived as a whole: send it again')
+    yield part.content
+    if (part.last === number) return
   }
 }
 
