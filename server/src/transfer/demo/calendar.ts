@@ -12,27 +12,9 @@ export const dayOf = (date: string): number => {
   return day
 }
 
-/** The few thousand days that occur are formatted once, because formatting is most of the work. */
-const datesByDay = new Map<number, string>()
+export const dateOf = (day: number): string => timestampOf(day * dayMilliseconds).slice(0, 10)
 
-export const dateOf = (day: number): string => {
-  const known = datesByDay.get(day)
-  if (known !== undefined) return known
-  const date = new Date(day * dayMilliseconds).toISOString().slice(0, 10)
-  datesByDay.set(day, date)
-  return date
-}
-
-export const timestampOf = (instant: number): string => {
-  const day = dayOfInstant(instant)
-  const milliseconds = instant - day * dayMilliseconds
-  const hour = digits(Math.floor(milliseconds / 3_600_000), 2)
-  const minute = digits(Math.floor(milliseconds / 60_000) % 60, 2)
-  const second = digits(Math.floor(milliseconds / 1000) % 60, 2)
-  return `${dateOf(day)}T${hour}:${minute}:${second}.${digits(milliseconds % 1000, 3)}Z`
-}
-
-const digits = (value: number, length: number): string => String(value).padStart(length, '0')
+export const timestampOf = (instant: number): string => new Date(instant).toISOString()
 
 export const dayOfInstant = (instant: number): number => Math.floor(instant / dayMilliseconds)
 

@@ -1,16 +1,19 @@
 import { dayOfInstant, instantAfter, instantOn, timestampOf } from './calendar.ts'
-import type { Customer, Term } from './plan.ts'
+import type { Term } from './plan.ts'
 import type { Publisher } from './publisher.ts'
 import type { AccountStatus, DemoAccount, DemoContact } from './record.ts'
 import { type SeededRandom, weighted } from './seeded-random.ts'
 import { contactNotes, customerKinds, mailboxes, regions, suites } from './vocabulary.ts'
+
+/** What is decided about a customer before its records are written. */
+export type Customer = ReturnType<typeof createCustomer>
 
 export const createCustomer = (
   { random, yesterday }: Publisher,
   number: number,
   status: AccountStatus,
   terms: Term[],
-): Customer => {
+) => {
   const region = random.pick(regions)
   const kind = random.pick(customerKinds)
   const place = random.pick(region.places)

@@ -1,27 +1,12 @@
 import { once } from 'node:events'
 import { createWriteStream, type WriteStream } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ResourceName, storedFieldsOf } from '@masthead/contract'
 import { csvLine } from '../files/csv-rows.ts'
 import { type DemoOptions, demoData } from './demo-data.ts'
 
-/** Demo data of any size as files to import, while the work lasts. */
-export const withDemoFiles = async <T>(
-  options: DemoOptions & { onRecords: (count: number) => void; signal: AbortSignal },
-  work: (folder: string) => Promise<T>,
-): Promise<T> => {
-  const folder = await mkdtemp(join(tmpdir(), 'masthead-demo-'))
-  try {
-    await writeDemoFiles(folder, options)
-    return await work(folder)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
-const writeDemoFiles = async (
+/** Demo data of any size as files to import. */
+export const writeDemoFiles = async (
   folder: string,
   { onRecords, signal, ...options }: DemoOptions & { onRecords: (count: number) => void; signal: AbortSignal },
 ): Promise<void> => {

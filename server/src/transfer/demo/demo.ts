@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ResourceName, resourceNames, storedFieldsOf } from '@masthead/contract'
 import { operator } from '../../audit/author.ts'
@@ -18,7 +19,7 @@ import { Refusal } from '../../refusal.ts'
 import { importFiles } from '../import/import.ts'
 import type { FileSummary } from '../import/journal.ts'
 import { demoData } from './demo-data.ts'
-import { withDemoFiles } from './demo-files.ts'
+import { writeDemoFiles } from './demo-files.ts'
 import type { DemoRecord } from './record.ts'
 
 export type Demo = { tenant: string; token: string }
@@ -77,13 +78,13 @@ export const fillDemo = async (
     (await findDemo(database.query, slug)) ?? (await createTenant(database.query, { slug, name: demoName }))
   if (tenant.name !== demoName) throw new Refusal(`the tenant "${slug}" was not made for demo data: choose another`)
   const onRecords = (count: number) => onProgress('making', count, null)
-  const { files } = await withDemoFiles({ accounts, seed, today: today(), signal, onRecords }, (folder) =>
-    importFiles(database.forTenant(tenant.id), [folder], {
-      signal,
-      strict: true,
-      onProgress: ({ step, what, done, of }) => onProgress(step === 'writing' ? what : step, done, of || null),
-    }),
-  )
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'masthead-demo-'))
+  await writeDemoFiles(folder.path, { accounts, seed, today: today(), signal, onRecords })
+  const { files } = await importFiles(database.forTenant(tenant.id), [folder.path], {
+    signal,
+    strict: true,
+    onProgress: ({ step, what, done, of }) => onProgress(step === 'writing' ? what : step, done, of || null),
+  })
   if (files.some(({ refused }) => refused > 0)) {
     throw new Refusal(`the tenant "${slug}" holds demo data of another seed or day: choose another with --tenant`)
   }

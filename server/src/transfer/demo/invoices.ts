@@ -1,5 +1,6 @@
 import { addMonths, dateOf, dayOfInstant, instantAfter, instantOn, timestampOf } from './calendar.ts'
-import { type Bill, type Customer, money, type Order, type Term } from './plan.ts'
+import type { Customer } from './customers.ts'
+import { type Bill, money, type Order, type Term } from './plan.ts'
 import type { Publisher, Title } from './publisher.ts'
 import type { DemoInvoice, InvoiceStatus } from './record.ts'
 import { type SeededRandom, type Weighted, weighted } from './seeded-random.ts'

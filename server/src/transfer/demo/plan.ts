@@ -1,21 +1,5 @@
 import type { Title } from './publisher.ts'
-import type { AccountStatus, InvoiceStatus, SubscriptionStatus } from './record.ts'
-import type { customerKinds, Place, Region } from './vocabulary.ts'
-
-/** What is decided about a customer, its terms and its bills before their records are written. */
-export type Customer = {
-  number: number
-  accountId: string
-  status: AccountStatus
-  region: Region
-  kind: (typeof customerKinds)[number]
-  place: Place
-  company: string
-  street: string
-  domain: string
-  netDays: number
-  created: number
-}
+import type { InvoiceStatus, SubscriptionStatus } from './record.ts'
 
 /** One link of a renewal chain. */
 export type Term = {

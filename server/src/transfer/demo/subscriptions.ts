@@ -1,5 +1,6 @@
 import { addMonths, atMostThe28th, dateOf, dayOfInstant, instantAfter, instantOn, timestampOf } from './calendar.ts'
-import { type Bill, type Customer, money, type Term } from './plan.ts'
+import type { Customer } from './customers.ts'
+import { type Bill, money, type Term } from './plan.ts'
 import { type Publisher, retiredDaysAgo, type Title } from './publisher.ts'
 import type { AccountStatus, DemoSubscription, SubscriptionStatus } from './record.ts'
 import { type Weighted, weighted } from './seeded-random.ts'
