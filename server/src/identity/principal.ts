@@ -29,19 +29,11 @@ export type Holder = { principal: Principal; expiresAt: number }
 
 export type Authenticator = (token: string) => Promise<Holder>
 
-type TokenRow = {
-  id: string
-  kind: TokenKind
-  lineage_id: string
-  tenant_id: string
-  user_id: string | null
+type TokenRow = Omit<Principal, 'tokenScopes' | 'applicationId' | 'grantId'> & {
   scopes: string[]
-  role: Role | null
-  assignee: string
-  legacy_user_id: string | null
-  expires_at: Date
-  revoked_at: Date | null
-  last_used_at: Date | null
+  expiresAt: Date
+  revokedAt: Date | null
+  lastUsedAt: Date | null
 }
 
 const minute = 60_000
@@ -93,12 +85,13 @@ export const principalsOf = ({ revisions, query, read }: Database, authenticateJ
     if (!isWellFormedToken(token)) throw invalidToken('The access token is not complete, or not one of this service.')
     const [row] = await read<TokenRow>({ text: findToken, values: [hashToken(token)] })
     if (!row) throw invalidToken('This access token is not known here.')
-    if (row.revoked_at) throw new EndedToken('This access token has been revoked.', null)
-    if (row.expires_at.getTime() <= Date.now())
-      throw new EndedToken(`This access token expired at ${row.expires_at.toISOString()}.`, row.expires_at)
-    const principal = principalOf(row)
-    storeUse(principal, row.last_used_at)
-    return { principal, expiresAt: row.expires_at.getTime() }
+    const { scopes, expiresAt, revokedAt, lastUsedAt, ...owner } = row
+    if (revokedAt) throw new EndedToken('This access token has been revoked.', null)
+    if (expiresAt.getTime() <= Date.now())
+      throw new EndedToken(`This access token expired at ${expiresAt.toISOString()}.`, expiresAt)
+    const principal = { ...owner, tokenScopes: new Set(scopes), applicationId: null, grantId: null }
+    storeUse(principal, lastUsedAt)
+    return { principal, expiresAt: expiresAt.getTime() }
   }
 
   return {
@@ -136,23 +129,11 @@ export const principalsOf = ({ revisions, query, read }: Database, authenticateJ
   }
 }
 
-const principalOf = (row: TokenRow): Principal => ({
-  kind: row.kind,
-  tokenId: row.id,
-  tenantId: row.tenant_id,
-  userId: row.user_id,
-  role: row.role,
-  tokenScopes: new Set(row.scopes),
-  assignee: row.assignee,
-  legacyUserId: row.legacy_user_id,
-  applicationId: null,
-  grantId: null,
-  lineage: row.kind === 'service' ? `service ${row.lineage_id}` : `member ${row.user_id}`,
-})
-
 const findToken = `
-  select token.id, token.kind, token.lineage_id, token.tenant_id, token.user_id, token.scopes, membership.role,
-    token.expires_at, token.revoked_at, token.last_used_at, membership.legacy_user_id,
+  select token.kind, token.id as "tokenId", token.tenant_id as "tenantId", token.user_id as "userId", membership.role,
+    membership.legacy_user_id as "legacyUserId", token.scopes, token.expires_at as "expiresAt",
+    token.revoked_at as "revokedAt", token.last_used_at as "lastUsedAt",
+    case token.kind when 'service' then 'service ' || token.lineage_id else 'member ' || token.user_id end as lineage,
     coalesce(membership.legacy_user_id, token.default_assignee, tenant.default_assignee, '') as assignee
   from access_tokens token
   join tenants tenant on tenant.id = token.tenant_id
