@@ -35,15 +35,20 @@ export class LogOutput {
     try {
       written = writeSync(this.#fd, line)
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) {
-        // The reader may have gone, or the disk may be full; the service continues.
+      const isFull = error instanceof Error && 'code' in error && error.code === 'EAGAIN'
+      // Otherwise the reader may have gone, or the disk may be full; the service continues.
+      if (!isFull) {
         this.#drop()
-        return done()
+        done()
+        return
       }
     }
-    if (written < line.length) return this.#retryLater(line.subarray(written), done)
+    if (written < line.length) {
+      this.#retryLater(line.subarray(written), done)
+      return
+    }
     done()
-    if (this.#lines.writableLength === 0 && this.#unreportedDrops > 0) this.#reportDrops()
+    if (this.#lines.writableLength === 0) this.#reportDrops()
   }
 
   #retryLater(rest: Buffer, done: () => void): void {
@@ -62,7 +67,7 @@ export class LogOutput {
   #reportDrops(): void {
     const dropped = this.#unreportedDrops
     this.#unreportedDrops = 0
-    this.onResume?.(dropped)
+    if (dropped > 0) this.onResume?.(dropped)
   }
 
   #flushAtExit(): void {
