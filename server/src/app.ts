@@ -127,7 +127,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   await describeApi(app, baseUrl, delegation.issuer)
   // The console reads this first.
   getOnly(app, '/console.json', async () => ({ baseUrl, ...(await findSignInPlace()) }))
-  const [delegated, handlers] = await Promise.all([
+  const [tokensFor, handlers] = await Promise.all([
     'secret' in delegation
       ? mountOwnServer(app, options, delegation, limiter)
       : acceptOutsideTokens(app, database, delegation),
@@ -140,14 +140,14 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   const common = { database, baseUrl, issuer, sendMail, limiter, addressOf, inFlight, log: app.log }
   requests.open(customerApi, handlers, {
     ...common,
-    principals: principalsOf(database, delegated.customer),
+    principals: principalsOf(database, tokensFor(customerApi)),
     cache: options.cache ?? new ResponseCache(database.revisions),
     isOpenToAllOrigins: true,
     afterWrite: () => {},
   })
   requests.open(managementApi, handlers, {
     ...common,
-    principals: principalsOf(database, delegated.management),
+    principals: principalsOf(database, tokensFor(managementApi)),
     cache: null,
     isOpenToAllOrigins: false,
     // Management calls change permissions, so this node drops its cached principals at once.
@@ -156,15 +156,15 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   return app
 }
 
-/** The authenticators of delegated tokens, for each API. */
-type Delegated = { customer: Authenticator; management: Authenticator }
+/** The authenticator of delegated tokens for an API. */
+type TokensFor = (api: Api) => Authenticator
 
 const mountOwnServer = async (
   app: FastifyInstance,
   { database, baseUrl }: AppOptions,
   { issuer, secret }: { issuer: string; secret: string },
   limiter: RateLimiter | null,
-): Promise<Delegated> => {
+): Promise<TokensFor> => {
   const onError = (err: Error) => app.log.error({ err }, 'the authorization server failed')
   const server = await startAuthorizationServer({ database, issuer, baseUrl, secret, onError }).catch(async (error) => {
     // The caller may retry, so everything that was opened for this app must be closed.
@@ -173,16 +173,15 @@ const mountOwnServer = async (
   })
   app.addHook('onClose', () => server.stop())
   await app.register((pages) => mountAuthorizationServer(pages, { server, database, issuer, baseUrl, limiter }))
-  const tokensFor = ({ basePath, scopePrefix }: Api) =>
+  return ({ basePath, scopePrefix }) =>
     delegatedTokens(database, { issuer, audience: baseUrl + basePath, scopePrefix, key: server.key })
-  return { customer: tokensFor(customerApi), management: tokensFor(managementApi) }
 }
 
 const acceptOutsideTokens = async (
   app: FastifyInstance,
   database: Database,
   issuer: OutsideIssuer,
-): Promise<Delegated> => {
+): Promise<TokensFor> => {
   // Few installations need these modules.
   const [{ outsideTokens }, { issuerKeys }] = await Promise.all([
     import('./identity/outside-issuer.ts'),
@@ -191,8 +190,7 @@ const acceptOutsideTokens = async (
   const key = issuerKeys(issuer.issuer, (err) =>
     app.log.warn({ err }, 'the keys of the outside issuer could not be read'),
   )
-  const tokensFor = (api: Api) => outsideTokens(database, issuer, api, key)
-  return { customer: tokensFor(customerApi), management: tokensFor(managementApi) }
+  return (api) => outsideTokens(database, issuer, api, key)
 }
 
 const openCounters = async (app: FastifyInstance, { counting = {} }: AppOptions): Promise<Counters> => {

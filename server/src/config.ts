@@ -123,7 +123,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config
     databaseUrl: optional('DATABASE_URL', readDatabaseUrl),
     dataDirectory: text('MASTHEAD_DATA_DIR') ?? '.masthead',
     trustedProxies: optional('TRUST_PROXY', readProxies) ?? [],
-    logLevel: optional('LOG_LEVEL', readLogLevel) ?? (process.stderr.isTTY ? 'warn' : 'info'),
+    logLevel: optional('LOG_LEVEL', oneOf(logLevels)) ?? (process.stderr.isTTY ? 'warn' : 'info'),
     metrics: optional('METRICS_PORT', (port, name) => ({
       host: text('METRICS_HOST') ?? 'localhost',
       port: readPort(port, name),
@@ -181,8 +181,6 @@ const oneOf =
     const choice = values.length === 2 ? values.join(' or ') : `one of ${values.join(', ')}`
     throw new Error(`${name} must be ${choice}, not "${text}"`)
   }
-
-const readLogLevel = oneOf(logLevels)
 
 const readWorkers: Read<number> = (text, name) => {
   if (text === 'auto') return availableParallelism()
