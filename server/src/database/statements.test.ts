@@ -27,7 +27,7 @@ import {
   wakeWhenDue,
   wakeWhereDue,
 } from '../deliveries/queries.ts'
-import { legacyFacts } from '../doctor/queries.ts'
+import { legacySystem } from '../doctor/queries.ts'
 import { listTokens, rotateToken } from '../identity/access-tokens.ts'
 import { setApplicationDisabled } from '../identity/applications.ts'
 import { hasConsented, withdrawConsentsOfSession } from '../identity/consents.ts'
@@ -144,7 +144,7 @@ test('deliveries are claimed, settled, failed, put back, retried and given up', 
   await wakeWhereDue(database)
   await completeSpentJobs(database)
   await countAllDeliveries(database)
-  await legacyFacts(scope.read)
+  await legacySystem(scope.read)
   await retry(scope)
   await detach(scope, true)
 })

@@ -11,7 +11,7 @@ const one = async <R>(query: Query, text: string, values: unknown[] = []): Promi
 
 type ServerFacts = { version: string; major: number; isStandby: boolean; encoding: string; characterType: string }
 
-export const serverFacts = (query: Query) =>
+export const server = (query: Query) =>
   one<ServerFacts>(
     query,
     `select current_setting('server_version') as version, current_setting('server_version_num')::integer / 10000 as major,
@@ -30,7 +30,7 @@ export type RoleFacts = {
   service: { bypasses: boolean; isMember: boolean } | null
 }
 
-export const roleFacts = (query: Query, serviceRole: string): Promise<RoleFacts> =>
+export const role = (query: Query, serviceRole: string): Promise<RoleFacts> =>
   one(
     query,
     `select rolname as name, rolsuper or rolbypassrls as bypasses, rolsuper as "isSuperuser",
@@ -46,7 +46,7 @@ export const roleFacts = (query: Query, serviceRole: string): Promise<RoleFacts>
 
 type ExtensionFacts = { name: string; isInstalled: boolean; isAvailable: boolean; mayCreate: boolean }
 
-export const extensionFacts = (query: Query, names: readonly string[]) =>
+export const extensions = (query: Query, names: readonly string[]) =>
   query<ExtensionFacts>({
     text: `select name, exists (select from pg_extension where extname = name) as "isInstalled",
         exists (select from pg_available_extensions as available where available.name = wanted.name) as "isAvailable",
@@ -73,12 +73,12 @@ export const openTables = (query: Query) =>
       where relnamespace = 'public'::regnamespace and relkind = 'r'`,
   )
 
-export const databaseTime = async (query: Query): Promise<number> => {
+export const time = async (query: Query): Promise<number> => {
   const text = 'select (extract(epoch from clock_timestamp()) * 1000)::double precision as time'
   return (await one<{ time: number }>(query, text)).time
 }
 
-export const keyFacts = (query: Query): Promise<{ count: number; newest: Date | null }> =>
+export const keys = (query: Query): Promise<{ count: number; newest: Date | null }> =>
   one(query, 'select count(*) as count, max(created_at) filter (where retired_at is null) as newest from signing_keys')
 
 /** Settings that are off although a crash may lose committed writes without them. */
@@ -88,7 +88,7 @@ export const unsafeSettings = async (query: Query): Promise<string[]> => {
 }
 
 /** `slots` are inactive replication slots, which keep the log from being removed. */
-export const logFacts = (query: Query) =>
+export const log = (query: Query) =>
   one<{ bytes: number; slots: string[] }>(
     query,
     `select (select coalesce(sum(size), 0)::bigint from pg_ls_waldir()) as bytes,
@@ -98,12 +98,12 @@ export const logFacts = (query: Query) =>
 type LegacyFacts = { sealedSecret: Buffer; failed: number; oldestWaiting: Date | null }
 
 /** Returns undefined when the tenant has no legacy system. */
-export const legacyFacts = async (query: TenantQuery): Promise<LegacyFacts | undefined> => {
-  const [facts] = await query<LegacyFacts>({
+export const legacySystem = async (query: TenantQuery): Promise<LegacyFacts | undefined> => {
+  const [system] = await query<LegacyFacts>({
     text: `select sealed_secret as "sealedSecret",
         (select count(failed_at) from legacy_deliveries where tenant_id = $1) as failed,
         (select min(created_at) from legacy_deliveries where tenant_id = $1 and failed_at is null) as "oldestWaiting"
       from legacy_systems where tenant_id = $1`,
   })
-  return facts
+  return system
 }
