@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, DatabaseError } from 'pg'
 import { messageOf } from '../../error-message.ts'
+import { lazily } from '../../lazily.ts'
 import { type Cluster, openCluster } from './cluster.ts'
 import { type Endpoint, findPostmaster, startPostmaster, stopPostmaster } from './postmaster.ts'
 
@@ -12,6 +13,7 @@ export type EmbeddedServer = {
   password: string
   /** Stops PostgreSQL when no other process uses it. */
   close: () => Promise<void>
+  [Symbol.asyncDispose]: () => Promise<void>
 }
 
 /** Every process that uses the server holds this advisory lock shared; one that gets it alone may stop the server. */
@@ -28,7 +30,6 @@ export const openEmbedded = async (
   const leaving = new AbortController()
   let { client, endpoint } = await join(cluster, leaving.signal, { meanwhile })
   let recovery: Promise<void> | undefined
-  let departure: Promise<void> | undefined
 
   const watch = (): void => {
     client.once('end', () => {
@@ -50,7 +51,7 @@ export const openEmbedded = async (
     }
   }
 
-  const depart = async (): Promise<void> => {
+  const close = lazily(async (): Promise<void> => {
     leaving.abort()
     await recovery
     try {
@@ -58,17 +59,15 @@ export const openEmbedded = async (
     } finally {
       await client.end().catch(() => {})
     }
-  }
+  })
 
   watch()
   return {
     connectionString: connectionStringOf(cluster, endpoint),
     connectionStringAs: (role) => connectionStringOf(cluster, endpoint, { role }),
     password: cluster.password,
-    close: () => {
-      departure ??= depart()
-      return departure
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 
