@@ -16,13 +16,11 @@ export type Served = Omit<AppOptions, 'database' | 'cache' | 'log' | 'watchers' 
   sampling: Sampling | null
 }
 
-export type ServedApp = { collectMetrics: () => Promise<Snapshot | null>; close: () => Promise<void> }
-
 /** Serves in this thread. With `reusePort` the system distributes connections over all threads that listen. */
 export const serveApp = async (
   { host, port, hasMetrics, sampling, ...options }: Served,
   { database, log, reusePort }: { database: Database; log: Log; reusePort: boolean },
-): Promise<ServedApp> => {
+) => {
   const cache = new ResponseCache(database.revisions)
   // Metrics and tracing are loaded on demand, because most installations use neither.
   const metrics = hasMetrics
@@ -51,5 +49,5 @@ export const serveApp = async (
     await close()
     throw error
   }
-  return { collectMetrics: async () => metrics?.collect() ?? null, close }
+  return { collectMetrics: async (): Promise<Snapshot | null> => metrics?.collect() ?? null, close }
 }
