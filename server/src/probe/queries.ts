@@ -109,10 +109,9 @@ const isWithoutEffect = (outcome: Outcome): boolean => isRefused(outcome) || ('r
 const showsNothing = (outcome: Outcome): boolean => 'refused' in outcome || outcome.rows === 0
 
 const looks = (table: string, own: string, other: string): Look[] => {
-  const look = (seen: string, isFine: Look['isFine'], text: string, values = [other]): Look => {
-    return { tenant: own, seen, isFine, statement: { text, values } }
+  const look = (seen: string, isFine: Look['isFine'], text: string, values = [other], tenant = own): Look => {
+    return { tenant, seen, isFine, statement: { text, values } }
   }
-  const showsAll = { text: `select tenant_id from ${table}` }
   const change = `update ${table} set tenant_id = tenant_id where tenant_id = $1 returning tenant_id`
   const deletion = `delete from ${table} where tenant_id = $1 returning tenant_id`
   const move = `update ${table} set tenant_id = $1 where tenant_id = $2 returning tenant_id`
@@ -122,7 +121,7 @@ const looks = (table: string, own: string, other: string): Look[] => {
     look('lets rows of another tenant be deleted', isWithoutEffect, deletion),
     look('takes a row that names another tenant', isRefused, `insert into ${table} (tenant_id) values ($1)`),
     look('lets a row be moved to another tenant', isWithoutEffect, move, [other, own]),
-    { tenant: '', isFine: showsNothing, seen: 'shows rows when no tenant is set', statement: showsAll },
+    look('shows rows when no tenant is set', showsNothing, `select tenant_id from ${table}`, [], ''),
   ]
 }
 

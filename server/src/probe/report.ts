@@ -67,7 +67,7 @@ export class Report {
     this.#add({ operation: operation.name, token: kind, requestId, seen })
   }
 
-  addChange(place: { operation: string } | { table: string }): void {
+  addChange(place: { operation?: string; table?: string }): void {
     this.#add({ ...place, seen: 'changed by calls of the other tenant' })
   }
 
