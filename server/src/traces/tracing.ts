@@ -19,7 +19,6 @@ import { defaultResource, detectResources, envDetector, resourceFromAttributes }
 import {
   BatchSpanProcessor,
   ParentBasedSampler,
-  type Sampler,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
@@ -50,11 +49,12 @@ export class Tracing {
     this.#schemeOf = schemeReader(trustedProxies)
     diag.setLogger(warningsTo(log), { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true })
     const ours = resourceFromAttributes({ 'service.name': 'masthead', 'service.version': serverPackage.version })
+    const root = new TraceIdRatioBasedSampler(sampling.share)
     this.#provider = new TracerProvider({
       resource: defaultResource()
         .merge(ours)
         .merge(detectResources({ detectors: [envDetector] })),
-      sampler: samplerOf(sampling),
+      sampler: sampling.asCaller ? new ParentBasedSampler({ root }) : root,
       spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
     })
     this.#tracer = this.#provider.getTracer('masthead')
@@ -102,11 +102,6 @@ export class Tracing {
       delay(flushTimeoutMilliseconds, null, { ref: false }),
     ])
   }
-}
-
-const samplerOf = ({ share, asCaller }: Sampling): Sampler => {
-  const root = new TraceIdRatioBasedSampler(share)
-  return asCaller ? new ParentBasedSampler({ root }) : root
 }
 
 const propagator = new W3CTraceContextPropagator()
