@@ -10,7 +10,6 @@ import { connectionsOfEach, type Database } from '../database/database.ts'
 import { RevisionPoller } from '../database/revision-poller.ts'
 import { freePort } from '../free-port.ts'
 import { type Log, openLog } from '../log/log.ts'
-import type { MetricsServer } from '../metrics/metrics-server.ts'
 import type { ThreadReports } from '../metrics/process-metrics.ts'
 import type { InhabitedDemo } from '../transfer/demo/demo.ts'
 import type { Served } from '../workers/served-app.ts'
@@ -164,7 +163,7 @@ const startMetrics = async (
   database: Database,
   serving: Serving,
   log: Log,
-): Promise<MetricsServer> => {
+) => {
   const [{ ProcessMetrics }, { serveMetrics }] = await Promise.all([
     import('../metrics/process-metrics.ts'),
     import('../metrics/metrics-server.ts'),

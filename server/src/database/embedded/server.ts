@@ -6,15 +6,7 @@ import { lazily } from '../../lazily.ts'
 import { type Cluster, openCluster } from './cluster.ts'
 import { type Endpoint, findPostmaster, startPostmaster, stopPostmaster } from './postmaster.ts'
 
-export type EmbeddedServer = {
-  connectionString: string
-  /** The connection string of another role, which may log in with the password of the cluster. */
-  connectionStringAs: (role: string) => string
-  password: string
-  /** Stops PostgreSQL when no other process uses it. */
-  close: () => Promise<void>
-  [Symbol.asyncDispose]: () => Promise<void>
-}
+export type EmbeddedServer = Awaited<ReturnType<typeof openEmbedded>>
 
 /** Every process that uses the server holds this advisory lock shared; one that gets it alone may stop the server. */
 const presenceLock = 7_240_118
@@ -25,7 +17,7 @@ export const openEmbedded = async (
   dataDirectory: string,
   say: (line: string) => void = () => {},
   meanwhile: () => void = () => {},
-): Promise<EmbeddedServer> => {
+) => {
   const cluster = await openCluster(dataDirectory, say)
   const leaving = new AbortController()
   let { client, endpoint } = await join(cluster, leaving.signal, { meanwhile })
@@ -51,6 +43,7 @@ export const openEmbedded = async (
     }
   }
 
+  /** Stops PostgreSQL when no other process uses it. */
   const close = lazily(async (): Promise<void> => {
     leaving.abort()
     await recovery
@@ -64,7 +57,8 @@ export const openEmbedded = async (
   watch()
   return {
     connectionString: connectionStringOf(cluster, endpoint),
-    connectionStringAs: (role) => connectionStringOf(cluster, endpoint, { role }),
+    /** The connection string of another role, which may log in with the password of the cluster. */
+    connectionStringAs: (role: string) => connectionStringOf(cluster, endpoint, { role }),
     password: cluster.password,
     close,
     [Symbol.asyncDispose]: close,
