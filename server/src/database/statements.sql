@@ -162,10 +162,6 @@ select 1 from consents
 where application_id = $1 and user_id = $2 and withdrawn_at is null limit 1;
 
 -- database/first-row.ts firstRow
-select 1 from memberships join users on users.id = memberships.user_id
-where memberships.tenant_id = $1 and users.email_key = $2;
-
--- database/first-row.ts firstRow
 select coalesce(string_agg(id || (retired_at is null), ',' order by id), '') as revision from signing_keys
 where retired_at is null or retired_at > $1;
 
@@ -218,12 +214,14 @@ where membership.tenant_id = $1 and membership.user_id = $2 for share;
 select payload from authorization_state where model = $1 and id_hash = $2 and expires_at > now();
 
 -- database/first-row.ts firstRow
-select payload, consumed_at, (select sessions_since from users where users.id = account_id::uuid) as sessions_since from authorization_state
-where model = $1 and id_hash = $2 and expires_at > now();
+select payload, consumed_at as "consumedAt",
+  (select sessions_since from users where users.id = account_id::uuid) as "sessionsSince"
+from authorization_state where model = $1 and id_hash = $2 and expires_at > now();
 
 -- database/first-row.ts firstRow
-select payload, consumed_at, (select sessions_since from users where users.id = account_id::uuid) as sessions_since from authorization_state
-where model = $1 and uid = $2 and expires_at > now();
+select payload, consumed_at as "consumedAt",
+  (select sessions_since from users where users.id = account_id::uuid) as "sessionsSince"
+from authorization_state where model = $1 and uid = $2 and expires_at > now();
 
 -- database/first-row.ts firstRow
 select sessions_since from users where id = $1 for share;
@@ -275,8 +273,7 @@ select count(*)::integer as count from deleted;
 -- database/first-row.ts firstRow
 with deleted as (
   delete from sign_in_failures where ctid in (
-    select ctid from sign_in_failures where first_at < now() - window_seconds * interval '1 second'
-    limit $1 for update skip locked)
+    select ctid from sign_in_failures where first_at < now() - window_seconds * interval '1 second' limit $1 for update skip locked)
   returning 1
 )
 select count(*)::integer as count from deleted;
@@ -333,7 +330,7 @@ from (select pg_current_snapshot() as snapshot) as now;
 
 -- database/statements.test.ts subsetsOf
 -- identity/audit-change.ts publishChange
--- identity/consents.ts withdrawConsents
+-- identity/consents.ts withdrawWhere
 -- identity/credentials.ts revokeCredentials
 -- identity/tenants.ts eraseTenant
 -- identity/users.ts setSubject
@@ -417,10 +414,10 @@ delete from legacy_systems where tenant_id = $1;
 delete from legacy_deliveries where tenant_id = $1 returning 1;
 
 -- deliveries/queries.ts findSystem
-select url, attached_at as "attachedAt" from legacy_systems where tenant_id = $1;
-
--- deliveries/queries.ts lockSystem
 select url, attached_at as "attachedAt" from legacy_systems where tenant_id = $1 for update;
+
+-- deliveries/queries.ts findSystem
+select url, attached_at as "attachedAt" from legacy_systems where tenant_id = $1;
 
 -- deliveries/queries.ts putBack
 update legacy_deliveries set claimed_until = null, next_attempt_at = now()
@@ -489,7 +486,7 @@ where earlier.tenant_id = $1 and earlier.resource = due.resource and earlier.rec
 -- deliveries/queries.ts wakeWhereDue
 select wake_legacy_worker_where_due();
 
--- doctor/queries.ts legacyFacts
+-- doctor/queries.ts legacySystem
 select sealed_secret as "sealedSecret",
   (select count(failed_at) from legacy_deliveries where tenant_id = $1) as failed,
   (select min(created_at) from legacy_deliveries where tenant_id = $1 and failed_at is null) as "oldestWaiting"
@@ -569,7 +566,7 @@ update users set sessions_since = clock_timestamp() where id = $1;
 insert into consents (grant_id, application_id, tenant_id, user_id, scopes, session_uid)
 values ($1, $2, $3, $4, $5, $6);
 
--- identity/consents.ts withdrawConsents
+-- identity/consents.ts withdrawWhere
 with ended as (
       update consents set withdrawn_at = now() where grant_id = any ($1::text[]) and withdrawn_at is null
       returning tenant_id, grant_id as record_id
@@ -578,9 +575,23 @@ select append_to_audit(tenant_id, $2, json_agg(
   json_build_object('action', $4::text, 'resource', $3::text, 'record_id', record_id, 'before', null, 'after', null)))
 from ended group by tenant_id;
 
--- identity/consents.ts withdrawConsentsOfSession
-select grant_id from consents
-where application_id = $1 and session_uid = $2 and withdrawn_at is null;
+-- identity/consents.ts withdrawWhere
+with ended as (
+      update consents set withdrawn_at = now() where session_uid = $1 and application_id = $5 and withdrawn_at is null
+      returning tenant_id, grant_id as record_id
+    )
+select append_to_audit(tenant_id, $2, json_agg(
+  json_build_object('action', $4::text, 'resource', $3::text, 'record_id', record_id, 'before', null, 'after', null)))
+from ended group by tenant_id;
+
+-- identity/consents.ts withdrawWhere
+with ended as (
+      update consents set withdrawn_at = now() where user_id = $1 and withdrawn_at is null
+      returning tenant_id, grant_id as record_id
+    )
+select append_to_audit(tenant_id, $2, json_agg(
+  json_build_object('action', $4::text, 'resource', $3::text, 'record_id', record_id, 'before', null, 'after', null)))
+from ended group by tenant_id;
 
 -- identity/credentials.ts findCredentials
 select consent.grant_id as id, application.name as application, tenant.name as tenant,
@@ -660,8 +671,10 @@ update memberships set role = $3 where tenant_id = $1 and user_id = $2;
 delete from invitations where tenant_id = $1 and invited_by = $2;
 
 -- identity/principal.ts find
-select token.id, token.kind, token.lineage_id, token.tenant_id, token.user_id, token.scopes, membership.role,
-  token.expires_at, token.revoked_at, token.last_used_at, membership.legacy_user_id,
+select token.kind, token.id as "tokenId", token.tenant_id as "tenantId", token.user_id as "userId", membership.role,
+  membership.legacy_user_id as "legacyUserId", token.scopes, token.expires_at as "expiresAt",
+  token.revoked_at as "revokedAt", token.last_used_at as "lastUsedAt",
+  case token.kind when 'service' then 'service ' || token.lineage_id else 'member ' || token.user_id end as lineage,
   coalesce(membership.legacy_user_id, token.default_assignee, tenant.default_assignee, '') as assignee
 from access_tokens token
 join tenants tenant on tenant.id = token.tenant_id

@@ -280,7 +280,7 @@ test('the tour meets every statement in the sources, with exceptions that only g
     // Of two processes that take one code at the same moment, the second sends these.
     'authorization-server/adapter.ts: delete from authorization_state where model = $1 and grant_i',
     'authorization-server/adapter.ts: select grant_id from authorization_state where model = $1 an',
-    'identity/outside-issuer.ts: select membership.tenant_id, membership.user_id, membership.',
+    'identity/outside-issuer.ts: select membership.tenant_id as "tenantId", membership.user_i',
     "transfer/demo/demo.ts: select pg_advisory_xact_lock(hashtext('masthead demo'))",
   ])
 })
