@@ -3,7 +3,7 @@ import { newId } from '../records/identifiers.ts'
 import { makeCanary, newMark, newTwins, removeCanaries } from './canaries.ts'
 import { makeTokens } from './canary-tokens.ts'
 import { callOwn, type Encounter, isOfService, probeOther } from './encounter.ts'
-import { LiveService } from './live-service.ts'
+import { liveService } from './live-service.ts'
 import { probeTables, withProbeLock } from './queries.ts'
 import { type ProbeReport, Report } from './report.ts'
 import { planOf } from './requests.ts'
@@ -18,7 +18,7 @@ export type ProbeOptions = {
 
 /** Makes two tenants, has each reach for what is the other's in every way it can, and removes them. */
 export const probe = async (database: Database, options: ProbeOptions): Promise<ProbeReport> => {
-  const service = new LiveService(options.url, options.signal)
+  const service = liveService(options.url, options.signal)
   const operations = await service.operations()
   const { issuer, audience } = await service.resource()
   const issuing = options.secret && { issuer, audience, secret: await options.secret() }

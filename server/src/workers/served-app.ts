@@ -27,7 +27,7 @@ export const serveApp = async (
     ? new (await import('../metrics/thread-metrics.ts')).ThreadMetrics(database.load, () => cache.load())
     : null
   const tracing = sampling
-    ? new (await import('../traces/tracing.ts')).Tracing(sampling, options.trustedProxies ?? [], log)
+    ? (await import('../traces/tracing.ts')).startTracing(sampling, options.trustedProxies ?? [], log)
     : null
   const observers = [metrics, tracing].filter((observer) => observer !== null)
   const app = await buildApp({
