@@ -8,7 +8,7 @@ import { atOutsideIssuer, atOwnServer } from './console/sign-in-place.ts'
 import type { Counters } from './counters/counters.ts'
 import { type CounterMemory, MemoryCounters } from './counters/memory-counters.ts'
 import type { Database } from './database/database.ts'
-import { identity } from './database/revisions.ts'
+import { versionsFrom } from './database/versions.ts'
 import { ApiRequests } from './http/api/api.ts'
 import { RateLimiter, type RateLimits } from './http/api/callers/rate-limit.ts'
 import { drainAtTheEnd } from './http/connections/drain.ts'
@@ -42,6 +42,8 @@ export type AppOptions = {
   /** Requests are counted in memory that the threads of a process share, or by all nodes in one Redis. */
   counting?: { memory?: CounterMemory; thread?: number; redisUrl?: string | null }
   cache?: ResponseCache
+  /** How long the versions of cached responses and permissions are taken for current. Absent: they are asked for each time. */
+  cacheMilliseconds?: number
   /** Null disables mail. */
   mail?: MailOptions | null
   log?: Log
@@ -137,21 +139,19 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   const onMailError = (reason: string) => app.log.error({ reason }, 'a mail could not be sent')
   const sendMail = options.mail ? mailSender(options.mail, onMailError) : null
   const issuer = 'secret' in delegation ? delegation.issuer : null
-  const common = { database, baseUrl, issuer, sendMail, limiter, addressOf, inFlight, log: app.log }
+  const askVersions = versionsFrom(database.readVersions, options.cacheMilliseconds ?? 0)
+  const common = { database, askVersions, baseUrl, issuer, sendMail, limiter, addressOf, inFlight, log: app.log }
   requests.open(customerApi, handlers, {
     ...common,
-    principals: principalsOf(database, tokensFor(customerApi)),
-    cache: options.cache ?? new ResponseCache(database.revisions),
+    principals: principalsOf(database, askVersions, tokensFor(customerApi)),
+    cache: options.cache ?? new ResponseCache(),
     isOpenToAllOrigins: true,
-    afterWrite: () => {},
   })
   requests.open(managementApi, handlers, {
     ...common,
-    principals: principalsOf(database, tokensFor(managementApi)),
+    principals: principalsOf(database, askVersions, tokensFor(managementApi)),
     cache: null,
     isOpenToAllOrigins: false,
-    // Management calls change permissions, so this node drops its cached principals at once.
-    afterWrite: () => database.revisions.move(identity),
   })
   return app
 }

@@ -32,6 +32,8 @@ export type Config = {
   secret: string | null
   /** `REDIS_URL`: a Redis in which all nodes count requests together, as `redis://host:6379` or `rediss://user:password@host:6379/1`: see docs/operating.md#limits. Default: each node counts its own. */
   redisUrl: string | null
+  /** `CACHE_MAX_AGE_MS`: how old cached responses and permissions may be, in milliseconds: see docs/operating.md#caches. Default: `0`, so that every request asks the database what has changed. */
+  cacheMilliseconds: number
 
   // Limits
 
@@ -131,6 +133,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config
     sampling: readSampling(environment),
     rateLimits: readRateLimits(environment),
     redisUrl: optional('REDIS_URL', readRedisUrl),
+    cacheMilliseconds: optional('CACHE_MAX_AGE_MS', readMilliseconds) ?? 0,
     secret: optional('MASTHEAD_SECRET', readSecret),
     legacyAllowPrivate: optional('LEGACY_ALLOW_PRIVATE', oneOf(['true', 'false'])) === 'true',
     mail: optional('SMTP_URL', (url, name) => ({ smtpUrl: readSmtpUrl(url, name), from: text('MAIL_FROM') })),
@@ -186,6 +189,11 @@ const readWorkers: Read<number> = (text, name) => {
   if (text === 'auto') return availableParallelism()
   if (/^[1-9]\d{0,2}$/.test(text)) return Number(text)
   throw new Error(`${name} must be a number from 1 to 999 or auto, not "${text}"`)
+}
+
+const readMilliseconds: Read<number> = (text, name) => {
+  if (/^\d{1,5}$/.test(text)) return Number(text)
+  throw new Error(`${name} must be a number of milliseconds from 0 to 99999, not "${text}"`)
 }
 
 /** Names and meanings are those of OpenTelemetry, whose SDK reads the other variables. */

@@ -17,7 +17,7 @@ export class RecordedStatements {
       ...database,
       query: this.#query(database.query),
       read: this.#query(database.read),
-      poll: this.#query(database.poll),
+      readVersions: this.#query(database.readVersions),
       transaction: (work) => database.transaction((query) => work(this.#query(query))),
       forTenant: (id) => this.#tenant(database.forTenant(id)),
     }
@@ -102,7 +102,7 @@ const enclosing = (path: string, line: number): string => {
 }
 
 /** Sessions, migrations and backups; and commands that examine the database as it is, or try to break a rule. */
-const hasOwnConnections = /^(database\/(?!idempotency|revision|tenant-tables)|doctor\/|probe\/queries)/
+const hasOwnConnections = /^(database\/(?!idempotency|versions|tenant-tables)|doctor\/|probe\/queries)/
 
 /** The statements in the sources of which nothing was recorded, as `file: beginning`, by their text up to its first `${`. */
 export const unmetStatements = ({ senders }: RecordedStatements): string[] => {

@@ -10,7 +10,6 @@ import { operator } from '../src/audit/author.ts'
 import { retryWhileUnavailable } from '../src/commands/with-database.ts'
 import { serviceRole } from '../src/database/connection.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
-import { RevisionPoller } from '../src/database/revision-poller.ts'
 import type { RateLimits } from '../src/http/api/callers/rate-limit.ts'
 import { createToken } from '../src/identity/access-tokens.ts'
 import { createMember } from '../src/identity/members.ts'
@@ -70,6 +69,8 @@ export type ServiceOptions = {
   counting?: AppOptions['counting']
   /** How long a caller may keep it waiting: as in production, unless said otherwise. */
   timeoutMilliseconds?: number
+  /** How old its cached responses may be: not at all, unless said otherwise. */
+  cacheMilliseconds?: number
   /** The same database by another way, which only the service takes. */
   reachedBy?: string
   /** What stands between the service and its database. */
@@ -95,11 +96,27 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const { connectionString = await cloneTemplate(hasKey ? templates.withKey : templates.bare) } = options
   const { through = (database) => database } = options
   const database = through(openDatabase(options.reachedBy ?? connectionString, serviceRole))
-  const { rateLimits = generous, counting = {}, trustedProxies = [], timeoutMilliseconds, mail = null } = options
+  const {
+    rateLimits = generous,
+    counting = {},
+    trustedProxies = [],
+    timeoutMilliseconds,
+    mail = null,
+    cacheMilliseconds = 0,
+  } = options
   const timeouts = timeoutMilliseconds === undefined ? {} : { timeoutMilliseconds }
-  const poller = new RevisionPoller(database)
   const app = await retryWhileUnavailable(() =>
-    buildApp({ database, baseUrl, delegation, rateLimits, counting, trustedProxies, mail, ...timeouts }),
+    buildApp({
+      database,
+      baseUrl,
+      delegation,
+      rateLimits,
+      counting,
+      trustedProxies,
+      mail,
+      cacheMilliseconds,
+      ...timeouts,
+    }),
   )
   await app.listen({ host: '127.0.0.1', port: Number(new URL(baseUrl).port) })
   const address = app.server.address()
@@ -110,7 +127,6 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   await owner.connect()
   after(async () => {
     await app.close()
-    await poller.stop()
     await database.close()
     await owner.end()
   })

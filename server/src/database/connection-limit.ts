@@ -20,5 +20,5 @@ const connectionsBesides = 16
 /** How many a server with so many workers may have. */
 export const mostConnections = (workers: number): number => {
   const { reading, searching, writing } = connectionsOfEach(workers)
-  return workers * (reading + searching + writing) + connectionsBesides
+  return workers * (reading + searching + writing + 1) + connectionsBesides
 }

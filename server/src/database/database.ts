@@ -25,7 +25,6 @@ import { FairLanes } from './fair-lanes.ts'
 import { KeyedReads, type KeyedStatement } from './keyed-reads.ts'
 import { Outage } from './outage.ts'
 import { perTenant } from './per-tenant.ts'
-import { identity, Revisions } from './revisions.ts'
 import { type TenantQuery, tenantQuery } from './tenant-query.ts'
 import { prepareReads, prepareWrites, readAsTenant, writeAsTenant } from './tenant-statement.ts'
 import { isConnectionLost, outcomeUnknown, Unavailable } from './unavailable.ts'
@@ -71,14 +70,12 @@ export type TenantDatabase = {
 }
 
 export type Database = {
-  /** What moves with every write, for whoever remembers what was read. */
-  revisions: Revisions
   /** One statement on tables that belong to no tenant: who is calling, and what the command line administers. */
   query: Query
   /** Such a statement that changes nothing, on a shared connection. It is asked again when the connection breaks. */
   read: Query
-  /** The same on a connection that is for this alone, so that who asks can tell when it is another one. */
-  poll: Query
+  /** The same on a connection of its own, for the versions that cached responses are compared with. */
+  readVersions: Query
   /** Seals the cursors of this installation. */
   cursorKey: () => Promise<KeyObject>
   transaction: Transaction<Query>
@@ -107,8 +104,6 @@ export const connectionsOfEach = (workers: number): Connections => {
 type Opening = {
   connections?: Connections
   patience?: Patience
-  /** Those of the process, where several threads have a database of their own. */
-  revisions?: Revisions
 }
 
 /** How many of them one tenant can take, so that the others go on. */
@@ -127,7 +122,7 @@ const doubtMilliseconds = 1_000
 export const openDatabase = (
   connectionString: string,
   role: string | null,
-  { connections = connectionsAlone, patience = short, revisions = new Revisions() }: Opening = {},
+  { connections = connectionsAlone, patience = short }: Opening = {},
 ): Database => {
   const options = clientOptions(connectionString)
   // Not told by those that write: a commit that waits for a standby is silent, too, and then reads go on.
@@ -142,7 +137,7 @@ export const openDatabase = (
     return openShared(client, role, patience, prepareReads)
   }
   const reading = new SharedConnections(connections.reading, () => openReading(patience), outage)
-  const polling = new SharedConnections(1, () => openReading(patience), outage)
+  const versions = new SharedConnections(1, () => openReading(patience), outage)
   const searching = new SharedConnections(connections.searching, () => openReading(long), outage)
   const writing = openPool(connectionString, role, connections.writing, patience, {}, prepareWrites)
   const lend = lendFrom(writing)
@@ -175,16 +170,12 @@ export const openDatabase = (
     return key
   }
   return {
-    revisions,
     // Not over the shared connections: a commit that waits for a standby would keep the readers behind it waiting.
     query: (statement) => lent('', (client) => runStatement(client, () => queryOn(client, patience)(statement))),
     read: (statement) => outage.bridge(() => ask(statement)),
-    poll: (statement) => polling.use((client) => queryOn(client, patience)(statement)),
+    readVersions: (statement) => outage.bridge(() => versions.use((client) => queryOn(client, patience)(statement))),
     cursorKey,
-    transaction: (work) =>
-      lent('', (client) => runTransaction(client, patience, null, deciding(work))).finally(() =>
-        revisions.move(identity),
-      ),
+    transaction: (work) => lent('', (client) => runTransaction(client, patience, null, deciding(work))),
     forTenant: perTenant((tenantId) => {
       const read = tenantQuery(tenantId, (statement) =>
         reads.run(tenantId, () =>
@@ -198,7 +189,7 @@ export const openDatabase = (
             const last = await decide(tenantQuery(tenantId, query))
             return (query) => last(tenantQuery(tenantId, query))
           }),
-        ).finally(() => revisions.move(tenantId))
+        )
       const door: TenantDatabase = {
         tenantId,
         cursorKey,
@@ -213,7 +204,7 @@ export const openDatabase = (
         connection: { connectionString, role },
         whenStored: (act) => act(door),
         inBatches: (list, item, work) => queue.run(`${tenantId} ${list}`, item, work),
-        inBulk: (work) => inBulk(options, role, tenantId, work).finally(() => revisions.move(tenantId)),
+        inBulk: (work) => inBulk(options, role, tenantId, work),
       }
       return door
     }),
@@ -232,7 +223,7 @@ export const openDatabase = (
     },
     close: async () => {
       closing.abort()
-      await Promise.all([reading.close(), polling.close(), searching.close(), writing.end()])
+      await Promise.all([reading.close(), versions.close(), searching.close(), writing.end()])
     },
   }
 }

@@ -6,10 +6,10 @@ grant select on installation to masthead_service;
 revoke update on tenants from masthead_service;
 grant select, insert, update (name, default_assignee), delete on tenants to masthead_service;
 grant select, update on identity_revision to masthead_service;
-grant select, insert, update, delete on stamps to masthead_service;
+grant execute on function versions_of to masthead_service;
 grant select, insert, update, delete on
   users, former_users, memberships, invitations, access_tokens, applications, consents, authorization_state, signing_keys, sign_in_failures,
-  heads, tallies,
+  heads, tallies, removed_records,
   publications, accounts, contacts, subscriptions, invoices, tasks,
   imports, import_creations, import_changes, import_runs, import_parts, idempotency_records
   to masthead_service;

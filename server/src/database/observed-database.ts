@@ -18,6 +18,7 @@ export const observedDatabase = (database: Database, observe: Observe): Database
     ...database,
     query: observed(database.query),
     read: observed(database.read),
+    readVersions: observed(database.readVersions),
     transaction: (work) => observe(null, () => database.transaction((query) => work(observed(query)))),
     forTenant: perTenant((tenantId): TenantDatabase => {
       const tenant = database.forTenant(tenantId)

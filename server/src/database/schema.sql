@@ -62,6 +62,7 @@ create table accounts (
   import_id uuid,
   class smallint not null,
   body text not null,
+  version bigint not null,
   constraint accounts_pkey primary key (tenant_id, id),
   constraint accounts_tenant_id_account_id_key unique (tenant_id, account_id),
   constraint accounts_tenant_id_class_position_key unique (tenant_id, class, "position"),
@@ -71,6 +72,7 @@ create table accounts (
 );
 create index accounts_tenant_id_primary_publication_id_idx on accounts using btree (tenant_id, primary_publication_id) where (primary_publication_id is not null);
 create index accounts_tenant_id_status_key_class_position_idx on accounts using btree (tenant_id, status_key, class, "position");
+create index accounts_tenant_id_version_idx on accounts using btree (tenant_id, version);
 alter table accounts enable row level security;
 alter table accounts force row level security;
 create policy tenant on accounts using (tenant_id = current_tenant());
@@ -207,12 +209,14 @@ create table contacts (
   import_id uuid,
   class smallint not null,
   body text not null,
+  version bigint not null,
   constraint contacts_pkey primary key (tenant_id, id),
   constraint contacts_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint contacts_tenant_id_account_id_fkey foreign key (tenant_id, account_id) references accounts(tenant_id, account_id),
   constraint contacts_external_id_check check (length(external_id) >= 1 and length(external_id) <= 255)
 );
 create index contacts_tenant_id_account_id_class_position_idx on contacts using btree (tenant_id, account_id, class, "position");
+create index contacts_tenant_id_version_idx on contacts using btree (tenant_id, version);
 create unique index contacts_tenant_id_external_id_idx on contacts using btree (tenant_id, external_id) where (external_id is not null);
 alter table contacts enable row level security;
 alter table contacts force row level security;
@@ -233,11 +237,11 @@ create table heads (
   resource text not null,
   last bigint not null default 0,
   last_number bigint not null default 0,
+  version bigint not null default 0,
   constraint heads_pkey primary key (tenant_id, resource),
   constraint heads_tenant_id_fkey foreign key (tenant_id) references tenants(id)
 );
 alter table heads enable row level security;
-alter table heads force row level security;
 create policy tenant on heads using (tenant_id = current_tenant());
 grant delete, insert, select, update on heads to masthead_service;
 
@@ -262,7 +266,7 @@ grant delete, insert, select, update on idempotency_records to masthead_service;
 
 create table identity_revision (
   only_row boolean not null default true,
-  changed_in xid8 not null,
+  revision bigint not null default 0,
   constraint identity_revision_pkey primary key (only_row),
   constraint identity_revision_only_row_check check (only_row)
 );
@@ -420,6 +424,7 @@ create table invoices (
   import_id uuid,
   class smallint not null,
   body text not null,
+  version bigint not null,
   constraint invoices_pkey primary key (tenant_id, id),
   constraint invoices_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint invoices_tenant_id_account_id_fkey foreign key (tenant_id, account_id) references accounts(tenant_id, account_id),
@@ -431,6 +436,7 @@ create index invoices_tenant_id_due_date_total_due_idx on invoices using btree (
 create index invoices_tenant_id_publication_id_class_position_idx on invoices using btree (tenant_id, publication_id, class, "position");
 create index invoices_tenant_id_publication_id_status_key_class_position_idx on invoices using btree (tenant_id, publication_id, status_key, class, "position");
 create index invoices_tenant_id_status_key_class_position_idx on invoices using btree (tenant_id, status_key, class, "position");
+create index invoices_tenant_id_version_idx on invoices using btree (tenant_id, version);
 create unique index invoices_tenant_id_external_id_idx on invoices using btree (tenant_id, external_id) where (external_id is not null);
 alter table invoices enable row level security;
 alter table invoices force row level security;
@@ -514,16 +520,32 @@ create table publications (
   import_id uuid,
   class smallint not null,
   body text not null,
+  version bigint not null,
   constraint publications_pkey primary key (tenant_id, id),
   constraint publications_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint publications_tenant_id_code_key unique (tenant_id, code),
   constraint publications_tenant_id_fkey foreign key (tenant_id) references tenants(id),
   constraint publications_code_check check (length(code) >= 1 and length(code) <= 64)
 );
+create index publications_tenant_id_version_idx on publications using btree (tenant_id, version);
 alter table publications enable row level security;
 alter table publications force row level security;
 create policy tenant on publications using (tenant_id = current_tenant());
 grant delete, insert, select, update on publications to masthead_service;
+
+create table removed_records (
+  tenant_id uuid not null default current_tenant(),
+  resource text not null,
+  version bigint not null,
+  id uuid not null,
+  removed_at timestamptz not null default now(),
+  constraint removed_records_pkey primary key (tenant_id, resource, version),
+  constraint removed_records_tenant_id_fkey foreign key (tenant_id) references tenants(id)
+);
+alter table removed_records enable row level security;
+alter table removed_records force row level security;
+create policy tenant on removed_records using (tenant_id = current_tenant());
+grant delete, insert, select, update on removed_records to masthead_service;
 
 create table search_texts (
   tenant_id uuid not null default current_tenant(),
@@ -558,15 +580,6 @@ create table signing_keys (
 );
 grant delete, insert, select, update on signing_keys to masthead_service;
 
-create table stamps (
-  tenant_id uuid not null,
-  resource text not null,
-  changed_in xid8 not null,
-  constraint stamps_pkey primary key (tenant_id, resource)
-);
-create index stamps_changed_in_idx on stamps using btree (changed_in);
-grant delete, insert, select, update on stamps to masthead_service;
-
 create table subscriptions (
   tenant_id uuid not null default current_tenant(),
   position bigint not null,
@@ -596,6 +609,7 @@ create table subscriptions (
   import_id uuid,
   class smallint not null,
   body text not null,
+  version bigint not null,
   constraint subscriptions_pkey primary key (tenant_id, id),
   constraint subscriptions_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint subscriptions_tenant_id_subscription_id_key unique (tenant_id, subscription_id),
@@ -610,6 +624,7 @@ create index subscriptions_tenant_id_publication_id_status_key_class_pos_idx on 
 create index subscriptions_tenant_id_renewal_date_status_key_idx on subscriptions using btree (tenant_id, renewal_date) include (status_key) where (deleted_at is null);
 create index subscriptions_tenant_id_renewed_from_subs_id_idx on subscriptions using btree (tenant_id, renewed_from_subs_id) where (renewed_from_subs_id is not null);
 create index subscriptions_tenant_id_status_key_class_position_idx on subscriptions using btree (tenant_id, status_key, class, "position");
+create index subscriptions_tenant_id_version_idx on subscriptions using btree (tenant_id, version);
 alter table subscriptions enable row level security;
 alter table subscriptions force row level security;
 create policy tenant on subscriptions using (tenant_id = current_tenant());
@@ -646,11 +661,13 @@ create table tasks (
   import_id uuid,
   class smallint not null,
   body text not null,
+  version bigint not null,
   constraint tasks_pkey primary key (tenant_id, id),
   constraint tasks_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint tasks_tenant_id_account_id_fkey foreign key (tenant_id, account_id) references accounts(tenant_id, account_id)
 );
 create index tasks_tenant_id_account_id_idx on tasks using btree (tenant_id, account_id);
+create index tasks_tenant_id_version_idx on tasks using btree (tenant_id, version);
 alter table tasks enable row level security;
 alter table tasks force row level security;
 create policy tenant on tasks using (tenant_id = current_tenant());
@@ -970,8 +987,23 @@ create function stamp_identity()
  returns void
  language sql
 begin atomic
- update identity_revision set changed_in = pg_current_xact_id();
+ update identity_revision set revision = (identity_revision.revision + 1);
 end;
+
+create function versions_of(tenants uuid[])
+ returns bigint[]
+ language plpgsql
+ stable parallel safe security definer
+ set search_path to 'public', 'pg_temp'
+as $$
+begin
+  return array(
+    select coalesce((select sum(version) from heads where tenant_id = tenant), 0)::bigint
+    from unnest(tenants) with ordinality as asked (tenant, place) order by place
+  );
+end $$;
+revoke execute on function versions_of(uuid[]) from public;
+grant execute on function versions_of(uuid[]) to masthead_service;
 
 create function wake_legacy_worker(tenant uuid, name text, at timestamptz)
  returns void

@@ -312,22 +312,6 @@ set request = excluded.request, status = excluded.status, headers = excluded.hea
 select pg_try_advisory_xact_lock(
 hashtextextended(json_build_array('answer', $1::uuid, $2::text, $3::text)::text, 0)) as taken;
 
--- database/revision-poller.ts #poll
-select pg_snapshot_xmin(now.snapshot)::text as oldest,
-  coalesce(current_setting('masthead.polled', true), '') = '' as "isNew",
-  case when coalesce(current_setting('masthead.polled', true), '') = '' then '[]'::json else (
-    select coalesce(json_agg(json_build_object('tenant', tenant, 'resource', resource, 'stamp', changed_in::text)), '[]')
-    from (
-      select tenant_id::text as tenant, resource, changed_in from stamps
-      where changed_in >= $1::xid8 and changed_in < pg_snapshot_xmax(now.snapshot)
-      union all
-      select '', '', changed_in from identity_revision
-      where changed_in >= $1::xid8 and changed_in < pg_snapshot_xmax(now.snapshot)
-    ) as stamped
-  ) end as changes,
-  set_config('masthead.polled', 'yes', false)
-from (select pg_current_snapshot() as snapshot) as now;
-
 -- database/statements.test.ts subsetsOf
 -- identity/audit-change.ts publishChange
 -- identity/consents.ts withdrawWhere
@@ -353,6 +337,11 @@ from pg_class as relation
 join pg_attribute on attrelid = relation.oid and attname = 'tenant_id' and not attisdropped
 where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace
 order by relname;
+
+-- database/versions.ts Immediate._onImmediate
+select extract(epoch from pg_postmaster_start_time()) || ' ' || 'heads'::regclass::oid as source,
+  (select revision from identity_revision) as identity,
+  array_to_string(versions_of($1::uuid[]), ',') as versions;
 
 -- deliveries/queries.ts attachSystem
 -- deliveries/queries.ts putBack
@@ -764,10 +753,10 @@ delete from memberships where tenant_id = $1;
 delete from publications where tenant_id = $1;
 
 -- identity/tenants.ts eraseTenant
-delete from search_texts where tenant_id = $1;
+delete from removed_records where tenant_id = $1;
 
 -- identity/tenants.ts eraseTenant
-delete from stamps where tenant_id = $1;
+delete from search_texts where tenant_id = $1;
 
 -- identity/tenants.ts eraseTenant
 delete from subscriptions where tenant_id = $1;
@@ -2353,17 +2342,15 @@ with given as materialized (
     search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last) values ($1, 'accounts', $3::bigint)
-  on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
-  returning last - $3::bigint as before
-), stamped as (
-  insert into stamps (tenant_id, resource, changed_in) select $1, 'accounts', pg_current_xact_id() from head
-  on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in
+  insert into heads (tenant_id, resource, last, version) values ($1, 'accounts', $3::bigint, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
 ), written as (
-  select given.*, head.before + given.place as position from head, given
+  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
 ), created as (
-  insert into accounts (tenant_id, position, class, body, id, account_id, company, address, suite, city, state, zip, country, web_address, status, status_key, billing_email, invoice_email_enabled, invoice_print_enabled, do_not_email, created_at, updated_at, user_id, category, quality, primary_publication_id, import_id)
-  select $1, position, class, body, id, account_id, company, address, suite, city, state, zip, country, web_address, status, status_key, billing_email, invoice_email_enabled, invoice_print_enabled, do_not_email, created_at, updated_at, user_id, category, quality, primary_publication_id, import_id from written order by place
+  insert into accounts (tenant_id, position, version, class, body, id, account_id, company, address, suite, city, state, zip, country, web_address, status, status_key, billing_email, invoice_email_enabled, invoice_print_enabled, do_not_email, created_at, updated_at, user_id, category, quality, primary_publication_id, import_id)
+  select $1, position, version, class, body, id, account_id, company, address, suite, city, state, zip, country, web_address, status, status_key, billing_email, invoice_email_enabled, invoice_print_enabled, do_not_email, created_at, updated_at, user_id, category, quality, primary_publication_id, import_id from written order by place
 ), texts as (
   insert into search_texts (tenant_id, resource, position, class, text)
   select $1, 'accounts', position, class, search_text from written
@@ -2411,17 +2398,15 @@ with given as materialized (
     search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last) values ($1, 'tasks', $3::bigint)
-  on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
-  returning last - $3::bigint as before
-), stamped as (
-  insert into stamps (tenant_id, resource, changed_in) select $1, 'tasks', pg_current_xact_id() from head
-  on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in
+  insert into heads (tenant_id, resource, last, version) values ($1, 'tasks', $3::bigint, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
 ), written as (
-  select given.*, head.before + given.place as position from head, given
+  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
 ), created as (
-  insert into tasks (tenant_id, position, class, body, id, account_id, title, due_date, user_id, route, priority, type, created_at, import_id)
-  select $1, position, class, body, id, account_id, title, due_date, user_id, route, priority, type, created_at, import_id from written order by place
+  insert into tasks (tenant_id, position, version, class, body, id, account_id, title, due_date, user_id, route, priority, type, created_at, import_id)
+  select $1, position, version, class, body, id, account_id, title, due_date, user_id, route, priority, type, created_at, import_id from written order by place
 ), counted as (
   insert into tallies (tenant_id, resource, facet, class, level, block, count)
   select $1, 'tasks', facet, class, level, position >> level, sum(change)
@@ -2466,17 +2451,15 @@ with given as materialized (
     search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last) values ($1, 'contacts', $3::bigint)
-  on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
-  returning last - $3::bigint as before
-), stamped as (
-  insert into stamps (tenant_id, resource, changed_in) select $1, 'contacts', pg_current_xact_id() from head
-  on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in
+  insert into heads (tenant_id, resource, last, version) values ($1, 'contacts', $3::bigint, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
 ), written as (
-  select given.*, head.before + given.place as position from head, given
+  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
 ), created as (
-  insert into contacts (tenant_id, position, class, body, id, account_id, owner_id, name, first_name, last_name, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, title, notes, deleted_at, created_at, updated_at, external_id, import_id)
-  select $1, position, class, body, id, account_id, owner_id, name, first_name, last_name, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, title, notes, deleted_at, created_at, updated_at, external_id, import_id from written order by place
+  insert into contacts (tenant_id, position, version, class, body, id, account_id, owner_id, name, first_name, last_name, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, title, notes, deleted_at, created_at, updated_at, external_id, import_id)
+  select $1, position, version, class, body, id, account_id, owner_id, name, first_name, last_name, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, title, notes, deleted_at, created_at, updated_at, external_id, import_id from written order by place
 ), texts as (
   insert into search_texts (tenant_id, resource, position, class, text)
   select $1, 'contacts', position, class, search_text from written
@@ -2524,12 +2507,10 @@ with given as materialized (
     search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last) values ($1, 'contacts', 0)
-  on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
-  returning last - $3::bigint as before
-), stamped as (
-  insert into stamps (tenant_id, resource, changed_in) select $1, 'contacts', pg_current_xact_id() from head
-  on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in
+  insert into heads (tenant_id, resource, last, version) values ($1, 'contacts', 0, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array[''], null) as facets from contacts as record
   where record.tenant_id = $1 and record.id = any (array(select id from given))
@@ -2538,8 +2519,9 @@ with given as materialized (
   from given join former on former.id = given.id
 ), updated as (
   update contacts as record
-  set (class, body, id, account_id, owner_id, name, first_name, last_name, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, title, notes, deleted_at, created_at, updated_at, external_id, import_id) = row (given.class, given.body, given.id, given.account_id, given.owner_id, given.name, given.first_name, given.last_name, given.phone, given.phone2, given.extension, given.hide_contact, given.subs_only, given.do_not_email, given.email, given.title, given.notes, given.deleted_at, given.created_at, given.updated_at, given.external_id, given.import_id)
-  from given where record.tenant_id = $1 and record.id = any (array(select id from given)) and record.id = given.id
+  set (version, class, body, id, account_id, owner_id, name, first_name, last_name, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, title, notes, deleted_at, created_at, updated_at, external_id, import_id) =
+    row (head.version + given.place, given.class, given.body, given.id, given.account_id, given.owner_id, given.name, given.first_name, given.last_name, given.phone, given.phone2, given.extension, given.hide_contact, given.subs_only, given.do_not_email, given.email, given.title, given.notes, given.deleted_at, given.created_at, given.updated_at, given.external_id, given.import_id)
+  from head, given where record.tenant_id = $1 and record.id = any (array(select id from given)) and record.id = given.id
 ), texts as (
   update search_texts set class = written.class, text = written.search_text
   from written
@@ -2586,12 +2568,10 @@ select id, body, position, (select wake_legacy_worker($1, 'contacts', now()) fro
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
-  insert into heads (tenant_id, resource, last) values ($1, 'accounts', 0)
-  on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
-  returning last - $3::bigint as before
-), stamped as (
-  insert into stamps (tenant_id, resource, changed_in) select $1, 'accounts', pg_current_xact_id() from head
-  on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in
+  insert into heads (tenant_id, resource, last, version) values ($1, 'accounts', 0, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array['', 'status=' || record.status_key::text], null) as facets from accounts as record
   where record.tenant_id = $1 and record.id = any (array(select id from given))
@@ -2599,6 +2579,9 @@ with given as materialized (
   select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
 ), removed as (
   delete from accounts as record where record.tenant_id = $1 and record.id = any (array(select id from given))
+), tombstones as (
+  insert into removed_records (tenant_id, resource, version, id)
+  select $1, 'accounts', head.version + place, id from head, written
 ), texts as (
   delete from search_texts
   where tenant_id = $1 and resource = 'accounts' and position = any (array(select position from former))
@@ -2633,12 +2616,10 @@ select id, null as body, position from former;
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
-  insert into heads (tenant_id, resource, last) values ($1, 'contacts', 0)
-  on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
-  returning last - $3::bigint as before
-), stamped as (
-  insert into stamps (tenant_id, resource, changed_in) select $1, 'contacts', pg_current_xact_id() from head
-  on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in
+  insert into heads (tenant_id, resource, last, version) values ($1, 'contacts', 0, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array[''], null) as facets from contacts as record
   where record.tenant_id = $1 and record.id = any (array(select id from given))
@@ -2646,6 +2627,9 @@ with given as materialized (
   select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
 ), removed as (
   delete from contacts as record where record.tenant_id = $1 and record.id = any (array(select id from given))
+), tombstones as (
+  insert into removed_records (tenant_id, resource, version, id)
+  select $1, 'contacts', head.version + place, id from head, written
 ), texts as (
   delete from search_texts
   where tenant_id = $1 and resource = 'contacts' and position = any (array(select position from former))
@@ -2680,12 +2664,10 @@ select id, null as body, position from former;
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
-  insert into heads (tenant_id, resource, last) values ($1, 'invoices', 0)
-  on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
-  returning last - $3::bigint as before
-), stamped as (
-  insert into stamps (tenant_id, resource, changed_in) select $1, 'invoices', pg_current_xact_id() from head
-  on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in
+  insert into heads (tenant_id, resource, last, version) values ($1, 'invoices', 0, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array['', 'publicationId=' || record.publication_id::text, 'status=' || record.status_key::text, 'publicationId=' || record.publication_id::text || '&' || 'status=' || record.status_key::text], null) as facets from invoices as record
   where record.tenant_id = $1 and record.id = any (array(select id from given))
@@ -2693,6 +2675,9 @@ with given as materialized (
   select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
 ), removed as (
   delete from invoices as record where record.tenant_id = $1 and record.id = any (array(select id from given))
+), tombstones as (
+  insert into removed_records (tenant_id, resource, version, id)
+  select $1, 'invoices', head.version + place, id from head, written
 ), counted as (
   insert into tallies (tenant_id, resource, facet, class, level, block, count)
   select $1, 'invoices', facet, class, level, position >> level, sum(change)
@@ -2724,12 +2709,10 @@ select id, null as body, position from former;
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
-  insert into heads (tenant_id, resource, last) values ($1, 'publications', 0)
-  on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
-  returning last - $3::bigint as before
-), stamped as (
-  insert into stamps (tenant_id, resource, changed_in) select $1, 'publications', pg_current_xact_id() from head
-  on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in
+  insert into heads (tenant_id, resource, last, version) values ($1, 'publications', 0, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array['', 'isActive=' || record.is_active::text], null) as facets from publications as record
   where record.tenant_id = $1 and record.id = any (array(select id from given))
@@ -2737,6 +2720,9 @@ with given as materialized (
   select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
 ), removed as (
   delete from publications as record where record.tenant_id = $1 and record.id = any (array(select id from given))
+), tombstones as (
+  insert into removed_records (tenant_id, resource, version, id)
+  select $1, 'publications', head.version + place, id from head, written
 ), texts as (
   delete from search_texts
   where tenant_id = $1 and resource = 'publications' and position = any (array(select position from former))
@@ -2771,12 +2757,10 @@ select id, null as body, position from former;
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
-  insert into heads (tenant_id, resource, last) values ($1, 'subscriptions', 0)
-  on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
-  returning last - $3::bigint as before
-), stamped as (
-  insert into stamps (tenant_id, resource, changed_in) select $1, 'subscriptions', pg_current_xact_id() from head
-  on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in
+  insert into heads (tenant_id, resource, last, version) values ($1, 'subscriptions', 0, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array['', 'publicationId=' || record.publication_id::text, 'status=' || record.status_key::text, 'publicationId=' || record.publication_id::text || '&' || 'status=' || record.status_key::text], null) as facets from subscriptions as record
   where record.tenant_id = $1 and record.id = any (array(select id from given))
@@ -2784,6 +2768,9 @@ with given as materialized (
   select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
 ), removed as (
   delete from subscriptions as record where record.tenant_id = $1 and record.id = any (array(select id from given))
+), tombstones as (
+  insert into removed_records (tenant_id, resource, version, id)
+  select $1, 'subscriptions', head.version + place, id from head, written
 ), counted as (
   insert into tallies (tenant_id, resource, facet, class, level, block, count)
   select $1, 'subscriptions', facet, class, level, position >> level, sum(change)
@@ -2815,12 +2802,10 @@ select id, null as body, position from former;
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
-  insert into heads (tenant_id, resource, last) values ($1, 'tasks', 0)
-  on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
-  returning last - $3::bigint as before
-), stamped as (
-  insert into stamps (tenant_id, resource, changed_in) select $1, 'tasks', pg_current_xact_id() from head
-  on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in
+  insert into heads (tenant_id, resource, last, version) values ($1, 'tasks', 0, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array[''], null) as facets from tasks as record
   where record.tenant_id = $1 and record.id = any (array(select id from given))
@@ -2828,6 +2813,9 @@ with given as materialized (
   select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
 ), removed as (
   delete from tasks as record where record.tenant_id = $1 and record.id = any (array(select id from given))
+), tombstones as (
+  insert into removed_records (tenant_id, resource, version, id)
+  select $1, 'tasks', head.version + place, id from head, written
 ), counted as (
   insert into tallies (tenant_id, resource, facet, class, level, block, count)
   select $1, 'tasks', facet, class, level, position >> level, sum(change)
@@ -2863,17 +2851,15 @@ with given as materialized (
     search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last) values ($1, 'subscriptions', $3::bigint)
-  on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
-  returning last - $3::bigint as before
-), stamped as (
-  insert into stamps (tenant_id, resource, changed_in) select $1, 'subscriptions', pg_current_xact_id() from head
-  on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in
+  insert into heads (tenant_id, resource, last, version) values ($1, 'subscriptions', $3::bigint, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
 ), written as (
-  select given.*, head.before + given.place as position from head, given
+  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
 ), created as (
-  insert into subscriptions (tenant_id, position, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_applied, total_due, created_at, updated_at, deleted_at, import_id)
-  select $1, position, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_applied, total_due, created_at, updated_at, deleted_at, import_id from written order by place
+  insert into subscriptions (tenant_id, position, version, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_applied, total_due, created_at, updated_at, deleted_at, import_id)
+  select $1, position, version, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_applied, total_due, created_at, updated_at, deleted_at, import_id from written order by place
 ), counted as (
   insert into tallies (tenant_id, resource, facet, class, level, block, count)
   select $1, 'subscriptions', facet, class, level, position >> level, sum(change)
@@ -2917,12 +2903,10 @@ with given as materialized (
     search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last) values ($1, 'subscriptions', 0)
-  on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
-  returning last - $3::bigint as before
-), stamped as (
-  insert into stamps (tenant_id, resource, changed_in) select $1, 'subscriptions', pg_current_xact_id() from head
-  on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in
+  insert into heads (tenant_id, resource, last, version) values ($1, 'subscriptions', 0, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array['', 'publicationId=' || record.publication_id::text, 'status=' || record.status_key::text, 'publicationId=' || record.publication_id::text || '&' || 'status=' || record.status_key::text], null) as facets from subscriptions as record
   where record.tenant_id = $1 and record.id = any (array(select id from given))
@@ -2931,8 +2915,9 @@ with given as materialized (
   from given join former on former.id = given.id
 ), updated as (
   update subscriptions as record
-  set (class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_applied, total_due, created_at, updated_at, deleted_at, import_id) = row (given.class, given.body, given.id, given.subscription_id, given.account_id, given.publication_id, given.renewed_from_subs_id, given.renewal_date, given.status, given.status_key, given.start_date, given.end_date, given.expire_date, given.first_run_date, given.subscription_number, given.copies, given.auto_reschedule, given.auto_invoice, given.notes, given.total_net_charge, given.total_applied, given.total_due, given.created_at, given.updated_at, given.deleted_at, given.import_id)
-  from given where record.tenant_id = $1 and record.id = any (array(select id from given)) and record.id = given.id
+  set (version, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_applied, total_due, created_at, updated_at, deleted_at, import_id) =
+    row (head.version + given.place, given.class, given.body, given.id, given.subscription_id, given.account_id, given.publication_id, given.renewed_from_subs_id, given.renewal_date, given.status, given.status_key, given.start_date, given.end_date, given.expire_date, given.first_run_date, given.subscription_number, given.copies, given.auto_reschedule, given.auto_invoice, given.notes, given.total_net_charge, given.total_applied, given.total_due, given.created_at, given.updated_at, given.deleted_at, given.import_id)
+  from head, given where record.tenant_id = $1 and record.id = any (array(select id from given)) and record.id = given.id
 ), counted as (
   insert into tallies (tenant_id, resource, facet, class, level, block, count)
   select $1, 'subscriptions', facet, class, level, position >> level, sum(change)
@@ -2977,17 +2962,15 @@ with given as materialized (
     search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last) values ($1, 'publications', $3::bigint)
-  on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
-  returning last - $3::bigint as before
-), stamped as (
-  insert into stamps (tenant_id, resource, changed_in) select $1, 'publications', pg_current_xact_id() from head
-  on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in
+  insert into heads (tenant_id, resource, last, version) values ($1, 'publications', $3::bigint, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
 ), written as (
-  select given.*, head.before + given.place as position from head, given
+  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
 ), created as (
-  insert into publications (tenant_id, position, class, body, id, code, name, is_active, frequency, iss_frequency, issue_decimals, created_at, updated_at, import_id)
-  select $1, position, class, body, id, code, name, is_active, frequency, iss_frequency, issue_decimals, created_at, updated_at, import_id from written order by place
+  insert into publications (tenant_id, position, version, class, body, id, code, name, is_active, frequency, iss_frequency, issue_decimals, created_at, updated_at, import_id)
+  select $1, position, version, class, body, id, code, name, is_active, frequency, iss_frequency, issue_decimals, created_at, updated_at, import_id from written order by place
 ), texts as (
   insert into search_texts (tenant_id, resource, position, class, text)
   select $1, 'publications', position, class, search_text from written
@@ -3034,17 +3017,15 @@ with given as materialized (
     search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last) values ($1, 'invoices', $3::bigint)
-  on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
-  returning last - $3::bigint as before
-), stamped as (
-  insert into stamps (tenant_id, resource, changed_in) select $1, 'invoices', pg_current_xact_id() from head
-  on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in
+  insert into heads (tenant_id, resource, last, version) values ($1, 'invoices', $3::bigint, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
 ), written as (
-  select given.*, head.before + given.place as position from head, given
+  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
 ), created as (
-  insert into invoices (tenant_id, position, class, body, id, account_id, publication_id, issue_id, status, status_key, issue_date, due_date, terms, total, total_due, gross, net, invoice_type, invoice_description, inv_charges, inv_invoiced, inv_applied, inv_discount, inv_tax, date_paid, is_open, notes, created_at, updated_at, external_id, import_id)
-  select $1, position, class, body, id, account_id, publication_id, issue_id, status, status_key, issue_date, due_date, terms, total, total_due, gross, net, invoice_type, invoice_description, inv_charges, inv_invoiced, inv_applied, inv_discount, inv_tax, date_paid, is_open, notes, created_at, updated_at, external_id, import_id from written order by place
+  insert into invoices (tenant_id, position, version, class, body, id, account_id, publication_id, issue_id, status, status_key, issue_date, due_date, terms, total, total_due, gross, net, invoice_type, invoice_description, inv_charges, inv_invoiced, inv_applied, inv_discount, inv_tax, date_paid, is_open, notes, created_at, updated_at, external_id, import_id)
+  select $1, position, version, class, body, id, account_id, publication_id, issue_id, status, status_key, issue_date, due_date, terms, total, total_due, gross, net, invoice_type, invoice_description, inv_charges, inv_invoiced, inv_applied, inv_discount, inv_tax, date_paid, is_open, notes, created_at, updated_at, external_id, import_id from written order by place
 ), counted as (
   insert into tallies (tenant_id, resource, facet, class, level, block, count)
   select $1, 'invoices', facet, class, level, position >> level, sum(change)

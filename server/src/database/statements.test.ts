@@ -54,7 +54,6 @@ import {
 } from '../transfer/import/runs.ts'
 import { undoImport } from '../transfer/import/undo.ts'
 import { forgetOldAnswers } from './idempotency-records.ts'
-import { RevisionPoller } from './revision-poller.ts'
 import { findTenantTables, withoutPolicy } from './tenant-tables.ts'
 
 /** A tour through all that the service does; what it sends on the way is looked at below. */
@@ -266,7 +265,6 @@ test('the audit log is chained, verified and exported, a contact erased, and can
   if (first) await database.transaction((query) => rotateToken(query, operator, first.id, 0))
   const [member] = await listMembers(database.query, tenant.id)
   if (member) await database.transaction((query) => removeMember(query, operator, tenant.id, member.email))
-  await new RevisionPoller(database).stop()
 })
 
 test('statements.sql shows every statement that the service sends', async (context) => {

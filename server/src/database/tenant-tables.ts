@@ -12,11 +12,11 @@ export type TenantColumn = { name: string; type: string; isNeeded: boolean; isRe
 
 /** Read before the tenant of a call is known, or for all tenants at once, so no policy can hold them. */
 export const withoutPolicy: readonly string[] = [
-  ...['users', 'memberships', 'access_tokens', 'applications', 'consents', 'invitations', 'audit_waiting', 'stamps'],
+  ...['users', 'memberships', 'access_tokens', 'applications', 'consents', 'invitations', 'audit_waiting'],
 ]
 
-/** Read by a function of its owner's, which names the tenant itself, so no policy is forced on its owner. */
-export const readByItsOwner = 'search_texts'
+/** Read by functions of their owner's, which name the tenant themselves, so no policy is forced on their owner. */
+export const readByTheirOwner: readonly string[] = ['heads', 'search_texts']
 
 /** Every table that has a tenant, those that others refer to first. */
 export const findTenantTables = async (query: Query): Promise<TenantTable[]> => {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { allows, type ManagementScope, type Role, type Scope } from '@masthead/contract'
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../database/database.ts'
-import { identity } from '../database/revisions.ts'
+import type { AskVersions } from '../database/versions.ts'
 import { Problem } from '../problem.ts'
 import { hashToken, isWellFormedToken, type TokenKind } from './token-format.ts'
 
@@ -26,6 +26,9 @@ export type Principal = {
 
 /** The owner of a token; `expiresAt` is in milliseconds. */
 export type Holder = { principal: Principal; expiresAt: number }
+
+/** `identity` is the version of identities before the holder was looked up. */
+export type CachedHolder = Holder & { identity: string; foundAt: number }
 
 export type Authenticator = (token: string) => Promise<Holder>
 
@@ -59,11 +62,15 @@ export type Principals = ReturnType<typeof principalsOf>
 
 /**
  * Authenticates tokens; unknown, expired and revoked ones are refused. The date of the last use has a resolution of a
- * minute. A holder stays cached until the identity stamp moves, and for a minute at most, because somebody who changes
- * permissions by hand in the database need not stamp.
+ * minute. A holder stays cached until the version of identities moves, and for a minute at most, because somebody who
+ * changes permissions by hand in the database need not move it.
  */
-export const principalsOf = ({ revisions, query, read }: Database, authenticateJwt: Authenticator | null) => {
-  const holders = new LRUCache<string, Holder & { revision: number; foundAt: number }>(cacheOptions)
+export const principalsOf = (
+  { query, read }: Database,
+  askVersions: AskVersions,
+  authenticateJwt: Authenticator | null,
+) => {
+  const holders = new LRUCache<string, CachedHolder>(cacheOptions)
   /** `until` is by the monotonic clock. */
   const endedTokens = new LRUCache<string, { problem: EndedToken; until: number }>(cacheOptions)
   const storedUses = new LRUCache<string, number>(cacheOptions)
@@ -95,13 +102,13 @@ export const principalsOf = ({ revisions, query, read }: Database, authenticateJ
   }
 
   return {
-    cached: ({ cacheKey }: PresentedToken): Principal | null => {
+    /** It may be out of date, unless the version of identities is still that of the holder. */
+    cached: ({ cacheKey }: PresentedToken): CachedHolder | null => {
       const holder = holders.get(cacheKey)
-      if (!holder || !revisions.areKnown || holder.revision !== revisions.of(identity)) return null
       const now = Date.now()
-      if (holder.expiresAt <= now || holder.foundAt + minute <= now) return null
+      if (!holder || holder.expiresAt <= now || holder.foundAt + minute <= now) return null
       storeUse(holder.principal, null)
-      return holder.principal
+      return holder
     },
 
     isWellFormed: ({ text }: PresentedToken): boolean => isJwt(text) || isWellFormedToken(text),
@@ -110,14 +117,15 @@ export const principalsOf = ({ revisions, query, read }: Database, authenticateJ
     isNew: ({ cacheKey }: PresentedToken): boolean => !holders.has(cacheKey) && !endedTokens.has(cacheKey),
 
     authenticate: async ({ text, cacheKey }: PresentedToken): Promise<Principal> => {
-      const [revision, foundAt] = [revisions.of(identity), Date.now()]
+      const foundAt = Date.now()
       const ended = endedTokens.get(cacheKey)
       if (ended && ended.until > performance.now() && (ended.problem.expiredAt?.getTime() ?? 0) <= foundAt)
         throw ended.problem
       endedTokens.delete(cacheKey)
       try {
+        const { identity } = await askVersions(null)
         const holder = await find(text)
-        holders.set(cacheKey, { ...holder, revision, foundAt })
+        holders.set(cacheKey, { ...holder, identity, foundAt })
         return holder.principal
       } catch (error) {
         if (error instanceof Problem && error.code === 'invalid_token') holders.delete(cacheKey)

@@ -61,7 +61,7 @@ export class ThreadMetrics implements RequestWatcher {
 
   async collect(): Promise<Snapshot> {
     const pools = Object.entries(this.#load())
-    const { isUsed, memory, database, responses, bytes, mostBytes } = this.#cacheLoad()
+    const { memory, database, responses, bytes, mostBytes } = this.#cacheLoad()
     const tenantRequests = this.#tenantRequests
     this.#tenantRequests = new Map()
     const metrics = [
@@ -77,7 +77,6 @@ export class ThreadMetrics implements RequestWatcher {
         pools.flatMap(([pool, { running, waiting }]) => valuesBy('state', { running, waiting }, { pool })),
       ),
       counter('masthead_answers_total', 'Responses to reads, by source.', valuesBy('from', { memory, database })),
-      gauge('masthead_remembering', 'Threads that may use their response cache now.', isUsed ? 1 : 0),
       gauge('masthead_remembered_answers', 'Cached responses.', responses),
       gauge(
         'masthead_remembered_bytes',

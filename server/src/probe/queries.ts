@@ -7,7 +7,7 @@ import type { Database, TenantDatabase } from '../database/database.ts'
 import type { TenantQuery } from '../database/tenant-query.ts'
 import {
   findTenantTables,
-  readByItsOwner,
+  readByTheirOwner,
   type TenantColumn,
   type TenantTable,
   withoutPolicy,
@@ -66,7 +66,9 @@ export const probeTables = async (database: Database, own: string, other: string
     .transaction(async (asOther) => {
       const query = asOther.withoutTenant
       await chainAudit(asOther, other)
-      const tables = (await findHeldTables(query)).filter(({ name, isOwned }) => name !== readByItsOwner || !isOwned)
+      const tables = (await findHeldTables(query)).filter(
+        ({ name, isOwned }) => !readByTheirOwner.includes(name) || !isOwned,
+      )
       for (const table of tables) {
         const refused = await fill(query, table, other)
         if (refused) report.notProbed.push({ table: table.name, seen: `a row for it could not be made: ${refused}` })

@@ -21,7 +21,7 @@ export const serveApp = async (
   { host, port, hasMetrics, sampling, ...options }: Served,
   { database, log, reusePort }: { database: Database; log: Log; reusePort: boolean },
 ) => {
-  const cache = new ResponseCache(database.revisions)
+  const cache = new ResponseCache()
   // Metrics and tracing are loaded on demand, because most installations use neither.
   const metrics = hasMetrics
     ? new (await import('../metrics/thread-metrics.ts')).ThreadMetrics(database.load, () => cache.load())

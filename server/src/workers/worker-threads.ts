@@ -13,8 +13,6 @@ export type ThreadData = {
   served: Served
   connection: { connectionString: string; role: string | null }
   connections: Connections
-  /** Shared memory of all threads: a write in one of them moves the revisions that the others see. */
-  revisions: SharedArrayBuffer
   logLevel: LogLevel
 }
 
