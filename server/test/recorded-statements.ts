@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
-import type { Query, Statement } from '../src/database/connection.ts'
+import type { Query, Statement } from '../src/database/connections/connection.ts'
 import type { Database, TenantDatabase } from '../src/database/database.ts'
 import { type TenantQuery, tenantQuery } from '../src/database/tenant-query.ts'
 
@@ -102,7 +102,7 @@ const enclosing = (path: string, line: number): string => {
 }
 
 /** Sessions, migrations and backups; and commands that examine the database as it is, or try to break a rule. */
-const hasOwnConnections = /^(database\/(?!idempotency|versions|tenant-tables)|doctor\/|probe\/queries)/
+const hasOwnConnections = /^(database\/(?!idempotency|versions|schema\/tenant-tables)|doctor\/|probe\/queries)/
 
 /** The statements in the sources of which nothing was recorded, as `file: beginning`, by their text up to its first `${`. */
 export const unmetStatements = ({ senders }: RecordedStatements): string[] => {

@@ -14,7 +14,7 @@ import {
 } from '../../test/oauth-browser.ts'
 import { baseUrl, cloneTemplate, secret, startService } from '../../test/service.ts'
 import { buildApp } from '../app.ts'
-import { serviceRole } from '../database/connection.ts'
+import { serviceRole } from '../database/connections/connection.ts'
 import { openDatabase } from '../database/database.ts'
 import { rotateSigningKey } from '../identity/signing-keys.ts'
 import { mostInteractions } from './adapter.ts'

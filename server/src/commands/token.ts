@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { operator } from '../audit/author.ts'
-import type { Query } from '../database/connection.ts'
+import type { Query } from '../database/connections/connection.ts'
 import {
   type AccessToken,
   createToken,

@@ -1,7 +1,7 @@
 import { type Role, roles } from '@masthead/contract'
 import { Command, Option } from 'commander'
 import { operator } from '../audit/author.ts'
-import type { Query } from '../database/connection.ts'
+import type { Query } from '../database/connections/connection.ts'
 import { addMember, createMember, findMemberById, isMember, listMembers, type Member } from '../identity/members.ts'
 import { findTenant, findTenantById } from '../identity/tenants.ts'
 import {

@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import pg from 'pg'
-import { fromBytes, readRowsAsBytes } from './byte-rows.ts'
+import { fromBytes, readRowsAsBytes } from './connections/byte-rows.ts'
 import {
   answered,
   clientOptions,
@@ -20,14 +20,14 @@ import {
   type Statement,
   short,
   unpreparedOn,
-} from './connection.ts'
+} from './connections/connection.ts'
+import { Outage } from './connections/outage.ts'
+import { prepareReads, prepareWrites, readAsTenant, writeAsTenant } from './connections/tenant-statement.ts'
+import { isConnectionLost, outcomeUnknown, Unavailable } from './connections/unavailable.ts'
 import { FairLanes } from './fair-lanes.ts'
 import { KeyedReads, type KeyedStatement } from './keyed-reads.ts'
-import { Outage } from './outage.ts'
 import { perTenant } from './per-tenant.ts'
 import { type TenantQuery, tenantQuery } from './tenant-query.ts'
-import { prepareReads, prepareWrites, readAsTenant, writeAsTenant } from './tenant-statement.ts'
-import { isConnectionLost, outcomeUnknown, Unavailable } from './unavailable.ts'
 import { type BatchWork, WriteQueue } from './write-queue.ts'
 
 /** The work is done anew when its connection breaks before the commit, so it must leave nothing but what it queries. */

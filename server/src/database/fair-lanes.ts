@@ -1,4 +1,4 @@
-import { Unavailable } from './unavailable.ts'
+import { Unavailable } from './connections/unavailable.ts'
 
 /** Too many wait already: the caller may come again. */
 export class Busy extends Unavailable {

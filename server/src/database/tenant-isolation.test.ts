@@ -22,10 +22,10 @@ import { getRecord, newId } from '../records/identifiers.ts'
 import { insertRecords, lockHead, writeRecords } from '../records/write.ts'
 import { beginImport, storeChanges, storeCreations } from '../transfer/import/journal.ts'
 import { addPart, createRun } from '../transfer/import/runs.ts'
-import { serviceRole } from './connection.ts'
+import { serviceRole } from './connections/connection.ts'
 import { openDatabase } from './database.ts'
-import { migrate } from './migrate.ts'
-import { readByTheirOwner, withoutPolicy } from './tenant-tables.ts'
+import { migrate } from './schema/migrate.ts'
+import { readByTheirOwner, withoutPolicy } from './schema/tenant-tables.ts'
 import { versionsFrom } from './versions.ts'
 
 const service = await startService()

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Query } from './connection.ts'
+import type { Query } from './connections/connection.ts'
 
 /**
  * Where everybody's permissions and the records of a tenant stood when the database was asked. Both are only compared: what

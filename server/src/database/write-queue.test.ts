@@ -10,7 +10,7 @@ import { assertTenantTallies } from '../../test/tallies.ts'
 import { operator } from '../audit/author.ts'
 import { entriesAfter } from '../audit/queries.ts'
 import { updateContact } from '../resources/contacts/queries.ts'
-import { silence, Unavailable } from './unavailable.ts'
+import { silence, Unavailable } from './connections/unavailable.ts'
 import { WriteQueue } from './write-queue.ts'
 
 const service = await startService()

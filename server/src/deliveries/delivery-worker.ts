@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Logger, runTaskList, type WorkerEvents, type WorkerPool } from 'graphile-worker'
 import type pg from 'pg'
-import { jobsSchema, long, openPool, short } from '../database/connection.ts'
+import { jobsSchema, long, openPool, short } from '../database/connections/connection.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { attempt, retryDelay } from './attempt.ts'
 

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
-import { type Query, serviceRole } from '../database/connection.ts'
-import { connectionLimit, mostConnections } from '../database/connection-limit.ts'
+import { type Query, serviceRole } from '../database/connections/connection.ts'
+import { connectionLimit, mostConnections } from '../database/connections/connection-limit.ts'
 import type { Database } from '../database/database.ts'
 import {
   formerSchemaRemedy,
@@ -8,7 +8,7 @@ import {
   knownMigrations,
   oldestServer,
   serviceRoleRemedy,
-} from '../database/migrate.ts'
+} from '../database/schema/migrate.ts'
 import { openSigningSecret } from '../deliveries/secret.ts'
 import { findSecret } from '../identity/installation-secret.ts'
 import { loadSigningKeys, longestUseDays } from '../identity/signing-keys.ts'

@@ -1,5 +1,5 @@
-import type { Query } from '../database/connection.ts'
-import type { AppliedMigration } from '../database/migrate.ts'
+import type { Query } from '../database/connections/connection.ts'
+import type { AppliedMigration } from '../database/schema/migrate.ts'
 import type { TenantQuery } from '../database/tenant-query.ts'
 
 /** Each of these queries facts and judges nothing. */

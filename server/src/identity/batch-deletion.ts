@@ -1,5 +1,5 @@
-import type { Query } from '../database/connection.ts'
-import { firstRow } from '../database/first-row.ts'
+import type { Query } from '../database/connections/connection.ts'
+import { firstRow } from '../database/connections/first-row.ts'
 
 /** A batch stays within the statement timeout, however much there is to delete. */
 const batchSize = 20_000

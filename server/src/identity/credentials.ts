@@ -1,6 +1,6 @@
 import type { Author } from '../audit/author.ts'
 import { auditEnded } from '../audit/queries.ts'
-import type { Query } from '../database/connection.ts'
+import type { Query } from '../database/connections/connection.ts'
 import { consoleId } from './applications.ts'
 import { signOutOfConsole, withdrawConsentsOf } from './consents.ts'
 

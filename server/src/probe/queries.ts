@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { operator } from '../audit/author.ts'
 import { audit, lockChains } from '../audit/queries.ts'
-import type { Query, Statement } from '../database/connection.ts'
+import type { Query, Statement } from '../database/connections/connection.ts'
 import type { Database, TenantDatabase } from '../database/database.ts'
-import type { TenantQuery } from '../database/tenant-query.ts'
 import {
   findTenantTables,
   readByTheirOwner,
   type TenantColumn,
   type TenantTable,
   withoutPolicy,
-} from '../database/tenant-tables.ts'
+} from '../database/schema/tenant-tables.ts'
+import type { TenantQuery } from '../database/tenant-query.ts'
 import { Refusal } from '../refusal.ts'
 
 /** Probes take turns, so that none removes the canaries of another. The lock ends with the connection. */

@@ -1,7 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
-import { answered, clientOptions, end, jobsSchema, newClient, refuseStandby, serviceRole } from './connection.ts'
+import {
+  answered,
+  clientOptions,
+  end,
+  jobsSchema,
+  newClient,
+  refuseStandby,
+  serviceRole,
+} from '../connections/connection.ts'
 
 const directory = new URL('./migrations/', import.meta.url)
 export const oldestServer = 15

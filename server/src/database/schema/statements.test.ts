@@ -3,20 +3,20 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { managementApi, operations, type Resource, resourceNames, resources } from '@masthead/contract'
-import { ConsoleBrowser, manage } from '../../test/console-session.ts'
-import { newFolder } from '../../test/import-files.ts'
-import { attachTo } from '../../test/legacy-receiver.ts'
-import { unnamedTenants } from '../../test/named-tenants.ts'
-import { authorize, newApplication, newPerson } from '../../test/oauth-browser.ts'
-import { populatedTenant } from '../../test/populated-tenant.ts'
-import { RecordedStatements, statementsText, unmetStatements } from '../../test/recorded-statements.ts'
-import { baseUrl, linksOf, startService } from '../../test/service.ts'
-import { callOperation, validRequest } from '../../test/valid-requests.ts'
-import { operator } from '../audit/author.ts'
-import { exportAudit } from '../audit/export.ts'
-import { chainWaiting, countWaiting, isInChain, verifyChain } from '../audit/queries.ts'
-import { endSession } from '../authorization-server/adapter.ts'
-import { detach, retry } from '../deliveries/administration.ts'
+import { ConsoleBrowser, manage } from '../../../test/console-session.ts'
+import { newFolder } from '../../../test/import-files.ts'
+import { attachTo } from '../../../test/legacy-receiver.ts'
+import { unnamedTenants } from '../../../test/named-tenants.ts'
+import { authorize, newApplication, newPerson } from '../../../test/oauth-browser.ts'
+import { populatedTenant } from '../../../test/populated-tenant.ts'
+import { RecordedStatements, statementsText, unmetStatements } from '../../../test/recorded-statements.ts'
+import { baseUrl, linksOf, startService } from '../../../test/service.ts'
+import { callOperation, validRequest } from '../../../test/valid-requests.ts'
+import { operator } from '../../audit/author.ts'
+import { exportAudit } from '../../audit/export.ts'
+import { chainWaiting, countWaiting, isInChain, verifyChain } from '../../audit/queries.ts'
+import { endSession } from '../../authorization-server/adapter.ts'
+import { detach, retry } from '../../deliveries/administration.ts'
 import {
   claimDelivery,
   completeSpentJobs,
@@ -26,20 +26,20 @@ import {
   settleFailed,
   wakeWhenDue,
   wakeWhereDue,
-} from '../deliveries/queries.ts'
-import { legacySystem } from '../doctor/queries.ts'
-import { listTokens, rotateToken } from '../identity/access-tokens.ts'
-import { setApplicationDisabled } from '../identity/applications.ts'
-import { hasConsented, withdrawConsentsOfSession } from '../identity/consents.ts'
-import { allowMail, consumeInvitation } from '../identity/invitations.ts'
-import { listMembers, removeMember } from '../identity/members.ts'
-import { emailKey, findUser, proveAddress, removePassword, setSubject } from '../identity/users.ts'
-import { makeCanary, newTwins, removeCanaries } from '../probe/canaries.ts'
-import { eraseContact } from '../resources/contacts/erasure.ts'
-import { isKnownContact } from '../resources/contacts/queries.ts'
-import { exportRecords } from '../transfer/export/export.ts'
-import { importFiles } from '../transfer/import/import.ts'
-import { deleteOldImages } from '../transfer/import/journal.ts'
+} from '../../deliveries/queries.ts'
+import { legacySystem } from '../../doctor/queries.ts'
+import { listTokens, rotateToken } from '../../identity/access-tokens.ts'
+import { setApplicationDisabled } from '../../identity/applications.ts'
+import { hasConsented, withdrawConsentsOfSession } from '../../identity/consents.ts'
+import { allowMail, consumeInvitation } from '../../identity/invitations.ts'
+import { listMembers, removeMember } from '../../identity/members.ts'
+import { emailKey, findUser, proveAddress, removePassword, setSubject } from '../../identity/users.ts'
+import { makeCanary, newTwins, removeCanaries } from '../../probe/canaries.ts'
+import { eraseContact } from '../../resources/contacts/erasure.ts'
+import { isKnownContact } from '../../resources/contacts/queries.ts'
+import { exportRecords } from '../../transfer/export/export.ts'
+import { importFiles } from '../../transfer/import/import.ts'
+import { deleteOldImages } from '../../transfer/import/journal.ts'
 import {
   addPart,
   createRun,
@@ -51,9 +51,9 @@ import {
   storeProgress,
   storeRejectedRows,
   takeRun,
-} from '../transfer/import/runs.ts'
-import { undoImport } from '../transfer/import/undo.ts'
-import { forgetOldAnswers } from './idempotency-records.ts'
+} from '../../transfer/import/runs.ts'
+import { undoImport } from '../../transfer/import/undo.ts'
+import { forgetOldAnswers } from '../idempotency-records.ts'
 import { findTenantTables, withoutPolicy } from './tenant-tables.ts'
 
 /** A tour through all that the service does; what it sends on the way is looked at below. */

@@ -8,11 +8,11 @@ import {
   sampleInvoice,
   samplePublication,
   sampleSubscription,
-} from '../../test/sample-records.ts'
-import { startService, type TestTenant } from '../../test/service.ts'
-import { insertRecords } from '../records/write.ts'
-import { unpreparedOn } from './connection.ts'
-import { tenantQuery } from './tenant-query.ts'
+} from '../../../test/sample-records.ts'
+import { startService, type TestTenant } from '../../../test/service.ts'
+import { insertRecords } from '../../records/write.ts'
+import { unpreparedOn } from '../connections/connection.ts'
+import { tenantQuery } from '../tenant-query.ts'
 
 const service = await startService()
 const text = `"quoted" \\ back\\slash 'single' \u0001\u001f\u007f\u2028 tab\t line\r\n 東京 👩‍👩‍👧 $1 %L {}`

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import pg from 'pg'
-import { schemaText } from '../../test/schema-text.ts'
-import { cloneTemplate } from '../../test/service.ts'
+import { schemaText } from '../../../test/schema-text.ts'
+import { cloneTemplate } from '../../../test/service.ts'
 
 test('schema.sql shows the migrated database', async () => {
   const client = new pg.Client(await cloneTemplate())

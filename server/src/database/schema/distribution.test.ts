@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import pg from 'pg'
-import { cloneTemplate } from '../../test/service.ts'
+import { cloneTemplate } from '../../../test/service.ts'
 
 /**
  * What a PostgreSQL that is distributed by tenant refuses, such as Citus: keys without the tenant, triggers, functions in SQL with
