@@ -6,7 +6,6 @@ begin isolation level repeatable read read only;
 
 -- audit/queries.ts audit
 -- audit/queries.ts auditIn
--- database/connections/connection.ts unpreparedOn
 select append_to_audit($1, $2, $3);
 
 -- audit/queries.ts auditUser
@@ -22,6 +21,18 @@ select count(*)::integer as waiting from (select from audit_waiting limit 10000)
 
 -- audit/queries.ts destroyKey
 delete from audit_keys where tenant_id = $1 and resource = $2 and record_id = $3 returning 1;
+
+-- audit/queries.ts entriesAfter
+select entry.number, link.sequence, encode(link.hash, 'hex') as hash, entry.at, entry.author, entry.action,
+  entry.resource, entry.record_id as "recordId", opened.plain as "values",
+  entry.sealed is not null and opened.plain is null as "isErased"
+from (
+  select * from audit_entries where tenant_id = $1 and number > $2 order by number limit $3
+) as entry
+left join audit_links as link on link.tenant_id = $1 and link.number = entry.number
+left join audit_keys as held on held.tenant_id = $1 and held.resource = entry.resource and held.record_id = entry.record_id
+left join lateral (select audit_open(entry.sealed, held.key) as plain) as opened on true
+order by entry.number;
 
 -- audit/queries.ts entriesBefore
 select entry.number, entry.at, entry.action, entry.resource, entry.record_id as "recordId",
@@ -57,928 +68,17 @@ order by entry.number desc;
 -- audit/queries.ts isAudited
 select 1 from audit_keys where tenant_id = $1 and resource = $2 and record_id = $3;
 
+-- audit/queries.ts isInChain
+select 1 from audit_links where tenant_id = $1 and hash = decode($2, 'hex');
+
 -- audit/queries.ts lockChains
 select pg_advisory_xact_lock(hashtextextended('masthead audit', 0));
 
--- authorization-server/adapter.ts deleteGrant
-delete from authorization_state where grant_id = $1 or model = 'Grant' and id_hash = $2;
-
--- authorization-server/adapter.ts endSession
-delete from authorization_state where model = 'Session' and uid = $1;
-
--- authorization-server/adapter.ts upsert
-insert into authorization_state (model, id_hash, payload, grant_id, uid, account_id, expires_at)
-values ($1, $2, $3, $4, $5, $6, now() + $7 * interval '1 second')
-on conflict (model, id_hash) do update set payload = excluded.payload, grant_id = excluded.grant_id,
-  uid = excluded.uid, account_id = excluded.account_id, expires_at = excluded.expires_at;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
--- transfer/export/export.ts writeFiles
-commit;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-analyze found_accounts;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-analyze found_contacts;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-analyze found_invoices;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-analyze found_publications;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-analyze found_subscriptions;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-analyze found_tasks;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-analyze judged_accounts;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-analyze judged_contacts;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-analyze judged_invoices;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-analyze judged_publications;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-analyze judged_subscriptions;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-analyze judged_tasks;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-analyze staged_accounts;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-analyze staged_contacts;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-analyze staged_invoices;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-analyze staged_publications;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-analyze staged_subscriptions;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-analyze staged_tasks;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-begin;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create index on judged_accounts (action, place);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create index on judged_contacts (action, place);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create index on judged_invoices (action, place);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create index on judged_publications (action, place);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create index on judged_subscriptions (action, place);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create index on judged_tasks (action, place);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create index on staged_accounts (number);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create index on staged_contacts (number);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create index on staged_invoices (number);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create index on staged_publications (number);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create index on staged_subscriptions (number);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create index on staged_subscriptions (renewed_from_subs_id);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create index on staged_tasks (number);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create temp table found_accounts (number bigint, record uuid);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create temp table found_contacts (number bigint, record uuid);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create temp table found_invoices (number bigint, record uuid);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create temp table found_publications (number bigint, record uuid);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create temp table found_subscriptions (number bigint, record uuid);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create temp table found_tasks (number bigint, record uuid);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create temp table judged_accounts (number bigint, file integer, record uuid, action text, place bigint);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create temp table judged_contacts (number bigint, file integer, record uuid, action text, place bigint);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create temp table judged_invoices (number bigint, file integer, record uuid, action text, place bigint);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create temp table judged_publications (number bigint, file integer, record uuid, action text, place bigint);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create temp table judged_subscriptions (number bigint, file integer, record uuid, action text, place bigint);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create temp table judged_tasks (number bigint, file integer, record uuid, action text, place bigint);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create temp table kept_predecessors (id uuid);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create temp table late_predecessors as
-select row_number() over () as place, one.number, one.id, one.renewed_from_subs_id
-from staged_subscriptions as one join judged_subscriptions as judged_one
-  on judged_one.number = one.number and judged_one.action = 'create' join (staged_subscriptions as predecessor join judged_subscriptions as judged_predecessor
-  on judged_predecessor.number = predecessor.number and judged_predecessor.action = 'create') on predecessor.id = one.renewed_from_subs_id
-where judged_predecessor.place > judged_one.place;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-create temp table missing_contacts (place bigint, record uuid);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select count(*) from judged_accounts where action = 'change';
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select count(*) from judged_accounts where action = 'create';
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select count(*) from judged_contacts where action = 'change';
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select count(*) from judged_contacts where action = 'create';
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select count(*) from judged_invoices where action = 'change';
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select count(*) from judged_invoices where action = 'create';
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select count(*) from judged_publications where action = 'change';
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select count(*) from judged_publications where action = 'create';
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select count(*) from judged_subscriptions where action = 'change';
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select count(*) from judged_subscriptions where action = 'create';
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select count(*) from judged_tasks where action = 'change';
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select count(*) from judged_tasks where action = 'create';
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select count(*) from late_predecessors;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select count(*) from missing_contacts;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select from found_accounts group by record having count(*) > 1 limit 1;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select from found_contacts group by record having count(*) > 1 limit 1;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select from found_invoices group by record having count(*) > 1 limit 1;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select from found_publications group by record having count(*) > 1 limit 1;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select from found_subscriptions group by record having count(*) > 1 limit 1;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select from found_tasks group by record having count(*) > 1 limit 1;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select from staged_accounts as staged where reason is null and account_id is not null group by account_id having count(*) > 1 limit 1;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select from staged_accounts as staged where reason is null and staged.given & 1 <> 0 group by id having count(*) > 1 limit 1;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select from staged_contacts as staged where reason is null and external_id is not null group by external_id having count(*) > 1 limit 1;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select from staged_contacts as staged where reason is null and staged.given & 1 <> 0 group by id having count(*) > 1 limit 1;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select from staged_invoices as staged where reason is null and external_id is not null group by external_id having count(*) > 1 limit 1;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select from staged_invoices as staged where reason is null and staged.given & 1 <> 0 group by id having count(*) > 1 limit 1;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select from staged_publications as staged where reason is null and code is not null group by code having count(*) > 1 limit 1;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select from staged_publications as staged where reason is null and staged.given & 1 <> 0 group by id having count(*) > 1 limit 1;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select from staged_subscriptions as staged where reason is null and staged.given & 1 <> 0 group by id having count(*) > 1 limit 1;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select from staged_subscriptions as staged where reason is null and subscription_id is not null group by subscription_id having count(*) > 1 limit 1;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select from staged_tasks as staged where reason is null and staged.given & 1 <> 0 group by id having count(*) > 1 limit 1;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-select line from staged_contacts where reason is not null and id is null and external_id is null limit 1;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-update staged_accounts as staged set field = 'accountId', reason = 'is missing, and a new record needs it'
-where staged.reason is null and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_accounts as found where found.number = staged.number);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-update staged_contacts as staged set field = 'accountId', reason = 'is missing, and a new record needs it'
-where staged.reason is null and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_contacts as found where found.number = staged.number);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-update staged_invoices as staged set field = 'accountId', reason = 'is missing, and a new record needs it'
-where staged.reason is null and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_invoices as found where found.number = staged.number);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-update staged_invoices as staged set field = 'status', reason = 'is missing, and a new record needs it'
-where staged.reason is null and staged.given & 16 = 0 and staged.reason is null and not exists (select from found_invoices as found where found.number = staged.number);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-update staged_publications as staged set field = 'code', reason = 'is missing, and a new record needs it'
-where staged.reason is null and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_publications as found where found.number = staged.number);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-update staged_subscriptions as staged set field = 'accountId', reason = 'is missing, and a new record needs it'
-where staged.reason is null and staged.given & 4 = 0 and staged.reason is null and not exists (select from found_subscriptions as found where found.number = staged.number);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-update staged_subscriptions as staged set field = 'publicationId', reason = 'is missing, and a new record needs it'
-where staged.reason is null and staged.given & 8 = 0 and staged.reason is null and not exists (select from found_subscriptions as found where found.number = staged.number);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'a subscription cannot be renewed from itself'
-from found_subscriptions as found
-where staged.reason is null and found.number = staged.number and staged.renewed_from_subs_id = found.record;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'a subscription cannot be renewed from itself'
-where staged.reason is null and staged.renewed_from_subs_id = staged.id;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-update staged_subscriptions as staged set renewed_from_subs_id = null
-from late_predecessors as late where late.number = staged.number;
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-update staged_tasks as staged set field = 'accountId', reason = 'is missing, and a new record needs it'
-where staged.reason is null and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_tasks as found where found.number = staged.number);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-update staged_tasks as staged set field = 'dueDate', reason = 'is missing, and a new record needs it'
-where staged.reason is null and staged.given & 8 = 0 and staged.reason is null and not exists (select from found_tasks as found where found.number = staged.number);
-
--- database/connections/connection.ts assign.withoutTenant.withoutTenant.withoutTenant
-update staged_tasks as staged set field = 'title', reason = 'is missing, and a new record needs it'
-where staged.reason is null and staged.given & 4 = 0 and staged.reason is null and not exists (select from found_tasks as found where found.number = staged.number);
-
--- database/connections/connection.ts unpreparedOn
--- records/write.ts lockHead
-insert into heads (tenant_id, resource) values ($1, $2)
-on conflict (tenant_id, resource) do update set last = heads.last;
-
--- database/connections/connection.ts unpreparedOn
--- records/write.ts writeBatch
--- records/write.ts writeRecords
-with given as materialized (
-  select given.*, (0)::smallint as class, array_remove(array['', 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.company as "company", given.address as "address", given.suite as "suite", given.city as "city", given.state as "state", given.zip as "zip", given.country as "country", given.web_address as "webAddress", given.status as "status", given.billing_email as "billingEmail", given.invoice_email_enabled as "invoiceEmailEnabled", given.invoice_print_enabled as "invoicePrintEnabled", given.do_not_email as "doNotEmail", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
-  from json_to_recordset($2::json) as given (
-    id uuid, account_id text, company text, address text, suite text, city text, state text, zip text, country text, web_address text, status text, status_key text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, import_id uuid,
-    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
-  )
-), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'accounts', $3::bigint, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
-  returning last - $3::bigint as position, version - $3::bigint as version
-), written as (
-  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
-), created as (
-  insert into accounts (tenant_id, position, version, class, body, id, account_id, company, address, suite, city, state, zip, country, web_address, status, status_key, billing_email, invoice_email_enabled, invoice_print_enabled, do_not_email, created_at, updated_at, user_id, category, quality, primary_publication_id, import_id)
-  select $1, position, version, class, body, id, account_id, company, address, suite, city, state, zip, country, web_address, status, status_key, billing_email, invoice_email_enabled, invoice_print_enabled, do_not_email, created_at, updated_at, user_id, category, quality, primary_publication_id, import_id from written order by place
-), texts as (
-  insert into search_texts (tenant_id, resource, position, class, text)
-  select $1, 'accounts', position, class, search_text from written
-), counted as (
-  insert into tallies (tenant_id, resource, facet, class, level, block, count)
-  select $1, 'accounts', facet, class, level, position >> level, sum(change)
-  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
-  group by facet, class, level, position >> level
-  having sum(change) <> 0
-  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
-), events as materialized (
-  select id::text as record_id, place, author, action,
-    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
-      select key from audit_keys
-      where tenant_id = $1 and resource = 'accounts' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
-  from written where action is not null
-), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'accounts', record_id, key from events
-  on conflict do nothing
-), entries as (
-  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select $1, author, action, 'accounts', record_id, audit_seal(plain, key) from events order by place
-  returning number
-), unchained as (
-  insert into audit_waiting (tenant_id, number) select $1, number from entries
-), delivered as (
-  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'accounts', written.id, 'account.' || action,
-    '{"type":"' || 'account.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
-  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
-  where is_delivered order by place
-  returning 1
-)
-select id, body, position, (select wake_legacy_worker($1, 'accounts', now()) from delivered limit 1) as woken from written order by place;
-
--- database/connections/connection.ts unpreparedOn
--- records/write.ts writeBatch
--- records/write.ts writeRecords
-with given as materialized (
-  select given.*, (0)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.title as "title", given.due_date as "dueDate", given.user_id as "userId", given.route as "route") as shown) as body
-  from json_to_recordset($2::json) as given (
-    id uuid, account_id text, title text, due_date date, user_id text, route text, priority text, type text, created_at timestamptz(3), import_id uuid,
-    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
-  )
-), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'tasks', $3::bigint, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
-  returning last - $3::bigint as position, version - $3::bigint as version
-), written as (
-  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
-), created as (
-  insert into tasks (tenant_id, position, version, class, body, id, account_id, title, due_date, user_id, route, priority, type, created_at, import_id)
-  select $1, position, version, class, body, id, account_id, title, due_date, user_id, route, priority, type, created_at, import_id from written order by place
-), counted as (
-  insert into tallies (tenant_id, resource, facet, class, level, block, count)
-  select $1, 'tasks', facet, class, level, position >> level, sum(change)
-  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
-  group by facet, class, level, position >> level
-  having sum(change) <> 0
-  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
-), events as materialized (
-  select id::text as record_id, place, author, action,
-    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
-      select key from audit_keys
-      where tenant_id = $1 and resource = 'tasks' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
-  from written where action is not null
-), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'tasks', record_id, key from events
-  on conflict do nothing
-), entries as (
-  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select $1, author, action, 'tasks', record_id, audit_seal(plain, key) from events order by place
-  returning number
-), unchained as (
-  insert into audit_waiting (tenant_id, number) select $1, number from entries
-), delivered as (
-  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'tasks', written.id, 'task.' || action,
-    '{"type":"' || 'task.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
-  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
-  where is_delivered order by place
-  returning 1
-)
-select id, body, position, (select wake_legacy_worker($1, 'tasks', now()) from delivered limit 1) as woken from written order by place;
-
--- database/connections/connection.ts unpreparedOn
--- records/write.ts writeBatch
--- records/write.ts writeRecords
-with given as materialized (
-  select given.*, (coalesce(given.hide_contact, false)::integer * 1 + coalesce(given.subs_only, false)::integer * 2 + (given.deleted_at is not null)::integer * 4)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.owner_id as "ownerId", given.name as "name", given.first_name as "firstName", given.last_name as "lastName", given.phone as "phone", given.phone2 as "phone2", given.extension as "extension", given.hide_contact as "hideContact", given.subs_only as "subsOnly", given.do_not_email as "doNotEmail", given.email as "email", given.title as "title", given.notes as "notes", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
-  from json_to_recordset($2::json) as given (
-    id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid,
-    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
-  )
-), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'contacts', $3::bigint, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
-  returning last - $3::bigint as position, version - $3::bigint as version
-), written as (
-  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
-), created as (
-  insert into contacts (tenant_id, position, version, class, body, id, account_id, owner_id, name, first_name, last_name, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, title, notes, deleted_at, created_at, updated_at, external_id, import_id)
-  select $1, position, version, class, body, id, account_id, owner_id, name, first_name, last_name, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, title, notes, deleted_at, created_at, updated_at, external_id, import_id from written order by place
-), texts as (
-  insert into search_texts (tenant_id, resource, position, class, text)
-  select $1, 'contacts', position, class, search_text from written
-), counted as (
-  insert into tallies (tenant_id, resource, facet, class, level, block, count)
-  select $1, 'contacts', facet, class, level, position >> level, sum(change)
-  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
-  group by facet, class, level, position >> level
-  having sum(change) <> 0
-  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
-), events as materialized (
-  select id::text as record_id, place, author, action,
-    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
-      select key from audit_keys
-      where tenant_id = $1 and resource = 'contacts' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
-  from written where action is not null
-), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'contacts', record_id, key from events
-  on conflict do nothing
-), entries as (
-  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select $1, author, action, 'contacts', record_id, audit_seal(plain, key) from events order by place
-  returning number
-), unchained as (
-  insert into audit_waiting (tenant_id, number) select $1, number from entries
-), delivered as (
-  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'contacts', written.id, 'contact.' || action,
-    '{"type":"' || 'contact.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
-  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
-  where is_delivered order by place
-  returning 1
-)
-select id, body, position, (select wake_legacy_worker($1, 'contacts', now()) from delivered limit 1) as woken from written order by place;
-
--- database/connections/connection.ts unpreparedOn
--- records/write.ts writeBatch
-with given as materialized (
-  select given.*, (coalesce(given.hide_contact, false)::integer * 1 + coalesce(given.subs_only, false)::integer * 2 + (given.deleted_at is not null)::integer * 4)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.owner_id as "ownerId", given.name as "name", given.first_name as "firstName", given.last_name as "lastName", given.phone as "phone", given.phone2 as "phone2", given.extension as "extension", given.hide_contact as "hideContact", given.subs_only as "subsOnly", given.do_not_email as "doNotEmail", given.email as "email", given.title as "title", given.notes as "notes", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
-  from json_to_recordset($2::json) as given (
-    id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid,
-    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
-  )
-), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'contacts', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
-  returning last - $3::bigint as position, version - $3::bigint as version
-), former as (
-  select record.id, record.position, record.class, array_remove(array[''], null) as facets from contacts as record
-  where record.tenant_id = $1 and record.id = any (array(select id from given))
-), written as (
-  select given.*, former.position, former.class as former_class, former.facets as former_facets
-  from given join former on former.id = given.id
-), updated as (
-  update contacts as record
-  set (version, class, body, id, account_id, owner_id, name, first_name, last_name, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, title, notes, deleted_at, created_at, updated_at, external_id, import_id) =
-    row (head.version + given.place, given.class, given.body, given.id, given.account_id, given.owner_id, given.name, given.first_name, given.last_name, given.phone, given.phone2, given.extension, given.hide_contact, given.subs_only, given.do_not_email, given.email, given.title, given.notes, given.deleted_at, given.created_at, given.updated_at, given.external_id, given.import_id)
-  from head, given where record.tenant_id = $1 and record.id = any (array(select id from given)) and record.id = given.id
-), texts as (
-  update search_texts set class = written.class, text = written.search_text
-  from written
-  where search_texts.tenant_id = $1 and search_texts.resource = 'contacts'
-    and search_texts.position = any (array(select position from written)) and search_texts.position = written.position
-    and (written.is_new_text or written.class <> written.former_class)
-), counted as (
-  insert into tallies (tenant_id, resource, facet, class, level, block, count)
-  select $1, 'contacts', facet, class, level, position >> level, sum(change)
-  from (select position, class, facets, 1 as change from written
-    union all select position, former_class, former_facets, -1 from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
-  group by facet, class, level, position >> level
-  having sum(change) <> 0
-  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
-), events as materialized (
-  select id::text as record_id, place, author, action,
-    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
-      select key from audit_keys
-      where tenant_id = $1 and resource = 'contacts' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
-  from written where action is not null
-), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'contacts', record_id, key from events
-  on conflict do nothing
-), entries as (
-  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select $1, author, action, 'contacts', record_id, audit_seal(plain, key) from events order by place
-  returning number
-), unchained as (
-  insert into audit_waiting (tenant_id, number) select $1, number from entries
-), delivered as (
-  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'contacts', written.id, 'contact.' || action,
-    '{"type":"' || 'contact.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
-  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
-  where is_delivered order by place
-  returning 1
-)
-select id, body, position, (select wake_legacy_worker($1, 'contacts', now()) from delivered limit 1) as woken from written order by place;
-
--- database/connections/connection.ts unpreparedOn
--- records/write.ts writeRecords
-with given as materialized (
-  select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
-), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'contacts', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
-  returning last - $3::bigint as position, version - $3::bigint as version
-), former as (
-  select record.id, record.position, record.class, array_remove(array[''], null) as facets from contacts as record
-  where record.tenant_id = $1 and record.id = any (array(select id from given))
-), written as (
-  select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
-), removed as (
-  delete from contacts as record where record.tenant_id = $1 and record.id = any (array(select id from given))
-), tombstones as (
-  insert into removed_records (tenant_id, resource, version, id)
-  select $1, 'contacts', head.version + place, id from head, written
-), texts as (
-  delete from search_texts
-  where tenant_id = $1 and resource = 'contacts' and position = any (array(select position from former))
-), counted as (
-  insert into tallies (tenant_id, resource, facet, class, level, block, count)
-  select $1, 'contacts', facet, class, level, position >> level, sum(change)
-  from (select position, class, facets, -1 as change from former) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
-  group by facet, class, level, position >> level
-  having sum(change) <> 0
-  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
-), events as materialized (
-  select id::text as record_id, place, author, action,
-    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
-      select key from audit_keys
-      where tenant_id = $1 and resource = 'contacts' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
-  from written where action is not null
-), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'contacts', record_id, key from events
-  on conflict do nothing
-), entries as (
-  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select $1, author, action, 'contacts', record_id, audit_seal(plain, key) from events order by place
-  returning number
-), unchained as (
-  insert into audit_waiting (tenant_id, number) select $1, number from entries
-)
-select id, null as body, position from former;
-
--- database/connections/connection.ts unpreparedOn
--- records/write.ts writeRecords
-with given as materialized (
-  select given.*, ((given.deleted_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.subscription_id as "subscriptionId", given.account_id as "accountId", given.publication_id as "publicationId", given.renewed_from_subs_id as "renewedFromSubsId", given.renewal_date as "renewalDate", given.status as "status", given.start_date as "startDate", given.end_date as "endDate", given.expire_date as "expireDate", given.first_run_date as "firstRunDate", given.subscription_number as "subscriptionNumber", given.copies::text as "copies", given.auto_reschedule as "autoReschedule", given.auto_invoice as "autoInvoice", given.notes as "notes", given.total_net_charge::text as "totalNetCharge", given.total_applied::text as "totalApplied", given.total_due::text as "totalDue", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt") as shown) as body
-  from json_to_recordset($2::json) as given (
-    id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid,
-    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
-  )
-), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'subscriptions', $3::bigint, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
-  returning last - $3::bigint as position, version - $3::bigint as version
-), written as (
-  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
-), created as (
-  insert into subscriptions (tenant_id, position, version, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_applied, total_due, created_at, updated_at, deleted_at, import_id)
-  select $1, position, version, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_applied, total_due, created_at, updated_at, deleted_at, import_id from written order by place
-), counted as (
-  insert into tallies (tenant_id, resource, facet, class, level, block, count)
-  select $1, 'subscriptions', facet, class, level, position >> level, sum(change)
-  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
-  group by facet, class, level, position >> level
-  having sum(change) <> 0
-  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
-), events as materialized (
-  select id::text as record_id, place, author, action,
-    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
-      select key from audit_keys
-      where tenant_id = $1 and resource = 'subscriptions' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
-  from written where action is not null
-), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'subscriptions', record_id, key from events
-  on conflict do nothing
-), entries as (
-  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select $1, author, action, 'subscriptions', record_id, audit_seal(plain, key) from events order by place
-  returning number
-), unchained as (
-  insert into audit_waiting (tenant_id, number) select $1, number from entries
-), delivered as (
-  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'subscriptions', written.id, 'subscription.' || action,
-    '{"type":"' || 'subscription.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
-  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
-  where is_delivered order by place
-  returning 1
-)
-select id, body, position, (select wake_legacy_worker($1, 'subscriptions', now()) from delivered limit 1) as woken from written order by place;
-
--- database/connections/connection.ts unpreparedOn
--- records/write.ts writeRecords
-with given as materialized (
-  select given.*, (0)::smallint as class, array_remove(array['', 'isActive=' || given.is_active::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.code as "code", given.name as "name", given.is_active as "isActive", given.frequency as "frequency", given.iss_frequency as "issFrequency", given.issue_decimals as "issueDecimals", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
-  from json_to_recordset($2::json) as given (
-    id uuid, code text, name text, is_active boolean, frequency text, iss_frequency text, issue_decimals numeric, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid,
-    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
-  )
-), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'publications', $3::bigint, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
-  returning last - $3::bigint as position, version - $3::bigint as version
-), written as (
-  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
-), created as (
-  insert into publications (tenant_id, position, version, class, body, id, code, name, is_active, frequency, iss_frequency, issue_decimals, created_at, updated_at, import_id)
-  select $1, position, version, class, body, id, code, name, is_active, frequency, iss_frequency, issue_decimals, created_at, updated_at, import_id from written order by place
-), texts as (
-  insert into search_texts (tenant_id, resource, position, class, text)
-  select $1, 'publications', position, class, search_text from written
-), counted as (
-  insert into tallies (tenant_id, resource, facet, class, level, block, count)
-  select $1, 'publications', facet, class, level, position >> level, sum(change)
-  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
-  group by facet, class, level, position >> level
-  having sum(change) <> 0
-  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
-), events as materialized (
-  select id::text as record_id, place, author, action,
-    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
-      select key from audit_keys
-      where tenant_id = $1 and resource = 'publications' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
-  from written where action is not null
-), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'publications', record_id, key from events
-  on conflict do nothing
-), entries as (
-  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select $1, author, action, 'publications', record_id, audit_seal(plain, key) from events order by place
-  returning number
-), unchained as (
-  insert into audit_waiting (tenant_id, number) select $1, number from entries
-), delivered as (
-  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'publications', written.id, 'publication.' || action,
-    '{"type":"' || 'publication.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
-  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
-  where is_delivered order by place
-  returning 1
-)
-select id, body, position, (select wake_legacy_worker($1, 'publications', now()) from delivered limit 1) as woken from written order by place;
-
--- database/connections/connection.ts unpreparedOn
--- records/write.ts writeRecords
-with given as materialized (
-  select given.*, (0)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.publication_id as "publicationId", given.issue_id as "issueId", given.status as "status", given.issue_date as "issueDate", given.due_date as "dueDate", given.terms as "terms", given.total::text as "total", given.total_due::text as "totalDue", coalesce((given.total_due * 100)::bigint, 0) as "balanceCents", given.gross::text as "gross", given.net::text as "net", given.invoice_type as "invoiceType", given.invoice_description as "invoiceDescription", given.inv_charges::text as "invCharges", given.inv_invoiced::text as "invInvoiced", given.inv_applied::text as "invApplied", given.inv_discount::text as "invDiscount", given.inv_tax::text as "invTax", given.date_paid as "datePaid", given.is_open as "isOpen", given.notes as "notes", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
-  from json_to_recordset($2::json) as given (
-    id uuid, account_id text, publication_id uuid, issue_id text, status text, status_key text, issue_date date, due_date date, terms text, total numeric(20, 2), total_due numeric(20, 2), gross numeric(20, 2), net numeric(20, 2), invoice_type text, invoice_description text, inv_charges numeric(20, 2), inv_invoiced numeric(20, 2), inv_applied numeric(20, 2), inv_discount numeric(20, 2), inv_tax numeric(20, 2), date_paid date, is_open numeric, notes text, created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid,
-    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
-  )
-), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'invoices', $3::bigint, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
-  returning last - $3::bigint as position, version - $3::bigint as version
-), written as (
-  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
-), created as (
-  insert into invoices (tenant_id, position, version, class, body, id, account_id, publication_id, issue_id, status, status_key, issue_date, due_date, terms, total, total_due, gross, net, invoice_type, invoice_description, inv_charges, inv_invoiced, inv_applied, inv_discount, inv_tax, date_paid, is_open, notes, created_at, updated_at, external_id, import_id)
-  select $1, position, version, class, body, id, account_id, publication_id, issue_id, status, status_key, issue_date, due_date, terms, total, total_due, gross, net, invoice_type, invoice_description, inv_charges, inv_invoiced, inv_applied, inv_discount, inv_tax, date_paid, is_open, notes, created_at, updated_at, external_id, import_id from written order by place
-), counted as (
-  insert into tallies (tenant_id, resource, facet, class, level, block, count)
-  select $1, 'invoices', facet, class, level, position >> level, sum(change)
-  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
-  group by facet, class, level, position >> level
-  having sum(change) <> 0
-  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
-), events as materialized (
-  select id::text as record_id, place, author, action,
-    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
-      select key from audit_keys
-      where tenant_id = $1 and resource = 'invoices' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
-  from written where action is not null
-), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'invoices', record_id, key from events
-  on conflict do nothing
-), entries as (
-  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select $1, author, action, 'invoices', record_id, audit_seal(plain, key) from events order by place
-  returning number
-), unchained as (
-  insert into audit_waiting (tenant_id, number) select $1, number from entries
-), delivered as (
-  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'invoices', written.id, 'invoice.' || action,
-    '{"type":"' || 'invoice.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
-  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
-  where is_delivered order by place
-  returning 1
-)
-select id, body, position, (select wake_legacy_worker($1, 'invoices', now()) from delivered limit 1) as woken from written order by place;
-
--- database/connections/connection.ts unpreparedOn
-delete from import_changes where tenant_id = $1 and import_id = $2 and resource = $3 and record_id = any ($4::uuid[]);
-
--- database/connections/connection.ts unpreparedOn
-delete from import_changes where tenant_id = $1 and import_id = $2;
-
--- database/connections/connection.ts unpreparedOn
-delete from import_changes where tenant_id = $1 and import_id in (
-select id from imports where tenant_id = $1 and started_at < now() - interval '30 days');
-
--- database/connections/connection.ts unpreparedOn
-delete from import_creations where tenant_id = $1 and import_id = $2;
-
--- database/connections/connection.ts unpreparedOn
-delete from import_creations where tenant_id = $1 and import_id in (
-select id from imports where tenant_id = $1 and started_at < now() - interval '30 days');
-
--- database/connections/connection.ts unpreparedOn
-insert into found_accounts select staged.number, record.id as record from staged_accounts as staged join accounts as record on record.tenant_id = $1
-and record.id = staged.id and staged.given & 1 <> 0 where staged.reason is null union select staged.number, record.id from staged_accounts as staged join accounts as record on record.tenant_id = $1
-and record.account_id = staged.account_id where staged.reason is null;
-
--- database/connections/connection.ts unpreparedOn
-insert into found_contacts select staged.number, record.id as record from staged_contacts as staged join contacts as record on record.tenant_id = $1
-and record.id = staged.id and staged.given & 1 <> 0 where staged.reason is null union select staged.number, record.id from staged_contacts as staged join contacts as record on record.tenant_id = $1
-and record.external_id = staged.external_id where staged.reason is null;
-
--- database/connections/connection.ts unpreparedOn
-insert into found_invoices select staged.number, record.id as record from staged_invoices as staged join invoices as record on record.tenant_id = $1
-and record.id = staged.id and staged.given & 1 <> 0 where staged.reason is null union select staged.number, record.id from staged_invoices as staged join invoices as record on record.tenant_id = $1
-and record.external_id = staged.external_id where staged.reason is null;
-
--- database/connections/connection.ts unpreparedOn
-insert into found_publications select staged.number, record.id as record from staged_publications as staged join publications as record on record.tenant_id = $1
-and record.id = staged.id and staged.given & 1 <> 0 where staged.reason is null union select staged.number, record.id from staged_publications as staged join publications as record on record.tenant_id = $1
-and record.code = staged.code where staged.reason is null;
-
--- database/connections/connection.ts unpreparedOn
-insert into found_subscriptions select staged.number, record.id as record from staged_subscriptions as staged join subscriptions as record on record.tenant_id = $1
-and record.id = staged.id and staged.given & 1 <> 0 where staged.reason is null union select staged.number, record.id from staged_subscriptions as staged join subscriptions as record on record.tenant_id = $1
-and record.subscription_id = staged.subscription_id where staged.reason is null;
-
--- database/connections/connection.ts unpreparedOn
-insert into found_tasks select staged.number, record.id as record from staged_tasks as staged join tasks as record on record.tenant_id = $1
-and record.id = staged.id and staged.given & 1 <> 0 where staged.reason is null;
-
--- database/connections/connection.ts unpreparedOn
-insert into import_changes (tenant_id, import_id, resource, record_id, before)
-select $1::uuid, $2, $3, (image ->> 'id')::uuid, image from json_array_elements($4::json) as image
-on conflict do nothing;
-
--- database/connections/connection.ts unpreparedOn
-insert into import_creations (tenant_id, import_id, resource, first, last) values ($1, $2, $3, $4, $5);
-
--- database/connections/connection.ts unpreparedOn
-insert into judged_accounts
-select number, file, record, action, row_number() over (partition by action order by number) as place
-from (
-  select staged.number, staged.file, found.record,
-    case when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.company is distinct from record.company or staged.given & 8 <> 0 and staged.address is distinct from record.address or staged.given & 16 <> 0 and staged.suite is distinct from record.suite or staged.given & 32 <> 0 and staged.city is distinct from record.city or staged.given & 64 <> 0 and staged.state is distinct from record.state or staged.given & 128 <> 0 and staged.zip is distinct from record.zip or staged.given & 256 <> 0 and staged.country is distinct from record.country or staged.given & 512 <> 0 and staged.web_address is distinct from record.web_address or staged.given & 1024 <> 0 and staged.status is distinct from record.status or staged.given & 2048 <> 0 and staged.billing_email is distinct from record.billing_email or staged.given & 4096 <> 0 and staged.invoice_email_enabled is distinct from record.invoice_email_enabled or staged.given & 8192 <> 0 and staged.invoice_print_enabled is distinct from record.invoice_print_enabled or staged.given & 16384 <> 0 and staged.do_not_email is distinct from record.do_not_email or staged.given & 32768 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 65536 <> 0 and staged.updated_at is distinct from record.updated_at or staged.given & 131072 <> 0 and staged.user_id is distinct from record.user_id or staged.given & 262144 <> 0 and staged.category is distinct from record.category or staged.given & 524288 <> 0 and staged.quality is distinct from record.quality or staged.given & 1048576 <> 0 and staged.primary_publication_id is distinct from record.primary_publication_id then 'change' else 'same' end as action
-  from staged_accounts as staged
-  left join found_accounts as found on found.number = staged.number
-  left join accounts as record on record.tenant_id = $1 and record.id = found.record
-  where staged.reason is null
-) as judged;
-
--- database/connections/connection.ts unpreparedOn
-insert into judged_contacts
-select number, file, record, action, row_number() over (partition by action order by number) as place
-from (
-  select staged.number, staged.file, found.record,
-    case when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.owner_id is distinct from record.owner_id or staged.given & 8 <> 0 and staged.name is distinct from record.name or staged.given & 16 <> 0 and staged.first_name is distinct from record.first_name or staged.given & 32 <> 0 and staged.last_name is distinct from record.last_name or staged.given & 64 <> 0 and staged.phone is distinct from record.phone or staged.given & 128 <> 0 and staged.phone2 is distinct from record.phone2 or staged.given & 256 <> 0 and staged.extension is distinct from record.extension or staged.given & 512 <> 0 and staged.hide_contact is distinct from record.hide_contact or staged.given & 1024 <> 0 and staged.subs_only is distinct from record.subs_only or staged.given & 2048 <> 0 and staged.do_not_email is distinct from record.do_not_email or staged.given & 4096 <> 0 and staged.email is distinct from record.email or staged.given & 8192 <> 0 and staged.title is distinct from record.title or staged.given & 16384 <> 0 and staged.notes is distinct from record.notes or staged.given & 32768 <> 0 and staged.deleted_at is distinct from record.deleted_at or staged.given & 65536 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 131072 <> 0 and staged.updated_at is distinct from record.updated_at or staged.given & 262144 <> 0 and staged.external_id is distinct from record.external_id then 'change' else 'same' end as action
-  from staged_contacts as staged
-  left join found_contacts as found on found.number = staged.number
-  left join contacts as record on record.tenant_id = $1 and record.id = found.record
-  where staged.reason is null
-) as judged;
-
--- database/connections/connection.ts unpreparedOn
-insert into judged_invoices
-select number, file, record, action, row_number() over (partition by action order by number) as place
-from (
-  select staged.number, staged.file, found.record,
-    case when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.publication_id is distinct from record.publication_id or staged.given & 8 <> 0 and staged.issue_id is distinct from record.issue_id or staged.given & 16 <> 0 and staged.status is distinct from record.status or staged.given & 32 <> 0 and staged.issue_date is distinct from record.issue_date or staged.given & 64 <> 0 and staged.due_date is distinct from record.due_date or staged.given & 128 <> 0 and staged.terms is distinct from record.terms or staged.given & 256 <> 0 and staged.total is distinct from record.total or staged.given & 512 <> 0 and staged.total_due is distinct from record.total_due or staged.given & 1024 <> 0 and staged.gross is distinct from record.gross or staged.given & 2048 <> 0 and staged.net is distinct from record.net or staged.given & 4096 <> 0 and staged.invoice_type is distinct from record.invoice_type or staged.given & 8192 <> 0 and staged.invoice_description is distinct from record.invoice_description or staged.given & 16384 <> 0 and staged.inv_charges is distinct from record.inv_charges or staged.given & 32768 <> 0 and staged.inv_invoiced is distinct from record.inv_invoiced or staged.given & 65536 <> 0 and staged.inv_applied is distinct from record.inv_applied or staged.given & 131072 <> 0 and staged.inv_discount is distinct from record.inv_discount or staged.given & 262144 <> 0 and staged.inv_tax is distinct from record.inv_tax or staged.given & 524288 <> 0 and staged.date_paid is distinct from record.date_paid or staged.given & 1048576 <> 0 and staged.is_open is distinct from record.is_open or staged.given & 2097152 <> 0 and staged.notes is distinct from record.notes or staged.given & 4194304 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 8388608 <> 0 and staged.updated_at is distinct from record.updated_at or staged.given & 16777216 <> 0 and staged.external_id is distinct from record.external_id then 'change' else 'same' end as action
-  from staged_invoices as staged
-  left join found_invoices as found on found.number = staged.number
-  left join invoices as record on record.tenant_id = $1 and record.id = found.record
-  where staged.reason is null
-) as judged;
-
--- database/connections/connection.ts unpreparedOn
-insert into judged_publications
-select number, file, record, action, row_number() over (partition by action order by number) as place
-from (
-  select staged.number, staged.file, found.record,
-    case when found.record is null then 'create' when staged.given & 2 <> 0 and staged.code is distinct from record.code or staged.given & 4 <> 0 and staged.name is distinct from record.name or staged.given & 8 <> 0 and staged.is_active is distinct from record.is_active or staged.given & 16 <> 0 and staged.frequency is distinct from record.frequency or staged.given & 32 <> 0 and staged.iss_frequency is distinct from record.iss_frequency or staged.given & 64 <> 0 and staged.issue_decimals is distinct from record.issue_decimals or staged.given & 128 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 256 <> 0 and staged.updated_at is distinct from record.updated_at then 'change' else 'same' end as action
-  from staged_publications as staged
-  left join found_publications as found on found.number = staged.number
-  left join publications as record on record.tenant_id = $1 and record.id = found.record
-  where staged.reason is null
-) as judged;
-
--- database/connections/connection.ts unpreparedOn
-insert into judged_subscriptions
-select number, file, record, action, row_number() over (partition by action order by number) as place
-from (
-  select staged.number, staged.file, found.record,
-    case when found.record is null then 'create' when staged.given & 2 <> 0 and staged.subscription_id is distinct from record.subscription_id or staged.given & 4 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 8 <> 0 and staged.publication_id is distinct from record.publication_id or staged.given & 16 <> 0 and staged.renewed_from_subs_id is distinct from record.renewed_from_subs_id or staged.given & 32 <> 0 and staged.renewal_date is distinct from record.renewal_date or staged.given & 64 <> 0 and staged.status is distinct from record.status or staged.given & 128 <> 0 and staged.start_date is distinct from record.start_date or staged.given & 256 <> 0 and staged.end_date is distinct from record.end_date or staged.given & 512 <> 0 and staged.expire_date is distinct from record.expire_date or staged.given & 1024 <> 0 and staged.first_run_date is distinct from record.first_run_date or staged.given & 2048 <> 0 and staged.subscription_number is distinct from record.subscription_number or staged.given & 4096 <> 0 and staged.copies is distinct from record.copies or staged.given & 8192 <> 0 and staged.auto_reschedule is distinct from record.auto_reschedule or staged.given & 16384 <> 0 and staged.auto_invoice is distinct from record.auto_invoice or staged.given & 32768 <> 0 and staged.notes is distinct from record.notes or staged.given & 65536 <> 0 and staged.total_net_charge is distinct from record.total_net_charge or staged.given & 131072 <> 0 and staged.total_applied is distinct from record.total_applied or staged.given & 262144 <> 0 and staged.total_due is distinct from record.total_due or staged.given & 524288 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 1048576 <> 0 and staged.updated_at is distinct from record.updated_at or staged.given & 2097152 <> 0 and staged.deleted_at is distinct from record.deleted_at then 'change' else 'same' end as action
-  from staged_subscriptions as staged
-  left join found_subscriptions as found on found.number = staged.number
-  left join subscriptions as record on record.tenant_id = $1 and record.id = found.record
-  where staged.reason is null
-) as judged;
-
--- database/connections/connection.ts unpreparedOn
-insert into judged_tasks
-select number, file, record, action, row_number() over (partition by action order by number) as place
-from (
-  select staged.number, staged.file, found.record,
-    case when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.title is distinct from record.title or staged.given & 8 <> 0 and staged.due_date is distinct from record.due_date or staged.given & 16 <> 0 and staged.user_id is distinct from record.user_id or staged.given & 32 <> 0 and staged.route is distinct from record.route or staged.given & 64 <> 0 and staged.priority is distinct from record.priority or staged.given & 128 <> 0 and staged.type is distinct from record.type or staged.given & 256 <> 0 and staged.created_at is distinct from record.created_at then 'change' else 'same' end as action
-  from staged_tasks as staged
-  left join found_tasks as found on found.number = staged.number
-  left join tasks as record on record.tenant_id = $1 and record.id = found.record
-  where staged.reason is null
-) as judged;
-
--- database/connections/connection.ts unpreparedOn
-insert into kept_predecessors
-with recursive created as (
-  select record.id, record.renewed_from_subs_id
-  from import_creations as creation join subscriptions as record
-    on record.tenant_id = $1 and record.class = any (array[0, 1]::smallint[]) and record.position between creation.first and creation.last
-  where creation.tenant_id = $1 and creation.import_id = $2 and creation.resource = 'subscriptions'
-    and record.import_id = $2
-), kept as (
-  select created.id, created.renewed_from_subs_id
-  from created join subscriptions as follower on follower.tenant_id = $1 and follower.renewed_from_subs_id = created.id
-  where not exists (select from created as other where other.id = follower.id)
-  union
-  select created.id, created.renewed_from_subs_id from created join kept on created.id = kept.renewed_from_subs_id
-)
-select id from kept;
-
--- database/connections/connection.ts unpreparedOn
-insert into missing_contacts
-select row_number() over (order by position) as place, record.id as record from contacts as record
-where record.tenant_id = $1 and record.deleted_at is null and record.position <= $2::bigint
-  and not exists (select from staged_contacts as staged where staged.id = record.id) and not exists (select from staged_contacts as staged where staged.external_id = record.external_id);
-
--- database/connections/connection.ts unpreparedOn
+-- audit/queries.ts verifyChain
 select (select count(*) from audit_entries where tenant_id = $1) as entries,
 (select count(*) from audit_waiting where tenant_id = $1) as waiting;
 
--- database/connections/connection.ts unpreparedOn
-select (select count(*) from missing_contacts) as missing,
-(select count(*) from contacts where tenant_id = $1 and deleted_at is null) as live;
-
--- database/connections/connection.ts unpreparedOn
+-- audit/queries.ts verifyChain
 select * from (
   select link.number, link.sequence, entry.at, case
     when link.sequence <> link.place then 'a link of the chain before this one is missing'
@@ -1001,704 +101,21 @@ select * from (
 where reason is not null
 order by number, sequence limit 1;
 
--- database/connections/connection.ts unpreparedOn
-select 1 from audit_links where tenant_id = $1 and hash = decode($2, 'hex');
-
--- database/connections/connection.ts unpreparedOn
-select entry.number, link.sequence, encode(link.hash, 'hex') as hash, entry.at, entry.author, entry.action,
-  entry.resource, entry.record_id as "recordId", opened.plain as "values",
-  entry.sealed is not null and opened.plain is null as "isErased"
-from (
-  select * from audit_entries where tenant_id = $1 and number > $2 order by number limit $3
-) as entry
-left join audit_links as link on link.tenant_id = $1 and link.number = entry.number
-left join audit_keys as held on held.tenant_id = $1 and held.resource = entry.resource and held.record_id = entry.record_id
-left join lateral (select audit_open(entry.sealed, held.key) as plain) as opened on true
-order by entry.number;
-
--- database/connections/connection.ts unpreparedOn
-select first, last from import_creations where tenant_id = $1 and import_id = $2 and resource = $3 order by first;
-
--- database/connections/connection.ts unpreparedOn
-select id, started_at as "startedAt", ended_at as "endedAt", undone_at as "undoneAt", files from imports where tenant_id = $1 and id = $2;
-
--- database/connections/connection.ts unpreparedOn
-select image.before, case when record.id is not null then json_build_object('id', record.id, 'accountId', record.account_id, 'company', record.company, 'address', record.address, 'suite', record.suite, 'city', record.city, 'state', record.state, 'zip', record.zip, 'country', record.country, 'webAddress', record.web_address, 'status', record.status, 'billingEmail', record.billing_email, 'invoiceEmailEnabled', record.invoice_email_enabled, 'invoicePrintEnabled', record.invoice_print_enabled, 'doNotEmail', record.do_not_email, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'userId', record.user_id, 'category', record.category, 'quality', record.quality, 'primaryPublicationId', record.primary_publication_id, 'importId', record.import_id) end as current,
-  record.import_id is not distinct from $2 as "isUntouched", case when (image.before ->> 'primaryPublicationId')::uuid is not null and not exists (select from publications as other where other.tenant_id = $1 and other.id = (image.before ->> 'primaryPublicationId')::uuid) then 'its `primaryPublicationId` is gone' when exists (select from accounts as other where other.tenant_id = $1 and other.account_id = image.before ->> 'accountId'
-  and other.id <> image.record_id) then 'its `accountId` belongs to another record' end as obstacle
-from import_changes as image left join accounts as record on record.tenant_id = $1 and record.id = image.record_id
-where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
-order by image.record_id limit $5;
-
--- database/connections/connection.ts unpreparedOn
-select image.before, case when record.id is not null then json_build_object('id', record.id, 'accountId', record.account_id, 'ownerId', record.owner_id, 'name', record.name, 'firstName', record.first_name, 'lastName', record.last_name, 'phone', record.phone, 'phone2', record.phone2, 'extension', record.extension, 'hideContact', record.hide_contact, 'subsOnly', record.subs_only, 'doNotEmail', record.do_not_email, 'email', record.email, 'title', record.title, 'notes', record.notes, 'deletedAt', record.deleted_at::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) end as current,
-  record.import_id is not distinct from $2 as "isUntouched", case when (image.before ->> 'accountId')::text is not null and not exists (select from accounts as other where other.tenant_id = $1 and other.account_id = (image.before ->> 'accountId')::text) then 'its `accountId` is gone' when exists (select from contacts as other where other.tenant_id = $1 and other.external_id = image.before ->> 'externalId'
-  and other.id <> image.record_id) then 'its `externalId` belongs to another record' end as obstacle
-from import_changes as image left join contacts as record on record.tenant_id = $1 and record.id = image.record_id
-where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
-order by image.record_id limit $5;
-
--- database/connections/connection.ts unpreparedOn
-select image.before, case when record.id is not null then json_build_object('id', record.id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'issueId', record.issue_id, 'status', record.status, 'issueDate', record.issue_date, 'dueDate', record.due_date, 'terms', record.terms, 'total', record.total::text, 'totalDue', record.total_due::text, 'gross', record.gross::text, 'net', record.net::text, 'invoiceType', record.invoice_type, 'invoiceDescription', record.invoice_description, 'invCharges', record.inv_charges::text, 'invInvoiced', record.inv_invoiced::text, 'invApplied', record.inv_applied::text, 'invDiscount', record.inv_discount::text, 'invTax', record.inv_tax::text, 'datePaid', record.date_paid, 'isOpen', record.is_open::text, 'notes', record.notes, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) end as current,
-  record.import_id is not distinct from $2 as "isUntouched", case when (image.before ->> 'accountId')::text is not null and not exists (select from accounts as other where other.tenant_id = $1 and other.account_id = (image.before ->> 'accountId')::text) then 'its `accountId` is gone' when (image.before ->> 'publicationId')::uuid is not null and not exists (select from publications as other where other.tenant_id = $1 and other.id = (image.before ->> 'publicationId')::uuid) then 'its `publicationId` is gone' when exists (select from invoices as other where other.tenant_id = $1 and other.external_id = image.before ->> 'externalId'
-  and other.id <> image.record_id) then 'its `externalId` belongs to another record' end as obstacle
-from import_changes as image left join invoices as record on record.tenant_id = $1 and record.id = image.record_id
-where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
-order by image.record_id limit $5;
-
--- database/connections/connection.ts unpreparedOn
-select image.before, case when record.id is not null then json_build_object('id', record.id, 'accountId', record.account_id, 'title', record.title, 'dueDate', record.due_date, 'userId', record.user_id, 'route', record.route, 'priority', record.priority, 'type', record.type, 'createdAt', record.created_at::text, 'importId', record.import_id) end as current,
-  record.import_id is not distinct from $2 as "isUntouched", case when (image.before ->> 'accountId')::text is not null and not exists (select from accounts as other where other.tenant_id = $1 and other.account_id = (image.before ->> 'accountId')::text) then 'its `accountId` is gone' end as obstacle
-from import_changes as image left join tasks as record on record.tenant_id = $1 and record.id = image.record_id
-where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
-order by image.record_id limit $5;
-
--- database/connections/connection.ts unpreparedOn
-select image.before, case when record.id is not null then json_build_object('id', record.id, 'code', record.code, 'name', record.name, 'isActive', record.is_active, 'frequency', record.frequency, 'issFrequency', record.iss_frequency, 'issueDecimals', record.issue_decimals::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'importId', record.import_id) end as current,
-  record.import_id is not distinct from $2 as "isUntouched", case when exists (select from publications as other where other.tenant_id = $1 and other.code = image.before ->> 'code'
-  and other.id <> image.record_id) then 'its `code` belongs to another record' end as obstacle
-from import_changes as image left join publications as record on record.tenant_id = $1 and record.id = image.record_id
-where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
-order by image.record_id limit $5;
-
--- database/connections/connection.ts unpreparedOn
-select image.before, case when record.id is not null then json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) end as current,
-  record.import_id is not distinct from $2 as "isUntouched", case when (image.before ->> 'accountId')::text is not null and not exists (select from accounts as other where other.tenant_id = $1 and other.account_id = (image.before ->> 'accountId')::text) then 'its `accountId` is gone' when (image.before ->> 'publicationId')::uuid is not null and not exists (select from publications as other where other.tenant_id = $1 and other.id = (image.before ->> 'publicationId')::uuid) then 'its `publicationId` is gone' when (image.before ->> 'renewedFromSubsId')::uuid is not null and not exists (select from subscriptions as other where other.tenant_id = $1 and other.id = (image.before ->> 'renewedFromSubsId')::uuid) then 'its `renewedFromSubsId` is gone' when exists (select from subscriptions as other where other.tenant_id = $1 and other.subscription_id = image.before ->> 'subscriptionId'
-  and other.id <> image.record_id) then 'its `subscriptionId` belongs to another record' end as obstacle
-from import_changes as image left join subscriptions as record on record.tenant_id = $1 and record.id = image.record_id
-where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
-order by image.record_id limit $5;
-
--- database/connections/connection.ts unpreparedOn
-select json_build_object('id', record.id, 'accountId', record.account_id, 'company', record.company, 'address', record.address, 'suite', record.suite, 'city', record.city, 'state', record.state, 'zip', record.zip, 'country', record.country, 'webAddress', record.web_address, 'status', record.status, 'billingEmail', record.billing_email, 'invoiceEmailEnabled', record.invoice_email_enabled, 'invoicePrintEnabled', record.invoice_print_enabled, 'doNotEmail', record.do_not_email, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'userId', record.user_id, 'category', record.category, 'quality', record.quality, 'primaryPublicationId', record.primary_publication_id, 'importId', record.import_id) as image, record.import_id is not distinct from $2 as "isUntouched",
-    not (exists (select from contacts as other where other.tenant_id = $1 and other.account_id = record.account_id) or exists (select from subscriptions as other where other.tenant_id = $1 and other.account_id = record.account_id) or exists (select from invoices as other where other.tenant_id = $1 and other.account_id = record.account_id) or exists (select from tasks as other where other.tenant_id = $1 and other.account_id = record.account_id)) as "isFree"
-  from accounts as record
-where record.tenant_id = $1 and record.class = any (array[0]::smallint[])
-  and record.position between $3 and $4 order by record.position;
-
--- database/connections/connection.ts unpreparedOn
-select json_build_object('id', record.id, 'accountId', record.account_id, 'ownerId', record.owner_id, 'name', record.name, 'firstName', record.first_name, 'lastName', record.last_name, 'phone', record.phone, 'phone2', record.phone2, 'extension', record.extension, 'hideContact', record.hide_contact, 'subsOnly', record.subs_only, 'doNotEmail', record.do_not_email, 'email', record.email, 'title', record.title, 'notes', record.notes, 'deletedAt', record.deleted_at::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) as before
-from missing_contacts as missing join contacts as record
-  on record.tenant_id = $1 and record.id = missing.record and record.deleted_at is null
-where missing.place between $2 and $3;
-
--- database/connections/connection.ts unpreparedOn
-select json_build_object('id', record.id, 'accountId', record.account_id, 'ownerId', record.owner_id, 'name', record.name, 'firstName', record.first_name, 'lastName', record.last_name, 'phone', record.phone, 'phone2', record.phone2, 'extension', record.extension, 'hideContact', record.hide_contact, 'subsOnly', record.subs_only, 'doNotEmail', record.do_not_email, 'email', record.email, 'title', record.title, 'notes', record.notes, 'deletedAt', record.deleted_at::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) as before, json_build_object('id', staged.id, 'accountId', staged.account_id, 'ownerId', staged.owner_id, 'name', staged.name, 'firstName', staged.first_name, 'lastName', staged.last_name, 'phone', staged.phone, 'phone2', staged.phone2, 'extension', staged.extension, 'hideContact', staged.hide_contact, 'subsOnly', staged.subs_only, 'doNotEmail', staged.do_not_email, 'email', staged.email, 'title', staged.title, 'notes', staged.notes, 'deletedAt', staged.deleted_at::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'externalId', staged.external_id, 'importId', null) as staged, staged.given
-from judged_contacts as judged
-join staged_contacts as staged on staged.number = judged.number
-join contacts as record on record.tenant_id = $1 and record.id = judged.record where judged.action = 'change' and judged.place between $2 and $3;
-
--- database/connections/connection.ts unpreparedOn
-select json_build_object('id', record.id, 'accountId', record.account_id, 'ownerId', record.owner_id, 'name', record.name, 'firstName', record.first_name, 'lastName', record.last_name, 'phone', record.phone, 'phone2', record.phone2, 'extension', record.extension, 'hideContact', record.hide_contact, 'subsOnly', record.subs_only, 'doNotEmail', record.do_not_email, 'email', record.email, 'title', record.title, 'notes', record.notes, 'deletedAt', record.deleted_at::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) as image, record.import_id is not distinct from $2 as "isUntouched",
-    not (false) as "isFree"
-  from contacts as record
-where record.tenant_id = $1 and record.class = any (array[0, 1, 2, 3, 4, 5, 6, 7]::smallint[])
-  and record.position between $3 and $4 order by record.position;
-
--- database/connections/connection.ts unpreparedOn
-select json_build_object('id', record.id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'issueId', record.issue_id, 'status', record.status, 'issueDate', record.issue_date, 'dueDate', record.due_date, 'terms', record.terms, 'total', record.total::text, 'totalDue', record.total_due::text, 'gross', record.gross::text, 'net', record.net::text, 'invoiceType', record.invoice_type, 'invoiceDescription', record.invoice_description, 'invCharges', record.inv_charges::text, 'invInvoiced', record.inv_invoiced::text, 'invApplied', record.inv_applied::text, 'invDiscount', record.inv_discount::text, 'invTax', record.inv_tax::text, 'datePaid', record.date_paid, 'isOpen', record.is_open::text, 'notes', record.notes, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) as image, record.import_id is not distinct from $2 as "isUntouched",
-    not (false) as "isFree"
-  from invoices as record
-where record.tenant_id = $1 and record.class = any (array[0]::smallint[])
-  and record.position between $3 and $4 order by record.position;
-
--- database/connections/connection.ts unpreparedOn
-select json_build_object('id', record.id, 'accountId', record.account_id, 'title', record.title, 'dueDate', record.due_date, 'userId', record.user_id, 'route', record.route, 'priority', record.priority, 'type', record.type, 'createdAt', record.created_at::text, 'importId', record.import_id) as image, record.import_id is not distinct from $2 as "isUntouched",
-    not (false) as "isFree"
-  from tasks as record
-where record.tenant_id = $1 and record.class = any (array[0]::smallint[])
-  and record.position between $3 and $4 order by record.position;
-
--- database/connections/connection.ts unpreparedOn
-select json_build_object('id', record.id, 'code', record.code, 'name', record.name, 'isActive', record.is_active, 'frequency', record.frequency, 'issFrequency', record.iss_frequency, 'issueDecimals', record.issue_decimals::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'importId', record.import_id) as image, record.import_id is not distinct from $2 as "isUntouched",
-    not (exists (select from accounts as other where other.tenant_id = $1 and other.primary_publication_id = record.id) or exists (select from subscriptions as other where other.tenant_id = $1 and other.publication_id = record.id) or exists (select from invoices as other where other.tenant_id = $1 and other.publication_id = record.id)) as "isFree"
-  from publications as record
-where record.tenant_id = $1 and record.class = any (array[0]::smallint[])
-  and record.position between $3 and $4 order by record.position;
-
--- database/connections/connection.ts unpreparedOn
-select json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) as before, late.renewed_from_subs_id as predecessor
-from late_predecessors as late join subscriptions as record on record.tenant_id = $1 and record.id = late.id
-where late.place between $2 and $3 and record.import_id = $4;
-
--- database/connections/connection.ts unpreparedOn
-select json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) as image from subscriptions as record
-where record.tenant_id = $1 and record.class = any (array[0, 1]::smallint[])
-  and record.position between $3 and $4 and record.import_id = $2
-  and record.renewed_from_subs_id is not null and not exists (select from kept_predecessors as kept where kept.id = record.id);
-
--- database/connections/connection.ts unpreparedOn
-select json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) as image, record.import_id is not distinct from $2 as "isUntouched",
-    not (exists (select from kept_predecessors as kept where kept.id = record.id)) as "isFree"
-  from subscriptions as record
-where record.tenant_id = $1 and record.class = any (array[0, 1]::smallint[])
-  and record.position between $3 and $4 order by record.position;
-
--- database/connections/connection.ts unpreparedOn
-select json_build_object('id', staged.id, 'accountId', staged.account_id, 'company', staged.company, 'address', staged.address, 'suite', staged.suite, 'city', staged.city, 'state', staged.state, 'zip', staged.zip, 'country', staged.country, 'webAddress', staged.web_address, 'status', staged.status, 'billingEmail', staged.billing_email, 'invoiceEmailEnabled', staged.invoice_email_enabled, 'invoicePrintEnabled', staged.invoice_print_enabled, 'doNotEmail', staged.do_not_email, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'userId', staged.user_id, 'category', staged.category, 'quality', staged.quality, 'primaryPublicationId', staged.primary_publication_id, 'importId', $4::uuid) as record
-from judged_accounts as judged join staged_accounts as staged on staged.number = judged.number
-where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
-  and not exists (select from accounts as record where record.tenant_id = $1 and record.account_id = staged.account_id)
-order by judged.place;
-
--- database/connections/connection.ts unpreparedOn
-select json_build_object('id', staged.id, 'accountId', staged.account_id, 'ownerId', staged.owner_id, 'name', staged.name, 'firstName', staged.first_name, 'lastName', staged.last_name, 'phone', staged.phone, 'phone2', staged.phone2, 'extension', staged.extension, 'hideContact', staged.hide_contact, 'subsOnly', staged.subs_only, 'doNotEmail', staged.do_not_email, 'email', staged.email, 'title', staged.title, 'notes', staged.notes, 'deletedAt', staged.deleted_at::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'externalId', staged.external_id, 'importId', $4::uuid) as record
-from judged_contacts as judged join staged_contacts as staged on staged.number = judged.number
-where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
-order by judged.place;
-
--- database/connections/connection.ts unpreparedOn
-select json_build_object('id', staged.id, 'accountId', staged.account_id, 'publicationId', staged.publication_id, 'issueId', staged.issue_id, 'status', staged.status, 'issueDate', staged.issue_date, 'dueDate', staged.due_date, 'terms', staged.terms, 'total', staged.total::text, 'totalDue', staged.total_due::text, 'gross', staged.gross::text, 'net', staged.net::text, 'invoiceType', staged.invoice_type, 'invoiceDescription', staged.invoice_description, 'invCharges', staged.inv_charges::text, 'invInvoiced', staged.inv_invoiced::text, 'invApplied', staged.inv_applied::text, 'invDiscount', staged.inv_discount::text, 'invTax', staged.inv_tax::text, 'datePaid', staged.date_paid, 'isOpen', staged.is_open::text, 'notes', staged.notes, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'externalId', staged.external_id, 'importId', $4::uuid) as record
-from judged_invoices as judged join staged_invoices as staged on staged.number = judged.number
-where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
-order by judged.place;
-
--- database/connections/connection.ts unpreparedOn
-select json_build_object('id', staged.id, 'accountId', staged.account_id, 'title', staged.title, 'dueDate', staged.due_date, 'userId', staged.user_id, 'route', staged.route, 'priority', staged.priority, 'type', staged.type, 'createdAt', staged.created_at::text, 'importId', $4::uuid) as record
-from judged_tasks as judged join staged_tasks as staged on staged.number = judged.number
-where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
-order by judged.place;
-
--- database/connections/connection.ts unpreparedOn
-select json_build_object('id', staged.id, 'code', staged.code, 'name', staged.name, 'isActive', staged.is_active, 'frequency', staged.frequency, 'issFrequency', staged.iss_frequency, 'issueDecimals', staged.issue_decimals::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'importId', $4::uuid) as record
-from judged_publications as judged join staged_publications as staged on staged.number = judged.number
-where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
-order by judged.place;
-
--- database/connections/connection.ts unpreparedOn
-select json_build_object('id', staged.id, 'subscriptionId', staged.subscription_id, 'accountId', staged.account_id, 'publicationId', staged.publication_id, 'renewedFromSubsId', staged.renewed_from_subs_id, 'renewalDate', staged.renewal_date, 'status', staged.status, 'startDate', staged.start_date, 'endDate', staged.end_date, 'expireDate', staged.expire_date, 'firstRunDate', staged.first_run_date, 'subscriptionNumber', staged.subscription_number, 'copies', staged.copies::text, 'autoReschedule', staged.auto_reschedule, 'autoInvoice', staged.auto_invoice, 'notes', staged.notes, 'totalNetCharge', staged.total_net_charge::text, 'totalApplied', staged.total_applied::text, 'totalDue', staged.total_due::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'deletedAt', staged.deleted_at::text, 'importId', $4::uuid) as record
-from judged_subscriptions as judged join staged_subscriptions as staged on staged.number = judged.number
-where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
-order by judged.place;
-
--- database/connections/connection.ts unpreparedOn
-select number, line, field, reason from staged_subscriptions
-where file = $1 and reason is not null and number > $2 order by number limit 1000;
-
--- database/connections/connection.ts unpreparedOn
-select pg_try_advisory_lock(hashtextextended('masthead import ' || $1::text, 0)) as taken;
-
--- database/connections/connection.ts unpreparedOn
-select resource, last from heads where tenant_id = $1;
-
--- database/connections/connection.ts unpreparedOn
-select resource, sum(count)::bigint as count from tallies
-where tenant_id = $1 and facet = '' and level = 62 group by resource;
-
--- database/connections/connection.ts unpreparedOn
+-- audit/queries.ts verifyChain
 select sequence, encode(hash, 'hex') as hash from audit_links
 where tenant_id = $1 order by sequence desc limit 1;
 
--- database/connections/connection.ts unpreparedOn
-select staged.file, count(*) filter (where action = 'create') as create,
-  count(*) filter (where action = 'change') as change, count(*) filter (where action = 'same') as same,
-  count(reason) as refused
-from staged_accounts as staged left join judged_accounts as judged using (number)
-group by staged.file;
+-- authorization-server/adapter.ts deleteGrant
+delete from authorization_state where grant_id = $1 or model = 'Grant' and id_hash = $2;
 
--- database/connections/connection.ts unpreparedOn
-select staged.file, count(*) filter (where action = 'create') as create,
-  count(*) filter (where action = 'change') as change, count(*) filter (where action = 'same') as same,
-  count(reason) as refused
-from staged_contacts as staged left join judged_contacts as judged using (number)
-group by staged.file;
+-- authorization-server/adapter.ts endSession
+delete from authorization_state where model = 'Session' and uid = $1;
 
--- database/connections/connection.ts unpreparedOn
-select staged.file, count(*) filter (where action = 'create') as create,
-  count(*) filter (where action = 'change') as change, count(*) filter (where action = 'same') as same,
-  count(reason) as refused
-from staged_invoices as staged left join judged_invoices as judged using (number)
-group by staged.file;
-
--- database/connections/connection.ts unpreparedOn
-select staged.file, count(*) filter (where action = 'create') as create,
-  count(*) filter (where action = 'change') as change, count(*) filter (where action = 'same') as same,
-  count(reason) as refused
-from staged_publications as staged left join judged_publications as judged using (number)
-group by staged.file;
-
--- database/connections/connection.ts unpreparedOn
-select staged.file, count(*) filter (where action = 'create') as create,
-  count(*) filter (where action = 'change') as change, count(*) filter (where action = 'same') as same,
-  count(reason) as refused
-from staged_subscriptions as staged left join judged_subscriptions as judged using (number)
-group by staged.file;
-
--- database/connections/connection.ts unpreparedOn
-select staged.file, count(*) filter (where action = 'create') as create,
-  count(*) filter (where action = 'change') as change, count(*) filter (where action = 'same') as same,
-  count(reason) as refused
-from staged_tasks as staged left join judged_tasks as judged using (number)
-group by staged.file;
-
--- database/connections/connection.ts unpreparedOn
-update staged_accounts as staged set field = 'accountId', reason = 'the record with this `id` has the `accountId` "' || record.account_id || '"'
-from accounts as record
-where staged.reason is null and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
-  and staged.given & 2 <> 0 and record.account_id is not null and record.account_id is distinct from staged.account_id;
-
--- database/connections/connection.ts unpreparedOn
-update staged_accounts as staged set field = 'id', reason = 'the record with this `accountId` has the id ' || record.id
-from accounts as record
-where staged.reason is null and record.tenant_id = $1 and record.account_id = staged.account_id and staged.given & 1 <> 0 and record.id <> staged.id;
-
--- database/connections/connection.ts unpreparedOn
-update staged_accounts as staged set field = 'primaryPublicationId', reason = 'there is no publication "' || coalesce(staged.primary_publication_id_other::text, staged.primary_publication_id::text) || '" in this tenant or among the rows that go in'
-where staged.reason is null and coalesce(staged.primary_publication_id_other::text, staged.primary_publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1 union all select id from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
-    where existing.id = staged.primary_publication_id);
-
--- database/connections/connection.ts unpreparedOn
-update staged_accounts as staged set primary_publication_id = existing.id
-from (select id, code from publications where tenant_id = $1 union all select id, code from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
-where staged.reason is null and existing.code = staged.primary_publication_id_other;
-
--- database/connections/connection.ts unpreparedOn
-update staged_contacts as staged set account_id = existing.account_id
-from (select account_id, id from accounts where tenant_id = $1 union all select account_id, id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
-where staged.reason is null and existing.id = staged.account_id_other;
-
--- database/connections/connection.ts unpreparedOn
-update staged_contacts as staged set account_id = existing.account_id
-from (select account_id, id from accounts where tenant_id = $1) as existing
-where staged.reason is null and existing.id = staged.account_id_other;
-
--- database/connections/connection.ts unpreparedOn
-update staged_contacts as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
-where staged.reason is null and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
-    where existing.account_id = staged.account_id);
-
--- database/connections/connection.ts unpreparedOn
-update staged_contacts as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant'
-where staged.reason is null and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1) as existing
-    where existing.account_id = staged.account_id);
-
--- database/connections/connection.ts unpreparedOn
-update staged_contacts as staged set field = 'id', reason = 'the record with this `externalId` has the id ' || record.id
-from contacts as record
-where staged.reason is null and record.tenant_id = $1 and record.external_id = staged.external_id and staged.given & 1 <> 0 and record.id <> staged.id;
-
--- database/connections/connection.ts unpreparedOn
-update staged_invoices as staged set account_id = existing.account_id
-from (select account_id, id from accounts where tenant_id = $1 union all select account_id, id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
-where staged.reason is null and existing.id = staged.account_id_other;
-
--- database/connections/connection.ts unpreparedOn
-update staged_invoices as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
-where staged.reason is null and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
-    where existing.account_id = staged.account_id);
-
--- database/connections/connection.ts unpreparedOn
-update staged_invoices as staged set field = 'id', reason = 'the record with this `externalId` has the id ' || record.id
-from invoices as record
-where staged.reason is null and record.tenant_id = $1 and record.external_id = staged.external_id and staged.given & 1 <> 0 and record.id <> staged.id;
-
--- database/connections/connection.ts unpreparedOn
-update staged_invoices as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant or among the rows that go in'
-where staged.reason is null and coalesce(staged.publication_id_other::text, staged.publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1 union all select id from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
-    where existing.id = staged.publication_id);
-
--- database/connections/connection.ts unpreparedOn
-update staged_invoices as staged set publication_id = existing.id
-from (select id, code from publications where tenant_id = $1 union all select id, code from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
-where staged.reason is null and existing.code = staged.publication_id_other;
-
--- database/connections/connection.ts unpreparedOn
-update staged_publications as staged set field = 'code', reason = 'the record with this `id` has the `code` "' || record.code || '"'
-from publications as record
-where staged.reason is null and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
-  and staged.given & 2 <> 0 and record.code is not null and record.code is distinct from staged.code;
-
--- database/connections/connection.ts unpreparedOn
-update staged_publications as staged set field = 'id', reason = 'the record with this `code` has the id ' || record.id
-from publications as record
-where staged.reason is null and record.tenant_id = $1 and record.code = staged.code and staged.given & 1 <> 0 and record.id <> staged.id;
-
--- database/connections/connection.ts unpreparedOn
-update staged_subscriptions as staged set account_id = existing.account_id
-from (select account_id, id from accounts where tenant_id = $1 union all select account_id, id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
-where staged.reason is null and existing.id = staged.account_id_other;
-
--- database/connections/connection.ts unpreparedOn
-update staged_subscriptions as staged set account_id = existing.account_id
-from (select account_id, id from accounts where tenant_id = $1) as existing
-where staged.reason is null and existing.id = staged.account_id_other;
-
--- database/connections/connection.ts unpreparedOn
-update staged_subscriptions as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
-where staged.reason is null and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
-    where existing.account_id = staged.account_id);
-
--- database/connections/connection.ts unpreparedOn
-update staged_subscriptions as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant'
-where staged.reason is null and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1) as existing
-    where existing.account_id = staged.account_id);
-
--- database/connections/connection.ts unpreparedOn
-update staged_subscriptions as staged set field = 'id', reason = 'the record with this `subscriptionId` has the id ' || record.id
-from subscriptions as record
-where staged.reason is null and record.tenant_id = $1 and record.subscription_id = staged.subscription_id and staged.given & 1 <> 0 and record.id <> staged.id;
-
--- database/connections/connection.ts unpreparedOn
-update staged_subscriptions as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant or among the rows that go in'
-where staged.reason is null and coalesce(staged.publication_id_other::text, staged.publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1 union all select id from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
-    where existing.id = staged.publication_id);
-
--- database/connections/connection.ts unpreparedOn
-update staged_subscriptions as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant'
-where staged.reason is null and coalesce(staged.publication_id_other::text, staged.publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1) as existing
-    where existing.id = staged.publication_id);
-
--- database/connections/connection.ts unpreparedOn
-update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'there is no subscription "' || coalesce(staged.renewed_from_subs_id_other::text, staged.renewed_from_subs_id::text) || '" in this tenant or among the rows that go in'
-where staged.reason is null and coalesce(staged.renewed_from_subs_id_other::text, staged.renewed_from_subs_id::text) is not null and not exists (select from (select id from subscriptions where tenant_id = $1 union all select id from staged_subscriptions as row where row.reason is null and not exists (select from found_subscriptions as found where found.number = row.number)) as existing
-    where existing.id = staged.renewed_from_subs_id);
-
--- database/connections/connection.ts unpreparedOn
-update staged_subscriptions as staged set field = 'subscriptionId', reason = 'the record with this `id` has the `subscriptionId` "' || record.subscription_id || '"'
-from subscriptions as record
-where staged.reason is null and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
-  and staged.given & 2 <> 0 and record.subscription_id is not null and record.subscription_id is distinct from staged.subscription_id;
-
--- database/connections/connection.ts unpreparedOn
-update staged_subscriptions as staged set publication_id = existing.id
-from (select id, code from publications where tenant_id = $1 union all select id, code from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
-where staged.reason is null and existing.code = staged.publication_id_other;
-
--- database/connections/connection.ts unpreparedOn
-update staged_subscriptions as staged set publication_id = existing.id
-from (select id, code from publications where tenant_id = $1) as existing
-where staged.reason is null and existing.code = staged.publication_id_other;
-
--- database/connections/connection.ts unpreparedOn
-update staged_subscriptions as staged set renewed_from_subs_id = existing.id
-from (select id, subscription_id from subscriptions where tenant_id = $1 union all select id, subscription_id from staged_subscriptions as row where row.reason is null and not exists (select from found_subscriptions as found where found.number = row.number)) as existing
-where staged.reason is null and existing.subscription_id = staged.renewed_from_subs_id_other;
-
--- database/connections/connection.ts unpreparedOn
-update staged_tasks as staged set account_id = existing.account_id
-from (select account_id, id from accounts where tenant_id = $1 union all select account_id, id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
-where staged.reason is null and existing.id = staged.account_id_other;
-
--- database/connections/connection.ts unpreparedOn
-update staged_tasks as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
-where staged.reason is null and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
-    where existing.account_id = staged.account_id);
-
--- database/connections/connection.ts unpreparedOn
-with begun as (insert into imports (tenant_id, id, files) values ($1, $2, $3) returning id)
-select append_to_audit($1, $4, $5) from begun;
-
--- database/connections/connection.ts unpreparedOn
-with ended as (
-  update imports set ended_at = now(), files = $3 where tenant_id = $1 and id = $2 returning id
-)
-select append_to_audit($1, $4, $5) from ended;
-
--- database/connections/connection.ts unpreparedOn
-with given as materialized (
-  select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
-), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'accounts', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
-  returning last - $3::bigint as position, version - $3::bigint as version
-), former as (
-  select record.id, record.position, record.class, array_remove(array['', 'status=' || record.status_key::text], null) as facets from accounts as record
-  where record.tenant_id = $1 and record.id = any (array(select id from given))
-), written as (
-  select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
-), removed as (
-  delete from accounts as record where record.tenant_id = $1 and record.id = any (array(select id from given))
-), tombstones as (
-  insert into removed_records (tenant_id, resource, version, id)
-  select $1, 'accounts', head.version + place, id from head, written
-), texts as (
-  delete from search_texts
-  where tenant_id = $1 and resource = 'accounts' and position = any (array(select position from former))
-), counted as (
-  insert into tallies (tenant_id, resource, facet, class, level, block, count)
-  select $1, 'accounts', facet, class, level, position >> level, sum(change)
-  from (select position, class, facets, -1 as change from former) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
-  group by facet, class, level, position >> level
-  having sum(change) <> 0
-  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
-), events as materialized (
-  select id::text as record_id, place, author, action,
-    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
-      select key from audit_keys
-      where tenant_id = $1 and resource = 'accounts' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
-  from written where action is not null
-), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'accounts', record_id, key from events
-  on conflict do nothing
-), entries as (
-  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select $1, author, action, 'accounts', record_id, audit_seal(plain, key) from events order by place
-  returning number
-), unchained as (
-  insert into audit_waiting (tenant_id, number) select $1, number from entries
-)
-select id, null as body, position from former;
-
--- database/connections/connection.ts unpreparedOn
-with given as materialized (
-  select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
-), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'invoices', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
-  returning last - $3::bigint as position, version - $3::bigint as version
-), former as (
-  select record.id, record.position, record.class, array_remove(array['', 'publicationId=' || record.publication_id::text, 'status=' || record.status_key::text, 'publicationId=' || record.publication_id::text || '&' || 'status=' || record.status_key::text], null) as facets from invoices as record
-  where record.tenant_id = $1 and record.id = any (array(select id from given))
-), written as (
-  select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
-), removed as (
-  delete from invoices as record where record.tenant_id = $1 and record.id = any (array(select id from given))
-), tombstones as (
-  insert into removed_records (tenant_id, resource, version, id)
-  select $1, 'invoices', head.version + place, id from head, written
-), counted as (
-  insert into tallies (tenant_id, resource, facet, class, level, block, count)
-  select $1, 'invoices', facet, class, level, position >> level, sum(change)
-  from (select position, class, facets, -1 as change from former) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
-  group by facet, class, level, position >> level
-  having sum(change) <> 0
-  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
-), events as materialized (
-  select id::text as record_id, place, author, action,
-    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
-      select key from audit_keys
-      where tenant_id = $1 and resource = 'invoices' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
-  from written where action is not null
-), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'invoices', record_id, key from events
-  on conflict do nothing
-), entries as (
-  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select $1, author, action, 'invoices', record_id, audit_seal(plain, key) from events order by place
-  returning number
-), unchained as (
-  insert into audit_waiting (tenant_id, number) select $1, number from entries
-)
-select id, null as body, position from former;
-
--- database/connections/connection.ts unpreparedOn
-with given as materialized (
-  select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
-), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'publications', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
-  returning last - $3::bigint as position, version - $3::bigint as version
-), former as (
-  select record.id, record.position, record.class, array_remove(array['', 'isActive=' || record.is_active::text], null) as facets from publications as record
-  where record.tenant_id = $1 and record.id = any (array(select id from given))
-), written as (
-  select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
-), removed as (
-  delete from publications as record where record.tenant_id = $1 and record.id = any (array(select id from given))
-), tombstones as (
-  insert into removed_records (tenant_id, resource, version, id)
-  select $1, 'publications', head.version + place, id from head, written
-), texts as (
-  delete from search_texts
-  where tenant_id = $1 and resource = 'publications' and position = any (array(select position from former))
-), counted as (
-  insert into tallies (tenant_id, resource, facet, class, level, block, count)
-  select $1, 'publications', facet, class, level, position >> level, sum(change)
-  from (select position, class, facets, -1 as change from former) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
-  group by facet, class, level, position >> level
-  having sum(change) <> 0
-  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
-), events as materialized (
-  select id::text as record_id, place, author, action,
-    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
-      select key from audit_keys
-      where tenant_id = $1 and resource = 'publications' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
-  from written where action is not null
-), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'publications', record_id, key from events
-  on conflict do nothing
-), entries as (
-  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select $1, author, action, 'publications', record_id, audit_seal(plain, key) from events order by place
-  returning number
-), unchained as (
-  insert into audit_waiting (tenant_id, number) select $1, number from entries
-)
-select id, null as body, position from former;
-
--- database/connections/connection.ts unpreparedOn
-with given as materialized (
-  select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
-), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'subscriptions', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
-  returning last - $3::bigint as position, version - $3::bigint as version
-), former as (
-  select record.id, record.position, record.class, array_remove(array['', 'publicationId=' || record.publication_id::text, 'status=' || record.status_key::text, 'publicationId=' || record.publication_id::text || '&' || 'status=' || record.status_key::text], null) as facets from subscriptions as record
-  where record.tenant_id = $1 and record.id = any (array(select id from given))
-), written as (
-  select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
-), removed as (
-  delete from subscriptions as record where record.tenant_id = $1 and record.id = any (array(select id from given))
-), tombstones as (
-  insert into removed_records (tenant_id, resource, version, id)
-  select $1, 'subscriptions', head.version + place, id from head, written
-), counted as (
-  insert into tallies (tenant_id, resource, facet, class, level, block, count)
-  select $1, 'subscriptions', facet, class, level, position >> level, sum(change)
-  from (select position, class, facets, -1 as change from former) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
-  group by facet, class, level, position >> level
-  having sum(change) <> 0
-  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
-), events as materialized (
-  select id::text as record_id, place, author, action,
-    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
-      select key from audit_keys
-      where tenant_id = $1 and resource = 'subscriptions' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
-  from written where action is not null
-), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'subscriptions', record_id, key from events
-  on conflict do nothing
-), entries as (
-  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select $1, author, action, 'subscriptions', record_id, audit_seal(plain, key) from events order by place
-  returning number
-), unchained as (
-  insert into audit_waiting (tenant_id, number) select $1, number from entries
-)
-select id, null as body, position from former;
-
--- database/connections/connection.ts unpreparedOn
-with given as materialized (
-  select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
-), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'tasks', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
-  returning last - $3::bigint as position, version - $3::bigint as version
-), former as (
-  select record.id, record.position, record.class, array_remove(array[''], null) as facets from tasks as record
-  where record.tenant_id = $1 and record.id = any (array(select id from given))
-), written as (
-  select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
-), removed as (
-  delete from tasks as record where record.tenant_id = $1 and record.id = any (array(select id from given))
-), tombstones as (
-  insert into removed_records (tenant_id, resource, version, id)
-  select $1, 'tasks', head.version + place, id from head, written
-), counted as (
-  insert into tallies (tenant_id, resource, facet, class, level, block, count)
-  select $1, 'tasks', facet, class, level, position >> level, sum(change)
-  from (select position, class, facets, -1 as change from former) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
-  group by facet, class, level, position >> level
-  having sum(change) <> 0
-  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
-), events as materialized (
-  select id::text as record_id, place, author, action,
-    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
-      select key from audit_keys
-      where tenant_id = $1 and resource = 'tasks' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
-  from written where action is not null
-), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'tasks', record_id, key from events
-  on conflict do nothing
-), entries as (
-  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select $1, author, action, 'tasks', record_id, audit_seal(plain, key) from events order by place
-  returning number
-), unchained as (
-  insert into audit_waiting (tenant_id, number) select $1, number from entries
-)
-select id, null as body, position from former;
-
--- database/connections/connection.ts unpreparedOn
-with given as materialized (
-  select given.*, ((given.deleted_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.subscription_id as "subscriptionId", given.account_id as "accountId", given.publication_id as "publicationId", given.renewed_from_subs_id as "renewedFromSubsId", given.renewal_date as "renewalDate", given.status as "status", given.start_date as "startDate", given.end_date as "endDate", given.expire_date as "expireDate", given.first_run_date as "firstRunDate", given.subscription_number as "subscriptionNumber", given.copies::text as "copies", given.auto_reschedule as "autoReschedule", given.auto_invoice as "autoInvoice", given.notes as "notes", given.total_net_charge::text as "totalNetCharge", given.total_applied::text as "totalApplied", given.total_due::text as "totalDue", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt") as shown) as body
-  from json_to_recordset($2::json) as given (
-    id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid,
-    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
-  )
-), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'subscriptions', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
-  returning last - $3::bigint as position, version - $3::bigint as version
-), former as (
-  select record.id, record.position, record.class, array_remove(array['', 'publicationId=' || record.publication_id::text, 'status=' || record.status_key::text, 'publicationId=' || record.publication_id::text || '&' || 'status=' || record.status_key::text], null) as facets from subscriptions as record
-  where record.tenant_id = $1 and record.id = any (array(select id from given))
-), written as (
-  select given.*, former.position, former.class as former_class, former.facets as former_facets
-  from given join former on former.id = given.id
-), updated as (
-  update subscriptions as record
-  set (version, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_applied, total_due, created_at, updated_at, deleted_at, import_id) =
-    row (head.version + given.place, given.class, given.body, given.id, given.subscription_id, given.account_id, given.publication_id, given.renewed_from_subs_id, given.renewal_date, given.status, given.status_key, given.start_date, given.end_date, given.expire_date, given.first_run_date, given.subscription_number, given.copies, given.auto_reschedule, given.auto_invoice, given.notes, given.total_net_charge, given.total_applied, given.total_due, given.created_at, given.updated_at, given.deleted_at, given.import_id)
-  from head, given where record.tenant_id = $1 and record.id = any (array(select id from given)) and record.id = given.id
-), counted as (
-  insert into tallies (tenant_id, resource, facet, class, level, block, count)
-  select $1, 'subscriptions', facet, class, level, position >> level, sum(change)
-  from (select position, class, facets, 1 as change from written
-    union all select position, former_class, former_facets, -1 from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
-  group by facet, class, level, position >> level
-  having sum(change) <> 0
-  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
-), events as materialized (
-  select id::text as record_id, place, author, action,
-    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
-      select key from audit_keys
-      where tenant_id = $1 and resource = 'subscriptions' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
-  from written where action is not null
-), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'subscriptions', record_id, key from events
-  on conflict do nothing
-), entries as (
-  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select $1, author, action, 'subscriptions', record_id, audit_seal(plain, key) from events order by place
-  returning number
-), unchained as (
-  insert into audit_waiting (tenant_id, number) select $1, number from entries
-), delivered as (
-  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'subscriptions', written.id, 'subscription.' || action,
-    '{"type":"' || 'subscription.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
-  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
-  where is_delivered order by place
-  returning 1
-)
-select id, body, position, (select wake_legacy_worker($1, 'subscriptions', now()) from delivered limit 1) as woken from written order by place;
-
--- database/connections/connection.ts unpreparedOn
-with recursive gone as (
-    select id from staged_subscriptions as row where reason is not null and id is not null and not exists (select from found_subscriptions as found where found.number = row.number)
-    union
-    select row.id from gone join staged_subscriptions as row on row.renewed_from_subs_id = gone.id
-    where row.reason is null and not exists (select from found_subscriptions as found where found.number = row.number)
-  )
-update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'the subscription "' || coalesce(staged.renewed_from_subs_id_other, gone.id::text) || '" is refused too'
-from gone
-where staged.reason is null and staged.renewed_from_subs_id = gone.id
-    and not exists (select from subscriptions as record where record.tenant_id = $1 and record.id = gone.id);
-
--- database/connections/connection.ts unpreparedOn
-with undone as (update imports set undone_at = now() where tenant_id = $1 and id = $2 returning id)
-select append_to_audit($1, $3, $4) from undone;
+-- authorization-server/adapter.ts upsert
+insert into authorization_state (model, id_hash, payload, grant_id, uid, account_id, expires_at)
+values ($1, $2, $3, $4, $5, $6, now() + $7 * interval '1 second')
+on conflict (model, id_hash) do update set payload = excluded.payload, grant_id = excluded.grant_id,
+  uid = excluded.uid, account_id = excluded.account_id, expires_at = excluded.expires_at;
 
 -- database/connections/first-row.ts firstRow
 delete from authorization_state where model = $1 and id_hash = $2 returning model;
@@ -3912,6 +2329,738 @@ select total.total, page.* from total, (
   from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
 ) as page;
 
+-- records/write.ts lockHead
+insert into heads (tenant_id, resource) values ($1, $2)
+on conflict (tenant_id, resource) do update set last = heads.last;
+
+-- records/write.ts writeBatch
+-- records/write.ts writeRecords
+with given as materialized (
+  select given.*, (0)::smallint as class, array_remove(array['', 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.company as "company", given.address as "address", given.suite as "suite", given.city as "city", given.state as "state", given.zip as "zip", given.country as "country", given.web_address as "webAddress", given.status as "status", given.billing_email as "billingEmail", given.invoice_email_enabled as "invoiceEmailEnabled", given.invoice_print_enabled as "invoicePrintEnabled", given.do_not_email as "doNotEmail", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
+  from json_to_recordset($2::json) as given (
+    id uuid, account_id text, company text, address text, suite text, city text, state text, zip text, country text, web_address text, status text, status_key text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, import_id uuid,
+    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+  )
+), head as (
+  insert into heads (tenant_id, resource, last, version) values ($1, 'accounts', $3::bigint, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
+), written as (
+  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
+), created as (
+  insert into accounts (tenant_id, position, version, class, body, id, account_id, company, address, suite, city, state, zip, country, web_address, status, status_key, billing_email, invoice_email_enabled, invoice_print_enabled, do_not_email, created_at, updated_at, user_id, category, quality, primary_publication_id, import_id)
+  select $1, position, version, class, body, id, account_id, company, address, suite, city, state, zip, country, web_address, status, status_key, billing_email, invoice_email_enabled, invoice_print_enabled, do_not_email, created_at, updated_at, user_id, category, quality, primary_publication_id, import_id from written order by place
+), texts as (
+  insert into search_texts (tenant_id, resource, position, class, text)
+  select $1, 'accounts', position, class, search_text from written
+), counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select $1, 'accounts', facet, class, level, position >> level, sum(change)
+  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+), events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    coalesce((
+      select key from audit_keys
+      where tenant_id = $1 and resource = 'accounts' and record_id = written.id::text
+    ), gen_random_bytes(32)) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'accounts', record_id, key from events
+  on conflict do nothing
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select $1, author, action, 'accounts', record_id, audit_seal(plain, key) from events order by place
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select $1, number from entries
+), delivered as (
+  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'accounts', written.id, 'account.' || action,
+    '{"type":"' || 'account.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
+      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
+  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
+  where is_delivered order by place
+  returning 1
+)
+select id, body, position, (select wake_legacy_worker($1, 'accounts', now()) from delivered limit 1) as woken from written order by place;
+
+-- records/write.ts writeBatch
+-- records/write.ts writeRecords
+with given as materialized (
+  select given.*, (0)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.title as "title", given.due_date as "dueDate", given.user_id as "userId", given.route as "route") as shown) as body
+  from json_to_recordset($2::json) as given (
+    id uuid, account_id text, title text, due_date date, user_id text, route text, priority text, type text, created_at timestamptz(3), import_id uuid,
+    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+  )
+), head as (
+  insert into heads (tenant_id, resource, last, version) values ($1, 'tasks', $3::bigint, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
+), written as (
+  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
+), created as (
+  insert into tasks (tenant_id, position, version, class, body, id, account_id, title, due_date, user_id, route, priority, type, created_at, import_id)
+  select $1, position, version, class, body, id, account_id, title, due_date, user_id, route, priority, type, created_at, import_id from written order by place
+), counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select $1, 'tasks', facet, class, level, position >> level, sum(change)
+  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+), events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    coalesce((
+      select key from audit_keys
+      where tenant_id = $1 and resource = 'tasks' and record_id = written.id::text
+    ), gen_random_bytes(32)) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'tasks', record_id, key from events
+  on conflict do nothing
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select $1, author, action, 'tasks', record_id, audit_seal(plain, key) from events order by place
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select $1, number from entries
+), delivered as (
+  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'tasks', written.id, 'task.' || action,
+    '{"type":"' || 'task.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
+      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
+  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
+  where is_delivered order by place
+  returning 1
+)
+select id, body, position, (select wake_legacy_worker($1, 'tasks', now()) from delivered limit 1) as woken from written order by place;
+
+-- records/write.ts writeBatch
+-- records/write.ts writeRecords
+with given as materialized (
+  select given.*, (coalesce(given.hide_contact, false)::integer * 1 + coalesce(given.subs_only, false)::integer * 2 + (given.deleted_at is not null)::integer * 4)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.owner_id as "ownerId", given.name as "name", given.first_name as "firstName", given.last_name as "lastName", given.phone as "phone", given.phone2 as "phone2", given.extension as "extension", given.hide_contact as "hideContact", given.subs_only as "subsOnly", given.do_not_email as "doNotEmail", given.email as "email", given.title as "title", given.notes as "notes", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
+  from json_to_recordset($2::json) as given (
+    id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid,
+    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+  )
+), head as (
+  insert into heads (tenant_id, resource, last, version) values ($1, 'contacts', $3::bigint, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
+), written as (
+  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
+), created as (
+  insert into contacts (tenant_id, position, version, class, body, id, account_id, owner_id, name, first_name, last_name, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, title, notes, deleted_at, created_at, updated_at, external_id, import_id)
+  select $1, position, version, class, body, id, account_id, owner_id, name, first_name, last_name, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, title, notes, deleted_at, created_at, updated_at, external_id, import_id from written order by place
+), texts as (
+  insert into search_texts (tenant_id, resource, position, class, text)
+  select $1, 'contacts', position, class, search_text from written
+), counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select $1, 'contacts', facet, class, level, position >> level, sum(change)
+  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+), events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    coalesce((
+      select key from audit_keys
+      where tenant_id = $1 and resource = 'contacts' and record_id = written.id::text
+    ), gen_random_bytes(32)) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'contacts', record_id, key from events
+  on conflict do nothing
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select $1, author, action, 'contacts', record_id, audit_seal(plain, key) from events order by place
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select $1, number from entries
+), delivered as (
+  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'contacts', written.id, 'contact.' || action,
+    '{"type":"' || 'contact.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
+      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
+  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
+  where is_delivered order by place
+  returning 1
+)
+select id, body, position, (select wake_legacy_worker($1, 'contacts', now()) from delivered limit 1) as woken from written order by place;
+
+-- records/write.ts writeBatch
+-- records/write.ts writeRecords
+with given as materialized (
+  select given.*, (coalesce(given.hide_contact, false)::integer * 1 + coalesce(given.subs_only, false)::integer * 2 + (given.deleted_at is not null)::integer * 4)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.owner_id as "ownerId", given.name as "name", given.first_name as "firstName", given.last_name as "lastName", given.phone as "phone", given.phone2 as "phone2", given.extension as "extension", given.hide_contact as "hideContact", given.subs_only as "subsOnly", given.do_not_email as "doNotEmail", given.email as "email", given.title as "title", given.notes as "notes", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
+  from json_to_recordset($2::json) as given (
+    id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid,
+    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+  )
+), head as (
+  insert into heads (tenant_id, resource, last, version) values ($1, 'contacts', 0, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
+), former as (
+  select record.id, record.position, record.class, array_remove(array[''], null) as facets from contacts as record
+  where record.tenant_id = $1 and record.id = any (array(select id from given))
+), written as (
+  select given.*, former.position, former.class as former_class, former.facets as former_facets
+  from given join former on former.id = given.id
+), updated as (
+  update contacts as record
+  set (version, class, body, id, account_id, owner_id, name, first_name, last_name, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, title, notes, deleted_at, created_at, updated_at, external_id, import_id) =
+    row (head.version + given.place, given.class, given.body, given.id, given.account_id, given.owner_id, given.name, given.first_name, given.last_name, given.phone, given.phone2, given.extension, given.hide_contact, given.subs_only, given.do_not_email, given.email, given.title, given.notes, given.deleted_at, given.created_at, given.updated_at, given.external_id, given.import_id)
+  from head, given where record.tenant_id = $1 and record.id = any (array(select id from given)) and record.id = given.id
+), texts as (
+  update search_texts set class = written.class, text = written.search_text
+  from written
+  where search_texts.tenant_id = $1 and search_texts.resource = 'contacts'
+    and search_texts.position = any (array(select position from written)) and search_texts.position = written.position
+    and (written.is_new_text or written.class <> written.former_class)
+), counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select $1, 'contacts', facet, class, level, position >> level, sum(change)
+  from (select position, class, facets, 1 as change from written
+    union all select position, former_class, former_facets, -1 from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+), events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    coalesce((
+      select key from audit_keys
+      where tenant_id = $1 and resource = 'contacts' and record_id = written.id::text
+    ), gen_random_bytes(32)) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'contacts', record_id, key from events
+  on conflict do nothing
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select $1, author, action, 'contacts', record_id, audit_seal(plain, key) from events order by place
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select $1, number from entries
+), delivered as (
+  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'contacts', written.id, 'contact.' || action,
+    '{"type":"' || 'contact.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
+      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
+  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
+  where is_delivered order by place
+  returning 1
+)
+select id, body, position, (select wake_legacy_worker($1, 'contacts', now()) from delivered limit 1) as woken from written order by place;
+
+-- records/write.ts writeRecords
+with given as materialized (
+  select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
+), head as (
+  insert into heads (tenant_id, resource, last, version) values ($1, 'accounts', 0, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
+), former as (
+  select record.id, record.position, record.class, array_remove(array['', 'status=' || record.status_key::text], null) as facets from accounts as record
+  where record.tenant_id = $1 and record.id = any (array(select id from given))
+), written as (
+  select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
+), removed as (
+  delete from accounts as record where record.tenant_id = $1 and record.id = any (array(select id from given))
+), tombstones as (
+  insert into removed_records (tenant_id, resource, version, id)
+  select $1, 'accounts', head.version + place, id from head, written
+), texts as (
+  delete from search_texts
+  where tenant_id = $1 and resource = 'accounts' and position = any (array(select position from former))
+), counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select $1, 'accounts', facet, class, level, position >> level, sum(change)
+  from (select position, class, facets, -1 as change from former) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+), events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    coalesce((
+      select key from audit_keys
+      where tenant_id = $1 and resource = 'accounts' and record_id = written.id::text
+    ), gen_random_bytes(32)) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'accounts', record_id, key from events
+  on conflict do nothing
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select $1, author, action, 'accounts', record_id, audit_seal(plain, key) from events order by place
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select $1, number from entries
+)
+select id, null as body, position from former;
+
+-- records/write.ts writeRecords
+with given as materialized (
+  select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
+), head as (
+  insert into heads (tenant_id, resource, last, version) values ($1, 'contacts', 0, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
+), former as (
+  select record.id, record.position, record.class, array_remove(array[''], null) as facets from contacts as record
+  where record.tenant_id = $1 and record.id = any (array(select id from given))
+), written as (
+  select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
+), removed as (
+  delete from contacts as record where record.tenant_id = $1 and record.id = any (array(select id from given))
+), tombstones as (
+  insert into removed_records (tenant_id, resource, version, id)
+  select $1, 'contacts', head.version + place, id from head, written
+), texts as (
+  delete from search_texts
+  where tenant_id = $1 and resource = 'contacts' and position = any (array(select position from former))
+), counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select $1, 'contacts', facet, class, level, position >> level, sum(change)
+  from (select position, class, facets, -1 as change from former) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+), events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    coalesce((
+      select key from audit_keys
+      where tenant_id = $1 and resource = 'contacts' and record_id = written.id::text
+    ), gen_random_bytes(32)) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'contacts', record_id, key from events
+  on conflict do nothing
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select $1, author, action, 'contacts', record_id, audit_seal(plain, key) from events order by place
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select $1, number from entries
+)
+select id, null as body, position from former;
+
+-- records/write.ts writeRecords
+with given as materialized (
+  select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
+), head as (
+  insert into heads (tenant_id, resource, last, version) values ($1, 'invoices', 0, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
+), former as (
+  select record.id, record.position, record.class, array_remove(array['', 'publicationId=' || record.publication_id::text, 'status=' || record.status_key::text, 'publicationId=' || record.publication_id::text || '&' || 'status=' || record.status_key::text], null) as facets from invoices as record
+  where record.tenant_id = $1 and record.id = any (array(select id from given))
+), written as (
+  select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
+), removed as (
+  delete from invoices as record where record.tenant_id = $1 and record.id = any (array(select id from given))
+), tombstones as (
+  insert into removed_records (tenant_id, resource, version, id)
+  select $1, 'invoices', head.version + place, id from head, written
+), counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select $1, 'invoices', facet, class, level, position >> level, sum(change)
+  from (select position, class, facets, -1 as change from former) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+), events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    coalesce((
+      select key from audit_keys
+      where tenant_id = $1 and resource = 'invoices' and record_id = written.id::text
+    ), gen_random_bytes(32)) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'invoices', record_id, key from events
+  on conflict do nothing
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select $1, author, action, 'invoices', record_id, audit_seal(plain, key) from events order by place
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select $1, number from entries
+)
+select id, null as body, position from former;
+
+-- records/write.ts writeRecords
+with given as materialized (
+  select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
+), head as (
+  insert into heads (tenant_id, resource, last, version) values ($1, 'publications', 0, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
+), former as (
+  select record.id, record.position, record.class, array_remove(array['', 'isActive=' || record.is_active::text], null) as facets from publications as record
+  where record.tenant_id = $1 and record.id = any (array(select id from given))
+), written as (
+  select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
+), removed as (
+  delete from publications as record where record.tenant_id = $1 and record.id = any (array(select id from given))
+), tombstones as (
+  insert into removed_records (tenant_id, resource, version, id)
+  select $1, 'publications', head.version + place, id from head, written
+), texts as (
+  delete from search_texts
+  where tenant_id = $1 and resource = 'publications' and position = any (array(select position from former))
+), counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select $1, 'publications', facet, class, level, position >> level, sum(change)
+  from (select position, class, facets, -1 as change from former) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+), events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    coalesce((
+      select key from audit_keys
+      where tenant_id = $1 and resource = 'publications' and record_id = written.id::text
+    ), gen_random_bytes(32)) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'publications', record_id, key from events
+  on conflict do nothing
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select $1, author, action, 'publications', record_id, audit_seal(plain, key) from events order by place
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select $1, number from entries
+)
+select id, null as body, position from former;
+
+-- records/write.ts writeRecords
+with given as materialized (
+  select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
+), head as (
+  insert into heads (tenant_id, resource, last, version) values ($1, 'subscriptions', 0, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
+), former as (
+  select record.id, record.position, record.class, array_remove(array['', 'publicationId=' || record.publication_id::text, 'status=' || record.status_key::text, 'publicationId=' || record.publication_id::text || '&' || 'status=' || record.status_key::text], null) as facets from subscriptions as record
+  where record.tenant_id = $1 and record.id = any (array(select id from given))
+), written as (
+  select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
+), removed as (
+  delete from subscriptions as record where record.tenant_id = $1 and record.id = any (array(select id from given))
+), tombstones as (
+  insert into removed_records (tenant_id, resource, version, id)
+  select $1, 'subscriptions', head.version + place, id from head, written
+), counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select $1, 'subscriptions', facet, class, level, position >> level, sum(change)
+  from (select position, class, facets, -1 as change from former) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+), events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    coalesce((
+      select key from audit_keys
+      where tenant_id = $1 and resource = 'subscriptions' and record_id = written.id::text
+    ), gen_random_bytes(32)) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'subscriptions', record_id, key from events
+  on conflict do nothing
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select $1, author, action, 'subscriptions', record_id, audit_seal(plain, key) from events order by place
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select $1, number from entries
+)
+select id, null as body, position from former;
+
+-- records/write.ts writeRecords
+with given as materialized (
+  select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
+), head as (
+  insert into heads (tenant_id, resource, last, version) values ($1, 'tasks', 0, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
+), former as (
+  select record.id, record.position, record.class, array_remove(array[''], null) as facets from tasks as record
+  where record.tenant_id = $1 and record.id = any (array(select id from given))
+), written as (
+  select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
+), removed as (
+  delete from tasks as record where record.tenant_id = $1 and record.id = any (array(select id from given))
+), tombstones as (
+  insert into removed_records (tenant_id, resource, version, id)
+  select $1, 'tasks', head.version + place, id from head, written
+), counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select $1, 'tasks', facet, class, level, position >> level, sum(change)
+  from (select position, class, facets, -1 as change from former) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+), events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    coalesce((
+      select key from audit_keys
+      where tenant_id = $1 and resource = 'tasks' and record_id = written.id::text
+    ), gen_random_bytes(32)) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'tasks', record_id, key from events
+  on conflict do nothing
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select $1, author, action, 'tasks', record_id, audit_seal(plain, key) from events order by place
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select $1, number from entries
+)
+select id, null as body, position from former;
+
+-- records/write.ts writeRecords
+with given as materialized (
+  select given.*, ((given.deleted_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.subscription_id as "subscriptionId", given.account_id as "accountId", given.publication_id as "publicationId", given.renewed_from_subs_id as "renewedFromSubsId", given.renewal_date as "renewalDate", given.status as "status", given.start_date as "startDate", given.end_date as "endDate", given.expire_date as "expireDate", given.first_run_date as "firstRunDate", given.subscription_number as "subscriptionNumber", given.copies::text as "copies", given.auto_reschedule as "autoReschedule", given.auto_invoice as "autoInvoice", given.notes as "notes", given.total_net_charge::text as "totalNetCharge", given.total_applied::text as "totalApplied", given.total_due::text as "totalDue", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt") as shown) as body
+  from json_to_recordset($2::json) as given (
+    id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid,
+    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+  )
+), head as (
+  insert into heads (tenant_id, resource, last, version) values ($1, 'subscriptions', $3::bigint, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
+), written as (
+  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
+), created as (
+  insert into subscriptions (tenant_id, position, version, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_applied, total_due, created_at, updated_at, deleted_at, import_id)
+  select $1, position, version, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_applied, total_due, created_at, updated_at, deleted_at, import_id from written order by place
+), counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select $1, 'subscriptions', facet, class, level, position >> level, sum(change)
+  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+), events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    coalesce((
+      select key from audit_keys
+      where tenant_id = $1 and resource = 'subscriptions' and record_id = written.id::text
+    ), gen_random_bytes(32)) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'subscriptions', record_id, key from events
+  on conflict do nothing
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select $1, author, action, 'subscriptions', record_id, audit_seal(plain, key) from events order by place
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select $1, number from entries
+), delivered as (
+  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'subscriptions', written.id, 'subscription.' || action,
+    '{"type":"' || 'subscription.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
+      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
+  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
+  where is_delivered order by place
+  returning 1
+)
+select id, body, position, (select wake_legacy_worker($1, 'subscriptions', now()) from delivered limit 1) as woken from written order by place;
+
+-- records/write.ts writeRecords
+with given as materialized (
+  select given.*, ((given.deleted_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.subscription_id as "subscriptionId", given.account_id as "accountId", given.publication_id as "publicationId", given.renewed_from_subs_id as "renewedFromSubsId", given.renewal_date as "renewalDate", given.status as "status", given.start_date as "startDate", given.end_date as "endDate", given.expire_date as "expireDate", given.first_run_date as "firstRunDate", given.subscription_number as "subscriptionNumber", given.copies::text as "copies", given.auto_reschedule as "autoReschedule", given.auto_invoice as "autoInvoice", given.notes as "notes", given.total_net_charge::text as "totalNetCharge", given.total_applied::text as "totalApplied", given.total_due::text as "totalDue", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt") as shown) as body
+  from json_to_recordset($2::json) as given (
+    id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid,
+    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+  )
+), head as (
+  insert into heads (tenant_id, resource, last, version) values ($1, 'subscriptions', 0, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
+), former as (
+  select record.id, record.position, record.class, array_remove(array['', 'publicationId=' || record.publication_id::text, 'status=' || record.status_key::text, 'publicationId=' || record.publication_id::text || '&' || 'status=' || record.status_key::text], null) as facets from subscriptions as record
+  where record.tenant_id = $1 and record.id = any (array(select id from given))
+), written as (
+  select given.*, former.position, former.class as former_class, former.facets as former_facets
+  from given join former on former.id = given.id
+), updated as (
+  update subscriptions as record
+  set (version, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_applied, total_due, created_at, updated_at, deleted_at, import_id) =
+    row (head.version + given.place, given.class, given.body, given.id, given.subscription_id, given.account_id, given.publication_id, given.renewed_from_subs_id, given.renewal_date, given.status, given.status_key, given.start_date, given.end_date, given.expire_date, given.first_run_date, given.subscription_number, given.copies, given.auto_reschedule, given.auto_invoice, given.notes, given.total_net_charge, given.total_applied, given.total_due, given.created_at, given.updated_at, given.deleted_at, given.import_id)
+  from head, given where record.tenant_id = $1 and record.id = any (array(select id from given)) and record.id = given.id
+), counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select $1, 'subscriptions', facet, class, level, position >> level, sum(change)
+  from (select position, class, facets, 1 as change from written
+    union all select position, former_class, former_facets, -1 from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+), events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    coalesce((
+      select key from audit_keys
+      where tenant_id = $1 and resource = 'subscriptions' and record_id = written.id::text
+    ), gen_random_bytes(32)) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'subscriptions', record_id, key from events
+  on conflict do nothing
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select $1, author, action, 'subscriptions', record_id, audit_seal(plain, key) from events order by place
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select $1, number from entries
+), delivered as (
+  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'subscriptions', written.id, 'subscription.' || action,
+    '{"type":"' || 'subscription.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
+      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
+  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
+  where is_delivered order by place
+  returning 1
+)
+select id, body, position, (select wake_legacy_worker($1, 'subscriptions', now()) from delivered limit 1) as woken from written order by place;
+
+-- records/write.ts writeRecords
+with given as materialized (
+  select given.*, (0)::smallint as class, array_remove(array['', 'isActive=' || given.is_active::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.code as "code", given.name as "name", given.is_active as "isActive", given.frequency as "frequency", given.iss_frequency as "issFrequency", given.issue_decimals as "issueDecimals", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
+  from json_to_recordset($2::json) as given (
+    id uuid, code text, name text, is_active boolean, frequency text, iss_frequency text, issue_decimals numeric, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid,
+    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+  )
+), head as (
+  insert into heads (tenant_id, resource, last, version) values ($1, 'publications', $3::bigint, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
+), written as (
+  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
+), created as (
+  insert into publications (tenant_id, position, version, class, body, id, code, name, is_active, frequency, iss_frequency, issue_decimals, created_at, updated_at, import_id)
+  select $1, position, version, class, body, id, code, name, is_active, frequency, iss_frequency, issue_decimals, created_at, updated_at, import_id from written order by place
+), texts as (
+  insert into search_texts (tenant_id, resource, position, class, text)
+  select $1, 'publications', position, class, search_text from written
+), counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select $1, 'publications', facet, class, level, position >> level, sum(change)
+  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+), events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    coalesce((
+      select key from audit_keys
+      where tenant_id = $1 and resource = 'publications' and record_id = written.id::text
+    ), gen_random_bytes(32)) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'publications', record_id, key from events
+  on conflict do nothing
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select $1, author, action, 'publications', record_id, audit_seal(plain, key) from events order by place
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select $1, number from entries
+), delivered as (
+  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'publications', written.id, 'publication.' || action,
+    '{"type":"' || 'publication.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
+      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
+  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
+  where is_delivered order by place
+  returning 1
+)
+select id, body, position, (select wake_legacy_worker($1, 'publications', now()) from delivered limit 1) as woken from written order by place;
+
+-- records/write.ts writeRecords
+with given as materialized (
+  select given.*, (0)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.publication_id as "publicationId", given.issue_id as "issueId", given.status as "status", given.issue_date as "issueDate", given.due_date as "dueDate", given.terms as "terms", given.total::text as "total", given.total_due::text as "totalDue", coalesce((given.total_due * 100)::bigint, 0) as "balanceCents", given.gross::text as "gross", given.net::text as "net", given.invoice_type as "invoiceType", given.invoice_description as "invoiceDescription", given.inv_charges::text as "invCharges", given.inv_invoiced::text as "invInvoiced", given.inv_applied::text as "invApplied", given.inv_discount::text as "invDiscount", given.inv_tax::text as "invTax", given.date_paid as "datePaid", given.is_open as "isOpen", given.notes as "notes", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
+  from json_to_recordset($2::json) as given (
+    id uuid, account_id text, publication_id uuid, issue_id text, status text, status_key text, issue_date date, due_date date, terms text, total numeric(20, 2), total_due numeric(20, 2), gross numeric(20, 2), net numeric(20, 2), invoice_type text, invoice_description text, inv_charges numeric(20, 2), inv_invoiced numeric(20, 2), inv_applied numeric(20, 2), inv_discount numeric(20, 2), inv_tax numeric(20, 2), date_paid date, is_open numeric, notes text, created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid,
+    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+  )
+), head as (
+  insert into heads (tenant_id, resource, last, version) values ($1, 'invoices', $3::bigint, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
+), written as (
+  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
+), created as (
+  insert into invoices (tenant_id, position, version, class, body, id, account_id, publication_id, issue_id, status, status_key, issue_date, due_date, terms, total, total_due, gross, net, invoice_type, invoice_description, inv_charges, inv_invoiced, inv_applied, inv_discount, inv_tax, date_paid, is_open, notes, created_at, updated_at, external_id, import_id)
+  select $1, position, version, class, body, id, account_id, publication_id, issue_id, status, status_key, issue_date, due_date, terms, total, total_due, gross, net, invoice_type, invoice_description, inv_charges, inv_invoiced, inv_applied, inv_discount, inv_tax, date_paid, is_open, notes, created_at, updated_at, external_id, import_id from written order by place
+), counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select $1, 'invoices', facet, class, level, position >> level, sum(change)
+  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+), events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    coalesce((
+      select key from audit_keys
+      where tenant_id = $1 and resource = 'invoices' and record_id = written.id::text
+    ), gen_random_bytes(32)) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'invoices', record_id, key from events
+  on conflict do nothing
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select $1, author, action, 'invoices', record_id, audit_seal(plain, key) from events order by place
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select $1, number from entries
+), delivered as (
+  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'invoices', written.id, 'invoice.' || action,
+    '{"type":"' || 'invoice.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
+      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
+  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
+  where is_delivered order by place
+  returning 1
+)
+select id, body, position, (select wake_legacy_worker($1, 'invoices', now()) from delivered limit 1) as woken from written order by place;
+
 -- resources/accounts/queries.ts nextAccountId
 update heads set last_number = coalesce(free.number, heads.last_number + $2)
 from heads as head
@@ -3926,6 +3075,10 @@ returning 'A' || free.number as account_id;
 
 -- resources/contacts/queries.ts isKnownContact
 select 1 from contacts where tenant_id = $1 and id = $2;
+
+-- transfer/export/export.ts totalsOf
+select resource, sum(count)::bigint as count from tallies
+where tenant_id = $1 and facet = '' and level = 62 group by resource;
 
 -- transfer/export/export.ts writeFile
 copy (select row_to_json(record) from ((select * from accounts where tenant_id = '…' and class = 0 order by position)) as accounts cross join lateral (select accounts.id as "id", accounts.account_id as "accountId", accounts.company as "company", accounts.address as "address", accounts.suite as "suite", accounts.city as "city", accounts.state as "state", accounts.zip as "zip", accounts.country as "country", accounts.web_address as "webAddress", accounts.status as "status", accounts.billing_email as "billingEmail", accounts.invoice_email_enabled as "invoiceEmailEnabled", accounts.invoice_print_enabled as "invoicePrintEnabled", accounts.do_not_email as "doNotEmail", to_char(accounts.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(accounts.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", accounts.user_id as "userId", accounts.category as "category", accounts.quality as "quality", accounts.primary_publication_id as "primaryPublicationId") as record order by accounts.position) to stdout (format csv, quote E'\x01', delimiter E'\x02', encoding 'UTF8');
@@ -3946,7 +3099,112 @@ copy (select row_to_json(record) from ((select * from subscriptions where tenant
 copy (select row_to_json(record) from ((select * from tasks where tenant_id = '…' and class = 0 order by position)) as tasks cross join lateral (select tasks.id as "id", tasks.account_id as "accountId", tasks.title as "title", to_char(tasks.due_date, 'YYYY-MM-DD') as "dueDate", tasks.user_id as "userId", tasks.route as "route", tasks.priority as "priority", tasks.type as "type", to_char(tasks.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt") as record order by tasks.position) to stdout (format csv, quote E'\x01', delimiter E'\x02', encoding 'UTF8');
 
 -- transfer/export/export.ts writeFiles
+-- transfer/import/apply.ts inBatches
+-- transfer/import/undo.ts inTransaction
+commit;
+
+-- transfer/export/export.ts writeFiles
 begin isolation level repeatable read, read only; set local enable_sort = off;
+
+-- transfer/import/apply.ts applyChanges
+select json_build_object('id', record.id, 'accountId', record.account_id, 'ownerId', record.owner_id, 'name', record.name, 'firstName', record.first_name, 'lastName', record.last_name, 'phone', record.phone, 'phone2', record.phone2, 'extension', record.extension, 'hideContact', record.hide_contact, 'subsOnly', record.subs_only, 'doNotEmail', record.do_not_email, 'email', record.email, 'title', record.title, 'notes', record.notes, 'deletedAt', record.deleted_at::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) as before, json_build_object('id', staged.id, 'accountId', staged.account_id, 'ownerId', staged.owner_id, 'name', staged.name, 'firstName', staged.first_name, 'lastName', staged.last_name, 'phone', staged.phone, 'phone2', staged.phone2, 'extension', staged.extension, 'hideContact', staged.hide_contact, 'subsOnly', staged.subs_only, 'doNotEmail', staged.do_not_email, 'email', staged.email, 'title', staged.title, 'notes', staged.notes, 'deletedAt', staged.deleted_at::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'externalId', staged.external_id, 'importId', null) as staged, staged.given
+from judged_contacts as judged
+join staged_contacts as staged on staged.number = judged.number
+join contacts as record on record.tenant_id = $1 and record.id = judged.record where judged.action = 'change' and judged.place between $2 and $3;
+
+-- transfer/import/apply.ts applyCreations
+select json_build_object('id', staged.id, 'accountId', staged.account_id, 'company', staged.company, 'address', staged.address, 'suite', staged.suite, 'city', staged.city, 'state', staged.state, 'zip', staged.zip, 'country', staged.country, 'webAddress', staged.web_address, 'status', staged.status, 'billingEmail', staged.billing_email, 'invoiceEmailEnabled', staged.invoice_email_enabled, 'invoicePrintEnabled', staged.invoice_print_enabled, 'doNotEmail', staged.do_not_email, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'userId', staged.user_id, 'category', staged.category, 'quality', staged.quality, 'primaryPublicationId', staged.primary_publication_id, 'importId', $4::uuid) as record
+from judged_accounts as judged join staged_accounts as staged on staged.number = judged.number
+where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
+  and not exists (select from accounts as record where record.tenant_id = $1 and record.account_id = staged.account_id)
+order by judged.place;
+
+-- transfer/import/apply.ts applyCreations
+select json_build_object('id', staged.id, 'accountId', staged.account_id, 'ownerId', staged.owner_id, 'name', staged.name, 'firstName', staged.first_name, 'lastName', staged.last_name, 'phone', staged.phone, 'phone2', staged.phone2, 'extension', staged.extension, 'hideContact', staged.hide_contact, 'subsOnly', staged.subs_only, 'doNotEmail', staged.do_not_email, 'email', staged.email, 'title', staged.title, 'notes', staged.notes, 'deletedAt', staged.deleted_at::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'externalId', staged.external_id, 'importId', $4::uuid) as record
+from judged_contacts as judged join staged_contacts as staged on staged.number = judged.number
+where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
+order by judged.place;
+
+-- transfer/import/apply.ts applyCreations
+select json_build_object('id', staged.id, 'accountId', staged.account_id, 'publicationId', staged.publication_id, 'issueId', staged.issue_id, 'status', staged.status, 'issueDate', staged.issue_date, 'dueDate', staged.due_date, 'terms', staged.terms, 'total', staged.total::text, 'totalDue', staged.total_due::text, 'gross', staged.gross::text, 'net', staged.net::text, 'invoiceType', staged.invoice_type, 'invoiceDescription', staged.invoice_description, 'invCharges', staged.inv_charges::text, 'invInvoiced', staged.inv_invoiced::text, 'invApplied', staged.inv_applied::text, 'invDiscount', staged.inv_discount::text, 'invTax', staged.inv_tax::text, 'datePaid', staged.date_paid, 'isOpen', staged.is_open::text, 'notes', staged.notes, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'externalId', staged.external_id, 'importId', $4::uuid) as record
+from judged_invoices as judged join staged_invoices as staged on staged.number = judged.number
+where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
+order by judged.place;
+
+-- transfer/import/apply.ts applyCreations
+select json_build_object('id', staged.id, 'accountId', staged.account_id, 'title', staged.title, 'dueDate', staged.due_date, 'userId', staged.user_id, 'route', staged.route, 'priority', staged.priority, 'type', staged.type, 'createdAt', staged.created_at::text, 'importId', $4::uuid) as record
+from judged_tasks as judged join staged_tasks as staged on staged.number = judged.number
+where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
+order by judged.place;
+
+-- transfer/import/apply.ts applyCreations
+select json_build_object('id', staged.id, 'code', staged.code, 'name', staged.name, 'isActive', staged.is_active, 'frequency', staged.frequency, 'issFrequency', staged.iss_frequency, 'issueDecimals', staged.issue_decimals::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'importId', $4::uuid) as record
+from judged_publications as judged join staged_publications as staged on staged.number = judged.number
+where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
+order by judged.place;
+
+-- transfer/import/apply.ts applyCreations
+select json_build_object('id', staged.id, 'subscriptionId', staged.subscription_id, 'accountId', staged.account_id, 'publicationId', staged.publication_id, 'renewedFromSubsId', staged.renewed_from_subs_id, 'renewalDate', staged.renewal_date, 'status', staged.status, 'startDate', staged.start_date, 'endDate', staged.end_date, 'expireDate', staged.expire_date, 'firstRunDate', staged.first_run_date, 'subscriptionNumber', staged.subscription_number, 'copies', staged.copies::text, 'autoReschedule', staged.auto_reschedule, 'autoInvoice', staged.auto_invoice, 'notes', staged.notes, 'totalNetCharge', staged.total_net_charge::text, 'totalApplied', staged.total_applied::text, 'totalDue', staged.total_due::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'deletedAt', staged.deleted_at::text, 'importId', $4::uuid) as record
+from judged_subscriptions as judged join staged_subscriptions as staged on staged.number = judged.number
+where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
+order by judged.place;
+
+-- transfer/import/apply.ts applyLatePredecessors
+select json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) as before, late.renewed_from_subs_id as predecessor
+from late_predecessors as late join subscriptions as record on record.tenant_id = $1 and record.id = late.id
+where late.place between $2 and $3 and record.import_id = $4;
+
+-- transfer/import/apply.ts applyPrune
+select json_build_object('id', record.id, 'accountId', record.account_id, 'ownerId', record.owner_id, 'name', record.name, 'firstName', record.first_name, 'lastName', record.last_name, 'phone', record.phone, 'phone2', record.phone2, 'extension', record.extension, 'hideContact', record.hide_contact, 'subsOnly', record.subs_only, 'doNotEmail', record.do_not_email, 'email', record.email, 'title', record.title, 'notes', record.notes, 'deletedAt', record.deleted_at::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) as before
+from missing_contacts as missing join contacts as record
+  on record.tenant_id = $1 and record.id = missing.record and record.deleted_at is null
+where missing.place between $2 and $3;
+
+-- transfer/import/apply.ts inBatches
+-- transfer/import/undo.ts inTransaction
+begin;
+
+-- transfer/import/apply.ts inBatches
+select count(*) from judged_accounts where action = 'change';
+
+-- transfer/import/apply.ts inBatches
+select count(*) from judged_accounts where action = 'create';
+
+-- transfer/import/apply.ts inBatches
+select count(*) from judged_contacts where action = 'change';
+
+-- transfer/import/apply.ts inBatches
+select count(*) from judged_contacts where action = 'create';
+
+-- transfer/import/apply.ts inBatches
+select count(*) from judged_invoices where action = 'change';
+
+-- transfer/import/apply.ts inBatches
+select count(*) from judged_invoices where action = 'create';
+
+-- transfer/import/apply.ts inBatches
+select count(*) from judged_publications where action = 'change';
+
+-- transfer/import/apply.ts inBatches
+select count(*) from judged_publications where action = 'create';
+
+-- transfer/import/apply.ts inBatches
+select count(*) from judged_subscriptions where action = 'change';
+
+-- transfer/import/apply.ts inBatches
+select count(*) from judged_subscriptions where action = 'create';
+
+-- transfer/import/apply.ts inBatches
+select count(*) from judged_tasks where action = 'change';
+
+-- transfer/import/apply.ts inBatches
+select count(*) from judged_tasks where action = 'create';
+
+-- transfer/import/apply.ts inBatches
+select count(*) from late_predecessors;
+
+-- transfer/import/apply.ts inBatches
+select count(*) from missing_contacts;
 
 -- transfer/import/import-lock.ts isImportLocked
 select exists (
@@ -3955,6 +3213,13 @@ select exists (
     and database = (select oid from pg_database where datname = current_database())
     and (classid::bigint << 32) + objid::bigint = hashtextextended('masthead import ' || $1::text, 0)
 ) as taken;
+
+-- transfer/import/import-lock.ts withImportLock
+select pg_try_advisory_lock(hashtextextended('masthead import ' || $1::text, 0)) as taken;
+
+-- transfer/import/import.ts readRejections
+select number, line, field, reason from staged_subscriptions
+where file = $1 and reason is not null and number > $2 order by number limit 1000;
 
 -- transfer/import/import.ts stage
 copy staged_accounts (number, file, line, given, field, reason, id, account_id, company, address, suite, city, state, zip, country, web_address, status, billing_email, invoice_email_enabled, invoice_print_enabled, do_not_email, created_at, updated_at, user_id, category, quality, primary_publication_id, primary_publication_id_other) from stdin;
@@ -3992,6 +3257,60 @@ create temp table staged_subscriptions (number bigint, file integer, line intege
 -- transfer/import/import.ts stage
 create temp table staged_tasks (number bigint, file integer, line integer, given integer, field text, reason text, id uuid, account_id text, title text, due_date date, user_id text, route text, priority text, type text, created_at timestamptz(3), account_id_other uuid);
 
+-- transfer/import/import.ts summarise
+select staged.file, count(*) filter (where action = 'create') as create,
+  count(*) filter (where action = 'change') as change, count(*) filter (where action = 'same') as same,
+  count(reason) as refused
+from staged_accounts as staged left join judged_accounts as judged using (number)
+group by staged.file;
+
+-- transfer/import/import.ts summarise
+select staged.file, count(*) filter (where action = 'create') as create,
+  count(*) filter (where action = 'change') as change, count(*) filter (where action = 'same') as same,
+  count(reason) as refused
+from staged_contacts as staged left join judged_contacts as judged using (number)
+group by staged.file;
+
+-- transfer/import/import.ts summarise
+select staged.file, count(*) filter (where action = 'create') as create,
+  count(*) filter (where action = 'change') as change, count(*) filter (where action = 'same') as same,
+  count(reason) as refused
+from staged_invoices as staged left join judged_invoices as judged using (number)
+group by staged.file;
+
+-- transfer/import/import.ts summarise
+select staged.file, count(*) filter (where action = 'create') as create,
+  count(*) filter (where action = 'change') as change, count(*) filter (where action = 'same') as same,
+  count(reason) as refused
+from staged_publications as staged left join judged_publications as judged using (number)
+group by staged.file;
+
+-- transfer/import/import.ts summarise
+select staged.file, count(*) filter (where action = 'create') as create,
+  count(*) filter (where action = 'change') as change, count(*) filter (where action = 'same') as same,
+  count(reason) as refused
+from staged_subscriptions as staged left join judged_subscriptions as judged using (number)
+group by staged.file;
+
+-- transfer/import/import.ts summarise
+select staged.file, count(*) filter (where action = 'create') as create,
+  count(*) filter (where action = 'change') as change, count(*) filter (where action = 'same') as same,
+  count(reason) as refused
+from staged_tasks as staged left join judged_tasks as judged using (number)
+group by staged.file;
+
+-- transfer/import/journal.ts beginImport
+with begun as (insert into imports (tenant_id, id, files) values ($1, $2, $3) returning id)
+select append_to_audit($1, $4, $5) from begun;
+
+-- transfer/import/journal.ts deleteExpired
+delete from import_changes where tenant_id = $1 and import_id in (
+select id from imports where tenant_id = $1 and started_at < now() - interval '30 days');
+
+-- transfer/import/journal.ts deleteExpired
+delete from import_creations where tenant_id = $1 and import_id in (
+select id from imports where tenant_id = $1 and started_at < now() - interval '30 days');
+
 -- transfer/import/journal.ts deleteImages
 delete from import_changes where tenant_id = $1 and resource = $2 and record_id = $3 returning 1;
 
@@ -4000,11 +3319,555 @@ delete from import_changes where tenant_id = $1 and resource = $2 and record_id 
 select id from imports where tenant_id = $1 and started_at < now() - interval '30 days') limit 1) union all (select 1 from import_creations where tenant_id = $1 and import_id in (
 select id from imports where tenant_id = $1 and started_at < now() - interval '30 days') limit 1);
 
+-- transfer/import/journal.ts endImport
+with ended as (
+  update imports set ended_at = now(), files = $3 where tenant_id = $1 and id = $2 returning id
+)
+select append_to_audit($1, $4, $5) from ended;
+
+-- transfer/import/journal.ts findImport
+select id, started_at as "startedAt", ended_at as "endedAt", undone_at as "undoneAt", files from imports where tenant_id = $1 and id = $2;
+
 -- transfer/import/journal.ts listImports
 select id, started_at as "startedAt", ended_at as "endedAt", undone_at as "undoneAt", files, (
   select id from import_runs where tenant_id = $1 and import_id = imports.id and kind = 'import' limit 1
 ) as "runId"
 from imports where tenant_id = $1 order by started_at desc, id desc limit 1000;
+
+-- transfer/import/journal.ts storeChanges
+insert into import_changes (tenant_id, import_id, resource, record_id, before)
+select $1::uuid, $2, $3, (image ->> 'id')::uuid, image from json_array_elements($4::json) as image
+on conflict do nothing;
+
+-- transfer/import/journal.ts storeCreations
+insert into import_creations (tenant_id, import_id, resource, first, last) values ($1, $2, $3, $4, $5);
+
+-- transfer/import/judgement.ts decide
+analyze judged_accounts;
+
+-- transfer/import/judgement.ts decide
+analyze judged_contacts;
+
+-- transfer/import/judgement.ts decide
+analyze judged_invoices;
+
+-- transfer/import/judgement.ts decide
+analyze judged_publications;
+
+-- transfer/import/judgement.ts decide
+analyze judged_subscriptions;
+
+-- transfer/import/judgement.ts decide
+analyze judged_tasks;
+
+-- transfer/import/judgement.ts decide
+create index on judged_accounts (action, place);
+
+-- transfer/import/judgement.ts decide
+create index on judged_contacts (action, place);
+
+-- transfer/import/judgement.ts decide
+create index on judged_invoices (action, place);
+
+-- transfer/import/judgement.ts decide
+create index on judged_publications (action, place);
+
+-- transfer/import/judgement.ts decide
+create index on judged_subscriptions (action, place);
+
+-- transfer/import/judgement.ts decide
+create index on judged_tasks (action, place);
+
+-- transfer/import/judgement.ts decide
+create temp table judged_accounts (number bigint, file integer, record uuid, action text, place bigint);
+
+-- transfer/import/judgement.ts decide
+create temp table judged_contacts (number bigint, file integer, record uuid, action text, place bigint);
+
+-- transfer/import/judgement.ts decide
+create temp table judged_invoices (number bigint, file integer, record uuid, action text, place bigint);
+
+-- transfer/import/judgement.ts decide
+create temp table judged_publications (number bigint, file integer, record uuid, action text, place bigint);
+
+-- transfer/import/judgement.ts decide
+create temp table judged_subscriptions (number bigint, file integer, record uuid, action text, place bigint);
+
+-- transfer/import/judgement.ts decide
+create temp table judged_tasks (number bigint, file integer, record uuid, action text, place bigint);
+
+-- transfer/import/judgement.ts decide
+insert into judged_accounts
+select number, file, record, action, row_number() over (partition by action order by number) as place
+from (
+  select staged.number, staged.file, found.record,
+    case when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.company is distinct from record.company or staged.given & 8 <> 0 and staged.address is distinct from record.address or staged.given & 16 <> 0 and staged.suite is distinct from record.suite or staged.given & 32 <> 0 and staged.city is distinct from record.city or staged.given & 64 <> 0 and staged.state is distinct from record.state or staged.given & 128 <> 0 and staged.zip is distinct from record.zip or staged.given & 256 <> 0 and staged.country is distinct from record.country or staged.given & 512 <> 0 and staged.web_address is distinct from record.web_address or staged.given & 1024 <> 0 and staged.status is distinct from record.status or staged.given & 2048 <> 0 and staged.billing_email is distinct from record.billing_email or staged.given & 4096 <> 0 and staged.invoice_email_enabled is distinct from record.invoice_email_enabled or staged.given & 8192 <> 0 and staged.invoice_print_enabled is distinct from record.invoice_print_enabled or staged.given & 16384 <> 0 and staged.do_not_email is distinct from record.do_not_email or staged.given & 32768 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 65536 <> 0 and staged.updated_at is distinct from record.updated_at or staged.given & 131072 <> 0 and staged.user_id is distinct from record.user_id or staged.given & 262144 <> 0 and staged.category is distinct from record.category or staged.given & 524288 <> 0 and staged.quality is distinct from record.quality or staged.given & 1048576 <> 0 and staged.primary_publication_id is distinct from record.primary_publication_id then 'change' else 'same' end as action
+  from staged_accounts as staged
+  left join found_accounts as found on found.number = staged.number
+  left join accounts as record on record.tenant_id = $1 and record.id = found.record
+  where staged.reason is null
+) as judged;
+
+-- transfer/import/judgement.ts decide
+insert into judged_contacts
+select number, file, record, action, row_number() over (partition by action order by number) as place
+from (
+  select staged.number, staged.file, found.record,
+    case when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.owner_id is distinct from record.owner_id or staged.given & 8 <> 0 and staged.name is distinct from record.name or staged.given & 16 <> 0 and staged.first_name is distinct from record.first_name or staged.given & 32 <> 0 and staged.last_name is distinct from record.last_name or staged.given & 64 <> 0 and staged.phone is distinct from record.phone or staged.given & 128 <> 0 and staged.phone2 is distinct from record.phone2 or staged.given & 256 <> 0 and staged.extension is distinct from record.extension or staged.given & 512 <> 0 and staged.hide_contact is distinct from record.hide_contact or staged.given & 1024 <> 0 and staged.subs_only is distinct from record.subs_only or staged.given & 2048 <> 0 and staged.do_not_email is distinct from record.do_not_email or staged.given & 4096 <> 0 and staged.email is distinct from record.email or staged.given & 8192 <> 0 and staged.title is distinct from record.title or staged.given & 16384 <> 0 and staged.notes is distinct from record.notes or staged.given & 32768 <> 0 and staged.deleted_at is distinct from record.deleted_at or staged.given & 65536 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 131072 <> 0 and staged.updated_at is distinct from record.updated_at or staged.given & 262144 <> 0 and staged.external_id is distinct from record.external_id then 'change' else 'same' end as action
+  from staged_contacts as staged
+  left join found_contacts as found on found.number = staged.number
+  left join contacts as record on record.tenant_id = $1 and record.id = found.record
+  where staged.reason is null
+) as judged;
+
+-- transfer/import/judgement.ts decide
+insert into judged_invoices
+select number, file, record, action, row_number() over (partition by action order by number) as place
+from (
+  select staged.number, staged.file, found.record,
+    case when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.publication_id is distinct from record.publication_id or staged.given & 8 <> 0 and staged.issue_id is distinct from record.issue_id or staged.given & 16 <> 0 and staged.status is distinct from record.status or staged.given & 32 <> 0 and staged.issue_date is distinct from record.issue_date or staged.given & 64 <> 0 and staged.due_date is distinct from record.due_date or staged.given & 128 <> 0 and staged.terms is distinct from record.terms or staged.given & 256 <> 0 and staged.total is distinct from record.total or staged.given & 512 <> 0 and staged.total_due is distinct from record.total_due or staged.given & 1024 <> 0 and staged.gross is distinct from record.gross or staged.given & 2048 <> 0 and staged.net is distinct from record.net or staged.given & 4096 <> 0 and staged.invoice_type is distinct from record.invoice_type or staged.given & 8192 <> 0 and staged.invoice_description is distinct from record.invoice_description or staged.given & 16384 <> 0 and staged.inv_charges is distinct from record.inv_charges or staged.given & 32768 <> 0 and staged.inv_invoiced is distinct from record.inv_invoiced or staged.given & 65536 <> 0 and staged.inv_applied is distinct from record.inv_applied or staged.given & 131072 <> 0 and staged.inv_discount is distinct from record.inv_discount or staged.given & 262144 <> 0 and staged.inv_tax is distinct from record.inv_tax or staged.given & 524288 <> 0 and staged.date_paid is distinct from record.date_paid or staged.given & 1048576 <> 0 and staged.is_open is distinct from record.is_open or staged.given & 2097152 <> 0 and staged.notes is distinct from record.notes or staged.given & 4194304 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 8388608 <> 0 and staged.updated_at is distinct from record.updated_at or staged.given & 16777216 <> 0 and staged.external_id is distinct from record.external_id then 'change' else 'same' end as action
+  from staged_invoices as staged
+  left join found_invoices as found on found.number = staged.number
+  left join invoices as record on record.tenant_id = $1 and record.id = found.record
+  where staged.reason is null
+) as judged;
+
+-- transfer/import/judgement.ts decide
+insert into judged_publications
+select number, file, record, action, row_number() over (partition by action order by number) as place
+from (
+  select staged.number, staged.file, found.record,
+    case when found.record is null then 'create' when staged.given & 2 <> 0 and staged.code is distinct from record.code or staged.given & 4 <> 0 and staged.name is distinct from record.name or staged.given & 8 <> 0 and staged.is_active is distinct from record.is_active or staged.given & 16 <> 0 and staged.frequency is distinct from record.frequency or staged.given & 32 <> 0 and staged.iss_frequency is distinct from record.iss_frequency or staged.given & 64 <> 0 and staged.issue_decimals is distinct from record.issue_decimals or staged.given & 128 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 256 <> 0 and staged.updated_at is distinct from record.updated_at then 'change' else 'same' end as action
+  from staged_publications as staged
+  left join found_publications as found on found.number = staged.number
+  left join publications as record on record.tenant_id = $1 and record.id = found.record
+  where staged.reason is null
+) as judged;
+
+-- transfer/import/judgement.ts decide
+insert into judged_subscriptions
+select number, file, record, action, row_number() over (partition by action order by number) as place
+from (
+  select staged.number, staged.file, found.record,
+    case when found.record is null then 'create' when staged.given & 2 <> 0 and staged.subscription_id is distinct from record.subscription_id or staged.given & 4 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 8 <> 0 and staged.publication_id is distinct from record.publication_id or staged.given & 16 <> 0 and staged.renewed_from_subs_id is distinct from record.renewed_from_subs_id or staged.given & 32 <> 0 and staged.renewal_date is distinct from record.renewal_date or staged.given & 64 <> 0 and staged.status is distinct from record.status or staged.given & 128 <> 0 and staged.start_date is distinct from record.start_date or staged.given & 256 <> 0 and staged.end_date is distinct from record.end_date or staged.given & 512 <> 0 and staged.expire_date is distinct from record.expire_date or staged.given & 1024 <> 0 and staged.first_run_date is distinct from record.first_run_date or staged.given & 2048 <> 0 and staged.subscription_number is distinct from record.subscription_number or staged.given & 4096 <> 0 and staged.copies is distinct from record.copies or staged.given & 8192 <> 0 and staged.auto_reschedule is distinct from record.auto_reschedule or staged.given & 16384 <> 0 and staged.auto_invoice is distinct from record.auto_invoice or staged.given & 32768 <> 0 and staged.notes is distinct from record.notes or staged.given & 65536 <> 0 and staged.total_net_charge is distinct from record.total_net_charge or staged.given & 131072 <> 0 and staged.total_applied is distinct from record.total_applied or staged.given & 262144 <> 0 and staged.total_due is distinct from record.total_due or staged.given & 524288 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 1048576 <> 0 and staged.updated_at is distinct from record.updated_at or staged.given & 2097152 <> 0 and staged.deleted_at is distinct from record.deleted_at then 'change' else 'same' end as action
+  from staged_subscriptions as staged
+  left join found_subscriptions as found on found.number = staged.number
+  left join subscriptions as record on record.tenant_id = $1 and record.id = found.record
+  where staged.reason is null
+) as judged;
+
+-- transfer/import/judgement.ts decide
+insert into judged_tasks
+select number, file, record, action, row_number() over (partition by action order by number) as place
+from (
+  select staged.number, staged.file, found.record,
+    case when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.title is distinct from record.title or staged.given & 8 <> 0 and staged.due_date is distinct from record.due_date or staged.given & 16 <> 0 and staged.user_id is distinct from record.user_id or staged.given & 32 <> 0 and staged.route is distinct from record.route or staged.given & 64 <> 0 and staged.priority is distinct from record.priority or staged.given & 128 <> 0 and staged.type is distinct from record.type or staged.given & 256 <> 0 and staged.created_at is distinct from record.created_at then 'change' else 'same' end as action
+  from staged_tasks as staged
+  left join found_tasks as found on found.number = staged.number
+  left join tasks as record on record.tenant_id = $1 and record.id = found.record
+  where staged.reason is null
+) as judged;
+
+-- transfer/import/judgement.ts findRecords
+analyze found_accounts;
+
+-- transfer/import/judgement.ts findRecords
+analyze found_contacts;
+
+-- transfer/import/judgement.ts findRecords
+analyze found_invoices;
+
+-- transfer/import/judgement.ts findRecords
+analyze found_publications;
+
+-- transfer/import/judgement.ts findRecords
+analyze found_subscriptions;
+
+-- transfer/import/judgement.ts findRecords
+analyze found_tasks;
+
+-- transfer/import/judgement.ts findRecords
+create temp table found_accounts (number bigint, record uuid);
+
+-- transfer/import/judgement.ts findRecords
+create temp table found_contacts (number bigint, record uuid);
+
+-- transfer/import/judgement.ts findRecords
+create temp table found_invoices (number bigint, record uuid);
+
+-- transfer/import/judgement.ts findRecords
+create temp table found_publications (number bigint, record uuid);
+
+-- transfer/import/judgement.ts findRecords
+create temp table found_subscriptions (number bigint, record uuid);
+
+-- transfer/import/judgement.ts findRecords
+create temp table found_tasks (number bigint, record uuid);
+
+-- transfer/import/judgement.ts findRecords
+insert into found_accounts select staged.number, record.id as record from staged_accounts as staged join accounts as record on record.tenant_id = $1
+and record.id = staged.id and staged.given & 1 <> 0 where staged.reason is null union select staged.number, record.id from staged_accounts as staged join accounts as record on record.tenant_id = $1
+and record.account_id = staged.account_id where staged.reason is null;
+
+-- transfer/import/judgement.ts findRecords
+insert into found_contacts select staged.number, record.id as record from staged_contacts as staged join contacts as record on record.tenant_id = $1
+and record.id = staged.id and staged.given & 1 <> 0 where staged.reason is null union select staged.number, record.id from staged_contacts as staged join contacts as record on record.tenant_id = $1
+and record.external_id = staged.external_id where staged.reason is null;
+
+-- transfer/import/judgement.ts findRecords
+insert into found_invoices select staged.number, record.id as record from staged_invoices as staged join invoices as record on record.tenant_id = $1
+and record.id = staged.id and staged.given & 1 <> 0 where staged.reason is null union select staged.number, record.id from staged_invoices as staged join invoices as record on record.tenant_id = $1
+and record.external_id = staged.external_id where staged.reason is null;
+
+-- transfer/import/judgement.ts findRecords
+insert into found_publications select staged.number, record.id as record from staged_publications as staged join publications as record on record.tenant_id = $1
+and record.id = staged.id and staged.given & 1 <> 0 where staged.reason is null union select staged.number, record.id from staged_publications as staged join publications as record on record.tenant_id = $1
+and record.code = staged.code where staged.reason is null;
+
+-- transfer/import/judgement.ts findRecords
+insert into found_subscriptions select staged.number, record.id as record from staged_subscriptions as staged join subscriptions as record on record.tenant_id = $1
+and record.id = staged.id and staged.given & 1 <> 0 where staged.reason is null union select staged.number, record.id from staged_subscriptions as staged join subscriptions as record on record.tenant_id = $1
+and record.subscription_id = staged.subscription_id where staged.reason is null;
+
+-- transfer/import/judgement.ts findRecords
+insert into found_tasks select staged.number, record.id as record from staged_tasks as staged join tasks as record on record.tenant_id = $1
+and record.id = staged.id and staged.given & 1 <> 0 where staged.reason is null;
+
+-- transfer/import/judgement.ts judge
+-- transfer/import/judgement.ts refuseFollowers
+analyze staged_subscriptions;
+
+-- transfer/import/judgement.ts judge
+analyze staged_accounts;
+
+-- transfer/import/judgement.ts judge
+analyze staged_contacts;
+
+-- transfer/import/judgement.ts judge
+analyze staged_invoices;
+
+-- transfer/import/judgement.ts judge
+analyze staged_publications;
+
+-- transfer/import/judgement.ts judge
+analyze staged_tasks;
+
+-- transfer/import/judgement.ts judge
+create index on staged_accounts (number);
+
+-- transfer/import/judgement.ts judge
+create index on staged_contacts (number);
+
+-- transfer/import/judgement.ts judge
+create index on staged_invoices (number);
+
+-- transfer/import/judgement.ts judge
+create index on staged_publications (number);
+
+-- transfer/import/judgement.ts judge
+create index on staged_subscriptions (number);
+
+-- transfer/import/judgement.ts judge
+create index on staged_tasks (number);
+
+-- transfer/import/judgement.ts refuseDuplicates
+select from staged_accounts as staged where reason is null and account_id is not null group by account_id having count(*) > 1 limit 1;
+
+-- transfer/import/judgement.ts refuseDuplicates
+select from staged_accounts as staged where reason is null and staged.given & 1 <> 0 group by id having count(*) > 1 limit 1;
+
+-- transfer/import/judgement.ts refuseDuplicates
+select from staged_contacts as staged where reason is null and external_id is not null group by external_id having count(*) > 1 limit 1;
+
+-- transfer/import/judgement.ts refuseDuplicates
+select from staged_contacts as staged where reason is null and staged.given & 1 <> 0 group by id having count(*) > 1 limit 1;
+
+-- transfer/import/judgement.ts refuseDuplicates
+select from staged_invoices as staged where reason is null and external_id is not null group by external_id having count(*) > 1 limit 1;
+
+-- transfer/import/judgement.ts refuseDuplicates
+select from staged_invoices as staged where reason is null and staged.given & 1 <> 0 group by id having count(*) > 1 limit 1;
+
+-- transfer/import/judgement.ts refuseDuplicates
+select from staged_publications as staged where reason is null and code is not null group by code having count(*) > 1 limit 1;
+
+-- transfer/import/judgement.ts refuseDuplicates
+select from staged_publications as staged where reason is null and staged.given & 1 <> 0 group by id having count(*) > 1 limit 1;
+
+-- transfer/import/judgement.ts refuseDuplicates
+select from staged_subscriptions as staged where reason is null and staged.given & 1 <> 0 group by id having count(*) > 1 limit 1;
+
+-- transfer/import/judgement.ts refuseDuplicates
+select from staged_subscriptions as staged where reason is null and subscription_id is not null group by subscription_id having count(*) > 1 limit 1;
+
+-- transfer/import/judgement.ts refuseDuplicates
+select from staged_tasks as staged where reason is null and staged.given & 1 <> 0 group by id having count(*) > 1 limit 1;
+
+-- transfer/import/judgement.ts refuseFollowers
+create index on staged_subscriptions (renewed_from_subs_id);
+
+-- transfer/import/judgement.ts refuseFollowers
+with recursive gone as (
+    select id from staged_subscriptions as row where reason is not null and id is not null and not exists (select from found_subscriptions as found where found.number = row.number)
+    union
+    select row.id from gone join staged_subscriptions as row on row.renewed_from_subs_id = gone.id
+    where row.reason is null and not exists (select from found_subscriptions as found where found.number = row.number)
+  )
+update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'the subscription "' || coalesce(staged.renewed_from_subs_id_other, gone.id::text) || '" is refused too'
+from gone
+where staged.reason is null and staged.renewed_from_subs_id = gone.id
+    and not exists (select from subscriptions as record where record.tenant_id = $1 and record.id = gone.id);
+
+-- transfer/import/judgement.ts refuseIncomplete
+update staged_accounts as staged set field = 'accountId', reason = 'is missing, and a new record needs it'
+where staged.reason is null and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_accounts as found where found.number = staged.number);
+
+-- transfer/import/judgement.ts refuseIncomplete
+update staged_contacts as staged set field = 'accountId', reason = 'is missing, and a new record needs it'
+where staged.reason is null and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_contacts as found where found.number = staged.number);
+
+-- transfer/import/judgement.ts refuseIncomplete
+update staged_invoices as staged set field = 'accountId', reason = 'is missing, and a new record needs it'
+where staged.reason is null and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_invoices as found where found.number = staged.number);
+
+-- transfer/import/judgement.ts refuseIncomplete
+update staged_invoices as staged set field = 'status', reason = 'is missing, and a new record needs it'
+where staged.reason is null and staged.given & 16 = 0 and staged.reason is null and not exists (select from found_invoices as found where found.number = staged.number);
+
+-- transfer/import/judgement.ts refuseIncomplete
+update staged_publications as staged set field = 'code', reason = 'is missing, and a new record needs it'
+where staged.reason is null and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_publications as found where found.number = staged.number);
+
+-- transfer/import/judgement.ts refuseIncomplete
+update staged_subscriptions as staged set field = 'accountId', reason = 'is missing, and a new record needs it'
+where staged.reason is null and staged.given & 4 = 0 and staged.reason is null and not exists (select from found_subscriptions as found where found.number = staged.number);
+
+-- transfer/import/judgement.ts refuseIncomplete
+update staged_subscriptions as staged set field = 'publicationId', reason = 'is missing, and a new record needs it'
+where staged.reason is null and staged.given & 8 = 0 and staged.reason is null and not exists (select from found_subscriptions as found where found.number = staged.number);
+
+-- transfer/import/judgement.ts refuseIncomplete
+update staged_tasks as staged set field = 'accountId', reason = 'is missing, and a new record needs it'
+where staged.reason is null and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_tasks as found where found.number = staged.number);
+
+-- transfer/import/judgement.ts refuseIncomplete
+update staged_tasks as staged set field = 'dueDate', reason = 'is missing, and a new record needs it'
+where staged.reason is null and staged.given & 8 = 0 and staged.reason is null and not exists (select from found_tasks as found where found.number = staged.number);
+
+-- transfer/import/judgement.ts refuseIncomplete
+update staged_tasks as staged set field = 'title', reason = 'is missing, and a new record needs it'
+where staged.reason is null and staged.given & 4 = 0 and staged.reason is null and not exists (select from found_tasks as found where found.number = staged.number);
+
+-- transfer/import/judgement.ts refuseRepeated
+select from found_accounts group by record having count(*) > 1 limit 1;
+
+-- transfer/import/judgement.ts refuseRepeated
+select from found_contacts group by record having count(*) > 1 limit 1;
+
+-- transfer/import/judgement.ts refuseRepeated
+select from found_invoices group by record having count(*) > 1 limit 1;
+
+-- transfer/import/judgement.ts refuseRepeated
+select from found_publications group by record having count(*) > 1 limit 1;
+
+-- transfer/import/judgement.ts refuseRepeated
+select from found_subscriptions group by record having count(*) > 1 limit 1;
+
+-- transfer/import/judgement.ts refuseRepeated
+select from found_tasks group by record having count(*) > 1 limit 1;
+
+-- transfer/import/judgement.ts refuseSelfReference
+update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'a subscription cannot be renewed from itself'
+from found_subscriptions as found
+where staged.reason is null and found.number = staged.number and staged.renewed_from_subs_id = found.record;
+
+-- transfer/import/judgement.ts refuseSelfReference
+update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'a subscription cannot be renewed from itself'
+where staged.reason is null and staged.renewed_from_subs_id = staged.id;
+
+-- transfer/import/judgement.ts refuseTakenIdentifiers
+update staged_accounts as staged set field = 'accountId', reason = 'the record with this `id` has the `accountId` "' || record.account_id || '"'
+from accounts as record
+where staged.reason is null and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
+  and staged.given & 2 <> 0 and record.account_id is not null and record.account_id is distinct from staged.account_id;
+
+-- transfer/import/judgement.ts refuseTakenIdentifiers
+update staged_accounts as staged set field = 'id', reason = 'the record with this `accountId` has the id ' || record.id
+from accounts as record
+where staged.reason is null and record.tenant_id = $1 and record.account_id = staged.account_id and staged.given & 1 <> 0 and record.id <> staged.id;
+
+-- transfer/import/judgement.ts refuseTakenIdentifiers
+update staged_contacts as staged set field = 'id', reason = 'the record with this `externalId` has the id ' || record.id
+from contacts as record
+where staged.reason is null and record.tenant_id = $1 and record.external_id = staged.external_id and staged.given & 1 <> 0 and record.id <> staged.id;
+
+-- transfer/import/judgement.ts refuseTakenIdentifiers
+update staged_invoices as staged set field = 'id', reason = 'the record with this `externalId` has the id ' || record.id
+from invoices as record
+where staged.reason is null and record.tenant_id = $1 and record.external_id = staged.external_id and staged.given & 1 <> 0 and record.id <> staged.id;
+
+-- transfer/import/judgement.ts refuseTakenIdentifiers
+update staged_publications as staged set field = 'code', reason = 'the record with this `id` has the `code` "' || record.code || '"'
+from publications as record
+where staged.reason is null and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
+  and staged.given & 2 <> 0 and record.code is not null and record.code is distinct from staged.code;
+
+-- transfer/import/judgement.ts refuseTakenIdentifiers
+update staged_publications as staged set field = 'id', reason = 'the record with this `code` has the id ' || record.id
+from publications as record
+where staged.reason is null and record.tenant_id = $1 and record.code = staged.code and staged.given & 1 <> 0 and record.id <> staged.id;
+
+-- transfer/import/judgement.ts refuseTakenIdentifiers
+update staged_subscriptions as staged set field = 'id', reason = 'the record with this `subscriptionId` has the id ' || record.id
+from subscriptions as record
+where staged.reason is null and record.tenant_id = $1 and record.subscription_id = staged.subscription_id and staged.given & 1 <> 0 and record.id <> staged.id;
+
+-- transfer/import/judgement.ts refuseTakenIdentifiers
+update staged_subscriptions as staged set field = 'subscriptionId', reason = 'the record with this `id` has the `subscriptionId` "' || record.subscription_id || '"'
+from subscriptions as record
+where staged.reason is null and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
+  and staged.given & 2 <> 0 and record.subscription_id is not null and record.subscription_id is distinct from staged.subscription_id;
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_accounts as staged set field = 'primaryPublicationId', reason = 'there is no publication "' || coalesce(staged.primary_publication_id_other::text, staged.primary_publication_id::text) || '" in this tenant or among the rows that go in'
+where staged.reason is null and coalesce(staged.primary_publication_id_other::text, staged.primary_publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1 union all select id from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
+    where existing.id = staged.primary_publication_id);
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_accounts as staged set primary_publication_id = existing.id
+from (select id, code from publications where tenant_id = $1 union all select id, code from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
+where staged.reason is null and existing.code = staged.primary_publication_id_other;
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_contacts as staged set account_id = existing.account_id
+from (select account_id, id from accounts where tenant_id = $1 union all select account_id, id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
+where staged.reason is null and existing.id = staged.account_id_other;
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_contacts as staged set account_id = existing.account_id
+from (select account_id, id from accounts where tenant_id = $1) as existing
+where staged.reason is null and existing.id = staged.account_id_other;
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_contacts as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
+where staged.reason is null and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
+    where existing.account_id = staged.account_id);
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_contacts as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant'
+where staged.reason is null and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1) as existing
+    where existing.account_id = staged.account_id);
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_invoices as staged set account_id = existing.account_id
+from (select account_id, id from accounts where tenant_id = $1 union all select account_id, id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
+where staged.reason is null and existing.id = staged.account_id_other;
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_invoices as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
+where staged.reason is null and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
+    where existing.account_id = staged.account_id);
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_invoices as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant or among the rows that go in'
+where staged.reason is null and coalesce(staged.publication_id_other::text, staged.publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1 union all select id from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
+    where existing.id = staged.publication_id);
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_invoices as staged set publication_id = existing.id
+from (select id, code from publications where tenant_id = $1 union all select id, code from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
+where staged.reason is null and existing.code = staged.publication_id_other;
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_subscriptions as staged set account_id = existing.account_id
+from (select account_id, id from accounts where tenant_id = $1 union all select account_id, id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
+where staged.reason is null and existing.id = staged.account_id_other;
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_subscriptions as staged set account_id = existing.account_id
+from (select account_id, id from accounts where tenant_id = $1) as existing
+where staged.reason is null and existing.id = staged.account_id_other;
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_subscriptions as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
+where staged.reason is null and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
+    where existing.account_id = staged.account_id);
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_subscriptions as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant'
+where staged.reason is null and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1) as existing
+    where existing.account_id = staged.account_id);
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_subscriptions as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant or among the rows that go in'
+where staged.reason is null and coalesce(staged.publication_id_other::text, staged.publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1 union all select id from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
+    where existing.id = staged.publication_id);
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_subscriptions as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant'
+where staged.reason is null and coalesce(staged.publication_id_other::text, staged.publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1) as existing
+    where existing.id = staged.publication_id);
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'there is no subscription "' || coalesce(staged.renewed_from_subs_id_other::text, staged.renewed_from_subs_id::text) || '" in this tenant or among the rows that go in'
+where staged.reason is null and coalesce(staged.renewed_from_subs_id_other::text, staged.renewed_from_subs_id::text) is not null and not exists (select from (select id from subscriptions where tenant_id = $1 union all select id from staged_subscriptions as row where row.reason is null and not exists (select from found_subscriptions as found where found.number = row.number)) as existing
+    where existing.id = staged.renewed_from_subs_id);
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_subscriptions as staged set publication_id = existing.id
+from (select id, code from publications where tenant_id = $1 union all select id, code from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
+where staged.reason is null and existing.code = staged.publication_id_other;
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_subscriptions as staged set publication_id = existing.id
+from (select id, code from publications where tenant_id = $1) as existing
+where staged.reason is null and existing.code = staged.publication_id_other;
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_subscriptions as staged set renewed_from_subs_id = existing.id
+from (select id, subscription_id from subscriptions where tenant_id = $1 union all select id, subscription_id from staged_subscriptions as row where row.reason is null and not exists (select from found_subscriptions as found where found.number = row.number)) as existing
+where staged.reason is null and existing.subscription_id = staged.renewed_from_subs_id_other;
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_tasks as staged set account_id = existing.account_id
+from (select account_id, id from accounts where tenant_id = $1 union all select account_id, id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
+where staged.reason is null and existing.id = staged.account_id_other;
+
+-- transfer/import/judgement.ts resolveReferences
+update staged_tasks as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
+where staged.reason is null and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
+    where existing.account_id = staged.account_id);
+
+-- transfer/import/judgement.ts setLatePredecessorsAside
+create temp table late_predecessors as
+select row_number() over () as place, one.number, one.id, one.renewed_from_subs_id
+from staged_subscriptions as one join judged_subscriptions as judged_one
+  on judged_one.number = one.number and judged_one.action = 'create' join (staged_subscriptions as predecessor join judged_subscriptions as judged_predecessor
+  on judged_predecessor.number = predecessor.number and judged_predecessor.action = 'create') on predecessor.id = one.renewed_from_subs_id
+where judged_predecessor.place > judged_one.place;
+
+-- transfer/import/judgement.ts setLatePredecessorsAside
+update staged_subscriptions as staged set renewed_from_subs_id = null
+from late_predecessors as late where late.number = staged.number;
+
+-- transfer/import/prune.ts findMissing
+create temp table missing_contacts (place bigint, record uuid);
+
+-- transfer/import/prune.ts findMissing
+insert into missing_contacts
+select row_number() over (order by position) as place, record.id as record from contacts as record
+where record.tenant_id = $1 and record.deleted_at is null and record.position <= $2::bigint
+  and not exists (select from staged_contacts as staged where staged.id = record.id) and not exists (select from staged_contacts as staged where staged.external_id = record.external_id);
+
+-- transfer/import/prune.ts findMissing
+select (select count(*) from missing_contacts) as missing,
+(select count(*) from contacts where tenant_id = $1 and deleted_at is null) as live;
+
+-- transfer/import/prune.ts findMissing
+select line from staged_contacts where reason is not null and id is null and external_id is null limit 1;
+
+-- transfer/import/prune.ts readHeads
+select resource, last from heads where tenant_id = $1;
 
 -- transfer/import/runs.ts addPart
 insert into import_parts (tenant_id, run_id, number, content)
@@ -4073,3 +3936,134 @@ resource, (
   where tenant_id = $1 and run_id = import_runs.id
 ) as bytes, progress, created, changed, unchanged, refused, refusals, removed, restored, kept,
 rejected_rows is not null as "hasRejectedRows", import_id as "importId", problem, created_at as "createdAt";
+
+-- transfer/import/undo.ts chunksOf
+select first, last from import_creations where tenant_id = $1 and import_id = $2 and resource = $3 order by first;
+
+-- transfer/import/undo.ts endUndo
+delete from import_changes where tenant_id = $1 and import_id = $2;
+
+-- transfer/import/undo.ts endUndo
+delete from import_creations where tenant_id = $1 and import_id = $2;
+
+-- transfer/import/undo.ts endUndo
+with undone as (update imports set undone_at = now() where tenant_id = $1 and id = $2 returning id)
+select append_to_audit($1, $3, $4) from undone;
+
+-- transfer/import/undo.ts partRenewals
+select json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) as image from subscriptions as record
+where record.tenant_id = $1 and record.class = any (array[0, 1]::smallint[])
+  and record.position between $3 and $4 and record.import_id = $2
+  and record.renewed_from_subs_id is not null and not exists (select from kept_predecessors as kept where kept.id = record.id);
+
+-- transfer/import/undo.ts removeChunk
+select json_build_object('id', record.id, 'accountId', record.account_id, 'company', record.company, 'address', record.address, 'suite', record.suite, 'city', record.city, 'state', record.state, 'zip', record.zip, 'country', record.country, 'webAddress', record.web_address, 'status', record.status, 'billingEmail', record.billing_email, 'invoiceEmailEnabled', record.invoice_email_enabled, 'invoicePrintEnabled', record.invoice_print_enabled, 'doNotEmail', record.do_not_email, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'userId', record.user_id, 'category', record.category, 'quality', record.quality, 'primaryPublicationId', record.primary_publication_id, 'importId', record.import_id) as image, record.import_id is not distinct from $2 as "isUntouched",
+    not (exists (select from contacts as other where other.tenant_id = $1 and other.account_id = record.account_id) or exists (select from subscriptions as other where other.tenant_id = $1 and other.account_id = record.account_id) or exists (select from invoices as other where other.tenant_id = $1 and other.account_id = record.account_id) or exists (select from tasks as other where other.tenant_id = $1 and other.account_id = record.account_id)) as "isFree"
+  from accounts as record
+where record.tenant_id = $1 and record.class = any (array[0]::smallint[])
+  and record.position between $3 and $4 order by record.position;
+
+-- transfer/import/undo.ts removeChunk
+select json_build_object('id', record.id, 'accountId', record.account_id, 'ownerId', record.owner_id, 'name', record.name, 'firstName', record.first_name, 'lastName', record.last_name, 'phone', record.phone, 'phone2', record.phone2, 'extension', record.extension, 'hideContact', record.hide_contact, 'subsOnly', record.subs_only, 'doNotEmail', record.do_not_email, 'email', record.email, 'title', record.title, 'notes', record.notes, 'deletedAt', record.deleted_at::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) as image, record.import_id is not distinct from $2 as "isUntouched",
+    not (false) as "isFree"
+  from contacts as record
+where record.tenant_id = $1 and record.class = any (array[0, 1, 2, 3, 4, 5, 6, 7]::smallint[])
+  and record.position between $3 and $4 order by record.position;
+
+-- transfer/import/undo.ts removeChunk
+select json_build_object('id', record.id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'issueId', record.issue_id, 'status', record.status, 'issueDate', record.issue_date, 'dueDate', record.due_date, 'terms', record.terms, 'total', record.total::text, 'totalDue', record.total_due::text, 'gross', record.gross::text, 'net', record.net::text, 'invoiceType', record.invoice_type, 'invoiceDescription', record.invoice_description, 'invCharges', record.inv_charges::text, 'invInvoiced', record.inv_invoiced::text, 'invApplied', record.inv_applied::text, 'invDiscount', record.inv_discount::text, 'invTax', record.inv_tax::text, 'datePaid', record.date_paid, 'isOpen', record.is_open::text, 'notes', record.notes, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) as image, record.import_id is not distinct from $2 as "isUntouched",
+    not (false) as "isFree"
+  from invoices as record
+where record.tenant_id = $1 and record.class = any (array[0]::smallint[])
+  and record.position between $3 and $4 order by record.position;
+
+-- transfer/import/undo.ts removeChunk
+select json_build_object('id', record.id, 'accountId', record.account_id, 'title', record.title, 'dueDate', record.due_date, 'userId', record.user_id, 'route', record.route, 'priority', record.priority, 'type', record.type, 'createdAt', record.created_at::text, 'importId', record.import_id) as image, record.import_id is not distinct from $2 as "isUntouched",
+    not (false) as "isFree"
+  from tasks as record
+where record.tenant_id = $1 and record.class = any (array[0]::smallint[])
+  and record.position between $3 and $4 order by record.position;
+
+-- transfer/import/undo.ts removeChunk
+select json_build_object('id', record.id, 'code', record.code, 'name', record.name, 'isActive', record.is_active, 'frequency', record.frequency, 'issFrequency', record.iss_frequency, 'issueDecimals', record.issue_decimals::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'importId', record.import_id) as image, record.import_id is not distinct from $2 as "isUntouched",
+    not (exists (select from accounts as other where other.tenant_id = $1 and other.primary_publication_id = record.id) or exists (select from subscriptions as other where other.tenant_id = $1 and other.publication_id = record.id) or exists (select from invoices as other where other.tenant_id = $1 and other.publication_id = record.id)) as "isFree"
+  from publications as record
+where record.tenant_id = $1 and record.class = any (array[0]::smallint[])
+  and record.position between $3 and $4 order by record.position;
+
+-- transfer/import/undo.ts removeChunk
+select json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) as image, record.import_id is not distinct from $2 as "isUntouched",
+    not (exists (select from kept_predecessors as kept where kept.id = record.id)) as "isFree"
+  from subscriptions as record
+where record.tenant_id = $1 and record.class = any (array[0, 1]::smallint[])
+  and record.position between $3 and $4 order by record.position;
+
+-- transfer/import/undo.ts removeCreated
+create temp table kept_predecessors (id uuid);
+
+-- transfer/import/undo.ts removeCreated
+insert into kept_predecessors
+with recursive created as (
+  select record.id, record.renewed_from_subs_id
+  from import_creations as creation join subscriptions as record
+    on record.tenant_id = $1 and record.class = any (array[0, 1]::smallint[]) and record.position between creation.first and creation.last
+  where creation.tenant_id = $1 and creation.import_id = $2 and creation.resource = 'subscriptions'
+    and record.import_id = $2
+), kept as (
+  select created.id, created.renewed_from_subs_id
+  from created join subscriptions as follower on follower.tenant_id = $1 and follower.renewed_from_subs_id = created.id
+  where not exists (select from created as other where other.id = follower.id)
+  union
+  select created.id, created.renewed_from_subs_id from created join kept on created.id = kept.renewed_from_subs_id
+)
+select id from kept;
+
+-- transfer/import/undo.ts restoreBatch
+delete from import_changes where tenant_id = $1 and import_id = $2 and resource = $3 and record_id = any ($4::uuid[]);
+
+-- transfer/import/undo.ts restoreBatch
+select image.before, case when record.id is not null then json_build_object('id', record.id, 'accountId', record.account_id, 'company', record.company, 'address', record.address, 'suite', record.suite, 'city', record.city, 'state', record.state, 'zip', record.zip, 'country', record.country, 'webAddress', record.web_address, 'status', record.status, 'billingEmail', record.billing_email, 'invoiceEmailEnabled', record.invoice_email_enabled, 'invoicePrintEnabled', record.invoice_print_enabled, 'doNotEmail', record.do_not_email, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'userId', record.user_id, 'category', record.category, 'quality', record.quality, 'primaryPublicationId', record.primary_publication_id, 'importId', record.import_id) end as current,
+  record.import_id is not distinct from $2 as "isUntouched", case when (image.before ->> 'primaryPublicationId')::uuid is not null and not exists (select from publications as other where other.tenant_id = $1 and other.id = (image.before ->> 'primaryPublicationId')::uuid) then 'its `primaryPublicationId` is gone' when exists (select from accounts as other where other.tenant_id = $1 and other.account_id = image.before ->> 'accountId'
+  and other.id <> image.record_id) then 'its `accountId` belongs to another record' end as obstacle
+from import_changes as image left join accounts as record on record.tenant_id = $1 and record.id = image.record_id
+where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
+order by image.record_id limit $5;
+
+-- transfer/import/undo.ts restoreBatch
+select image.before, case when record.id is not null then json_build_object('id', record.id, 'accountId', record.account_id, 'ownerId', record.owner_id, 'name', record.name, 'firstName', record.first_name, 'lastName', record.last_name, 'phone', record.phone, 'phone2', record.phone2, 'extension', record.extension, 'hideContact', record.hide_contact, 'subsOnly', record.subs_only, 'doNotEmail', record.do_not_email, 'email', record.email, 'title', record.title, 'notes', record.notes, 'deletedAt', record.deleted_at::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) end as current,
+  record.import_id is not distinct from $2 as "isUntouched", case when (image.before ->> 'accountId')::text is not null and not exists (select from accounts as other where other.tenant_id = $1 and other.account_id = (image.before ->> 'accountId')::text) then 'its `accountId` is gone' when exists (select from contacts as other where other.tenant_id = $1 and other.external_id = image.before ->> 'externalId'
+  and other.id <> image.record_id) then 'its `externalId` belongs to another record' end as obstacle
+from import_changes as image left join contacts as record on record.tenant_id = $1 and record.id = image.record_id
+where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
+order by image.record_id limit $5;
+
+-- transfer/import/undo.ts restoreBatch
+select image.before, case when record.id is not null then json_build_object('id', record.id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'issueId', record.issue_id, 'status', record.status, 'issueDate', record.issue_date, 'dueDate', record.due_date, 'terms', record.terms, 'total', record.total::text, 'totalDue', record.total_due::text, 'gross', record.gross::text, 'net', record.net::text, 'invoiceType', record.invoice_type, 'invoiceDescription', record.invoice_description, 'invCharges', record.inv_charges::text, 'invInvoiced', record.inv_invoiced::text, 'invApplied', record.inv_applied::text, 'invDiscount', record.inv_discount::text, 'invTax', record.inv_tax::text, 'datePaid', record.date_paid, 'isOpen', record.is_open::text, 'notes', record.notes, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) end as current,
+  record.import_id is not distinct from $2 as "isUntouched", case when (image.before ->> 'accountId')::text is not null and not exists (select from accounts as other where other.tenant_id = $1 and other.account_id = (image.before ->> 'accountId')::text) then 'its `accountId` is gone' when (image.before ->> 'publicationId')::uuid is not null and not exists (select from publications as other where other.tenant_id = $1 and other.id = (image.before ->> 'publicationId')::uuid) then 'its `publicationId` is gone' when exists (select from invoices as other where other.tenant_id = $1 and other.external_id = image.before ->> 'externalId'
+  and other.id <> image.record_id) then 'its `externalId` belongs to another record' end as obstacle
+from import_changes as image left join invoices as record on record.tenant_id = $1 and record.id = image.record_id
+where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
+order by image.record_id limit $5;
+
+-- transfer/import/undo.ts restoreBatch
+select image.before, case when record.id is not null then json_build_object('id', record.id, 'accountId', record.account_id, 'title', record.title, 'dueDate', record.due_date, 'userId', record.user_id, 'route', record.route, 'priority', record.priority, 'type', record.type, 'createdAt', record.created_at::text, 'importId', record.import_id) end as current,
+  record.import_id is not distinct from $2 as "isUntouched", case when (image.before ->> 'accountId')::text is not null and not exists (select from accounts as other where other.tenant_id = $1 and other.account_id = (image.before ->> 'accountId')::text) then 'its `accountId` is gone' end as obstacle
+from import_changes as image left join tasks as record on record.tenant_id = $1 and record.id = image.record_id
+where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
+order by image.record_id limit $5;
+
+-- transfer/import/undo.ts restoreBatch
+select image.before, case when record.id is not null then json_build_object('id', record.id, 'code', record.code, 'name', record.name, 'isActive', record.is_active, 'frequency', record.frequency, 'issFrequency', record.iss_frequency, 'issueDecimals', record.issue_decimals::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'importId', record.import_id) end as current,
+  record.import_id is not distinct from $2 as "isUntouched", case when exists (select from publications as other where other.tenant_id = $1 and other.code = image.before ->> 'code'
+  and other.id <> image.record_id) then 'its `code` belongs to another record' end as obstacle
+from import_changes as image left join publications as record on record.tenant_id = $1 and record.id = image.record_id
+where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
+order by image.record_id limit $5;
+
+-- transfer/import/undo.ts restoreBatch
+select image.before, case when record.id is not null then json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) end as current,
+  record.import_id is not distinct from $2 as "isUntouched", case when (image.before ->> 'accountId')::text is not null and not exists (select from accounts as other where other.tenant_id = $1 and other.account_id = (image.before ->> 'accountId')::text) then 'its `accountId` is gone' when (image.before ->> 'publicationId')::uuid is not null and not exists (select from publications as other where other.tenant_id = $1 and other.id = (image.before ->> 'publicationId')::uuid) then 'its `publicationId` is gone' when (image.before ->> 'renewedFromSubsId')::uuid is not null and not exists (select from subscriptions as other where other.tenant_id = $1 and other.id = (image.before ->> 'renewedFromSubsId')::uuid) then 'its `renewedFromSubsId` is gone' when exists (select from subscriptions as other where other.tenant_id = $1 and other.subscription_id = image.before ->> 'subscriptionId'
+  and other.id <> image.record_id) then 'its `subscriptionId` belongs to another record' end as obstacle
+from import_changes as image left join subscriptions as record on record.tenant_id = $1 and record.id = image.record_id
+where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
+order by image.record_id limit $5;
