@@ -9,41 +9,59 @@ export type Versions = { identity: string; records: string }
 
 export type AskVersions = (tenantId: string | null) => Versions | Promise<Versions>
 
-type Question = { places: Map<string, number>; answer: Promise<Answer> }
-type Answer = { source: string; identity: string; versions: string }
+type Answer = { identity: string; records: string[] }
+type Question = PromiseWithResolvers<Answer> & { places: Map<string, number> }
 
 /**
- * Asks the database what caches are compared with, in one statement for all requests of a turn of the event loop. It is the
- * only statement that names several tenants. Within `cacheMilliseconds` an answer is given again.
+ * Asks the database what caches are compared with. One statement is in flight at a time, for all requests of a turn of the
+ * event loop or of the time that the one before it took: it is sent after they began. It is the only statement that names several
+ * tenants. Within `cacheMilliseconds` an answer is given again.
  */
 export const versionsFrom = (query: Query, cacheMilliseconds: number): AskVersions => {
-  let question: Question | null = null
+  let next: Question | null = null
+  let isInFlight = false
   const recent = new LRUCache<string, Versions>({ max: 10_000, ttl: cacheMilliseconds, ttlResolution: 0 })
 
   const begin = (): Question => {
-    const places = new Map<string, number>()
-    const answer = new Promise<Answer>((resolve, reject) => {
-      setImmediate(() => {
-        question = null
-        query<Answer>({ text: askVersions, values: [[...places.keys()]] }).then(([row]) => {
-          if (row) resolve(row)
-          else reject(new Error('the database has not been migrated'))
-        }, reject)
-      })
-    })
-    return { places, answer }
+    if (!isInFlight) setImmediate(send)
+    return { ...Promise.withResolvers<Answer>(), places: new Map() }
   }
 
-  const ask = async (tenantId: string): Promise<Versions> => {
-    const asked = performance.now()
-    question ??= begin()
-    const { places, answer } = question
+  const send = (): void => {
+    if (!next) return
+    const { places, resolve } = next
+    next = null
+    isInFlight = true
+    const answer = read([...places.keys()]).finally(() => {
+      isInFlight = false
+      send()
+    })
+    resolve(answer)
+  }
+
+  const read = async (tenants: string[]): Promise<Answer> => {
+    const [row] = await query<{ source: string; identity: string; versions: string }>({
+      ...{ text: askVersions, values: [tenants] },
+    })
+    if (!row) throw new Error('the database has not been migrated')
+    const { source, identity, versions } = row
+    return {
+      identity: `${source} ${identity}`,
+      records: versions.split(',').map((version) => `${source} ${version}`),
+    }
+  }
+
+  const ask = (tenantId: string): Promise<Versions> => {
+    const start = performance.now()
+    next ??= begin()
+    const { places, promise } = next
     const place = places.get(tenantId) ?? places.size
     places.set(tenantId, place)
-    const { source, identity, versions } = await answer
-    const found = { identity: `${source} ${identity}`, records: `${source} ${versions.split(',')[place]}` }
-    if (cacheMilliseconds > 0) recent.set(tenantId, found, { start: asked })
-    return found
+    return promise.then(({ identity, records }) => {
+      const versions = { identity, records: records[place] ?? '' }
+      if (cacheMilliseconds > 0) recent.set(tenantId, versions, { start })
+      return versions
+    })
   }
 
   return (tenantId) => recent.get(tenantId ?? noTenant) ?? ask(tenantId ?? noTenant)
@@ -56,6 +74,6 @@ const noTenant = '00000000-0000-0000-0000-000000000000'
  * compared, so the source of the numbers goes with them.
  */
 const askVersions = `
-  select extract(epoch from pg_postmaster_start_time()) || ' ' || 'heads'::regclass::oid as source,
+  select pg_postmaster_start_time() || ' ' || 'heads'::regclass::oid as source,
     (select revision from identity_revision) as identity,
     array_to_string(versions_of($1::uuid[]), ',') as versions`
