@@ -77,7 +77,8 @@ export class RecordedStatements {
 }
 
 /** What only passes statements on. */
-const isBetween = /^(database\/(connections\/connection|tenant-query|database)|authorization-server\/temporarily-unavailable)\.ts$/
+const isBetween =
+  /^(database\/(connections\/connection|tenant-query|database)|authorization-server\/temporarily-unavailable)\.ts$/
 
 /** The first function of the service in the stack, or what a function without a name stands in. */
 const senderIn = (stack: string): string => {

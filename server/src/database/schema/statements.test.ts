@@ -27,19 +27,21 @@ import {
   wakeWhenDue,
   wakeWhereDue,
 } from '../../deliveries/queries.ts'
+
 import { legacySystem } from '../../doctor/queries.ts'
 import { listTokens, rotateToken } from '../../identity/access-tokens.ts'
 import { setApplicationDisabled } from '../../identity/applications.ts'
 import { hasConsented, withdrawConsentsOfSession } from '../../identity/consents.ts'
 import { allowMail, consumeInvitation } from '../../identity/invitations.ts'
 import { listMembers, removeMember } from '../../identity/members.ts'
-import { emailKey, findUser, proveAddress, removePassword, setSubject } from '../../identity/users.ts'
+import { emailKey, findUser, hashPasswordOf, proveAddress, removePassword, setSubject } from '../../identity/users.ts'
 import { makeCanary, newTwins, removeCanaries } from '../../probe/canaries.ts'
 import { eraseContact } from '../../resources/contacts/erasure.ts'
 import { isKnownContact } from '../../resources/contacts/queries.ts'
 import { exportRecords } from '../../transfer/export/export.ts'
 import { importFiles } from '../../transfer/import/import.ts'
 import { deleteOldImages } from '../../transfer/import/journal.ts'
+
 import {
   addPart,
   createRun,
@@ -188,6 +190,7 @@ test('people sign in, and every operation of the console succeeds or is refused'
 test('operators administer people and applications', async () => {
   const { clientId } = await newApplication(service)
   const [person, other] = [await newPerson(service, [tenant, 'admin']), await newPerson(service, [tenant, 'viewer'])]
+  await hashPasswordOf(database.query, 'new@example.com', 'correct horse battery')
   await database.transaction(async (query) => {
     await setApplicationDisabled(query, operator, clientId, true)
     await hasConsented(query, person.id, clientId)

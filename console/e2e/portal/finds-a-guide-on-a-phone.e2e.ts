@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { button, heading, openConsole } from './visitor.ts'
+import { button, heading, openConsole } from '../visitor.ts'
 
 const { visit } = await openConsole()
 const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }
-const paths: string[] = JSON.parse(await readFile(new URL('../dist/paths.json', import.meta.url), 'utf8'))
+const paths: string[] = JSON.parse(await readFile(new URL('../../dist/paths.json', import.meta.url), 'utf8'))
 
 visit(
   'opens the contents, chooses a guide, and reads it',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { operator } from '../../server/src/audit/author.ts'
-import { createToken } from '../../server/src/identity/access-tokens.ts'
-import { findProvenUser } from '../../server/src/identity/users.ts'
-import { button, heading, openConsole, requireNoHindrance, signIn } from './visitor.ts'
+import { operator } from '../../../server/src/audit/author.ts'
+import { createToken } from '../../../server/src/identity/access-tokens.ts'
+import { findProvenUser } from '../../../server/src/identity/users.ts'
+import { button, heading, openConsole, requireNoHindrance, signIn } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { sampleAccount, sampleContact } from '../../server/test/sample-records.ts'
-import { button, heading, openConsole, requireRows } from './visitor.ts'
+import { sampleAccount, sampleContact } from '../../../server/test/sample-records.ts'
+import { button, heading, openConsole, requireRows } from '../visitor.ts'
 
 /** What a person does who knows a name, or a part of it. */
 

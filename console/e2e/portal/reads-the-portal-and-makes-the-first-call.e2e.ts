@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { problems } from '@masthead/contract'
 import type { Page } from 'playwright-core'
-import { accessibilityFaults } from '../../server/test/accessibility.ts'
-import { sampleAccount, sampleContact } from '../../server/test/sample-records.ts'
-import { button, heading, openConsole } from './visitor.ts'
+import { accessibilityFaults } from '../../../server/test/accessibility.ts'
+import { sampleAccount, sampleContact } from '../../../server/test/sample-records.ts'
+import { button, heading, openConsole } from '../visitor.ts'
 
 /** Somebody who wants to build with the API. */
 

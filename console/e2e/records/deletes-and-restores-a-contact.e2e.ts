@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { sampleAccount, sampleContact } from '../../server/test/sample-records.ts'
-import { button, heading, openConsole, requireNoHindrance, requireRows } from './visitor.ts'
+import { sampleAccount, sampleContact } from '../../../server/test/sample-records.ts'
+import { button, heading, openConsole, requireNoHindrance, requireRows } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
-import { button, heading, openConsole } from './visitor.ts'
+import { button, heading, openConsole } from '../visitor.ts'
 
 /** What an admin does who has records in a file. */
 

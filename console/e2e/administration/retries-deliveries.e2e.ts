@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { attachTo, startReceiver, startWorkerFor } from '../../server/test/legacy-receiver.ts'
-import { sampleAccount } from '../../server/test/sample-records.ts'
-import { button, openConsole } from './visitor.ts'
+import { attachTo, startReceiver, startWorkerFor } from '../../../server/test/legacy-receiver.ts'
+import { sampleAccount } from '../../../server/test/sample-records.ts'
+import { button, openConsole } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()
 const [tenant, alone] = [await service.newTenant('Herald Press'), await service.newTenant('Valley Press')]

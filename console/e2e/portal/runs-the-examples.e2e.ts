@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
-import { populatedTenant } from '../../server/test/populated-tenant.ts'
-import { freeAddress, startService } from '../../server/test/service.ts'
-import { type ExampleName, examples, type Language, type Place } from '../src/docs/examples.ts'
+import { populatedTenant } from '../../../server/test/populated-tenant.ts'
+import { freeAddress, startService } from '../../../server/test/service.ts'
+import { type ExampleName, examples, type Language, type Place } from '../../src/docs/examples.ts'
 
 /** Whoever copies code from the portal and pastes it, with a token filled in. */
 
@@ -33,7 +33,7 @@ const prints: Record<ExampleName, Partial<Record<Language, RegExp>> & { all?: Re
 
 const folder = await mkdtemp(join(tmpdir(), 'masthead-examples-'))
 after(() => rm(folder, { recursive: true, force: true }))
-const source = new URL('../../client/src/index.ts', import.meta.url).href
+const source = new URL('../../../client/src/index.ts', import.meta.url).href
 
 const run = async (language: Language, name: string, code: string): Promise<string> => {
   const file = join(folder, `${name}-${language}.${language === 'curl' ? 'sh' : 'mjs'}`)

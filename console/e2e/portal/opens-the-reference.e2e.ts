@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { samplePublication } from '../../server/test/sample-records.ts'
-import { openConsole } from './visitor.ts'
+import { samplePublication } from '../../../server/test/sample-records.ts'
+import { openConsole } from '../visitor.ts'
 
 /** The library's page under our policy: `visit` fails when Chromium complains of anything that it refused. */
 

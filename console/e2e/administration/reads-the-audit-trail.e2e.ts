@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import { sampleAccount } from '../../server/test/sample-records.ts'
-import { heading, openConsole } from './visitor.ts'
+import { sampleAccount } from '../../../server/test/sample-records.ts'
+import { heading, openConsole } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import { newId } from '../../server/src/records/identifiers.ts'
+import { newId } from '../../../server/src/records/identifiers.ts'
 import {
   sampleAccount,
   sampleContact,
   sampleInvoice,
   samplePublication,
   sampleSubscription,
-} from '../../server/test/sample-records.ts'
-import { button, heading, openConsole } from './visitor.ts'
+} from '../../../server/test/sample-records.ts'
+import { button, heading, openConsole } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import { newId } from '../../server/src/records/identifiers.ts'
+import { newId } from '../../../server/src/records/identifiers.ts'
 import {
   sampleAccount,
   sampleInvoice,
   samplePublication,
   sampleSubscription,
-} from '../../server/test/sample-records.ts'
-import { heading, openConsole, requireNoHindrance } from './visitor.ts'
+} from '../../../server/test/sample-records.ts'
+import { heading, openConsole, requireNoHindrance } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')

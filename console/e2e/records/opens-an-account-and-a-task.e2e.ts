@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { newId } from '../../server/src/records/identifiers.ts'
-import { samplePublication } from '../../server/test/sample-records.ts'
-import { button, heading, openConsole, requireNoHindrance } from './visitor.ts'
+import { newId } from '../../../server/src/records/identifiers.ts'
+import { samplePublication } from '../../../server/test/sample-records.ts'
+import { button, heading, openConsole, requireNoHindrance } from '../visitor.ts'
 
 /** What a person does when a new customer calls. */
 
