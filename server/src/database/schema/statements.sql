@@ -338,8 +338,8 @@ join pg_attribute on attrelid = relation.oid and attname = 'tenant_id' and not a
 where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace
 order by relname;
 
--- database/versions.ts Immediate._onImmediate
-select extract(epoch from pg_postmaster_start_time()) || ' ' || 'heads'::regclass::oid as source,
+-- database/versions.ts read
+select pg_postmaster_start_time() || ' ' || 'heads'::regclass::oid as source,
   (select revision from identity_revision) as identity,
   array_to_string(versions_of($1::uuid[]), ',') as versions;
 
