@@ -1,5 +1,5 @@
 import type { Transporter } from 'nodemailer'
-import { FairLanes } from '../database/fair-lanes.ts'
+import { FairQueue } from '../database/fair-queue.ts'
 import { lazily } from '../lazily.ts'
 import { Problem } from '../problem.ts'
 
@@ -17,7 +17,7 @@ const atOnce = 2
 
 export const mailSender = ({ smtpUrl, from }: MailOptions, onError: (reason: string) => void): SendMail => {
   const openedTransport = lazily(() => openTransport(smtpUrl))
-  const lanes = new FairLanes(atOnce, atOnce, timeoutMilliseconds)
+  const lanes = new FairQueue(atOnce, atOnce, timeoutMilliseconds)
   return async ({ to, ...mail }) => {
     try {
       const transport = await openedTransport()

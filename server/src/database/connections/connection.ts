@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Outage } from './outage.ts'
-import { outcomeUnknown, silence, Unavailable } from './unavailable.ts'
+import { noResponse, outcomeUnknown, Unavailable } from './unavailable.ts'
 
 export type Row = Record<string, unknown>
 
@@ -34,18 +34,18 @@ export const clientOptions = (connectionString: string): pg.ClientConfig => ({
  * How long a statement may take before the server ends it, and how long an answer may before we end the connection: the
  * second speaks when the server, or the way to it, is gone without a word.
  */
-export type Patience = { statementSeconds: number; silenceMilliseconds: number }
+export type Timeouts = { statementSeconds: number; responseMilliseconds: number }
 
 /** For what callers wait for, so that they hear soon of a server that hangs. */
-export const short: Patience = { statementSeconds: 4, silenceMilliseconds: 5_000 }
+export const short: Timeouts = { statementSeconds: 4, responseMilliseconds: 5_000 }
 /** For searches, and for work that nobody waits for. */
-export const long: Patience = { statementSeconds: 10, silenceMilliseconds: 12_000 }
+export const long: Timeouts = { statementSeconds: 10, responseMilliseconds: 12_000 }
 
 /**
  * Statements are shaped so that one plan is right for every tenant, so planning them again would only cost time; and
  * they are short, so compiling or parallel workers would too.
  */
-const sessionSettings = ({ statementSeconds }: Patience): string => `
+const sessionSettings = ({ statementSeconds }: Timeouts): string => `
   set plan_cache_mode = force_generic_plan; set jit = off; set max_parallel_workers_per_gather = 0;
   set statement_timeout = '${statementSeconds}s'; set lock_timeout = '3s';
   set idle_in_transaction_session_timeout = '5s'`
@@ -95,11 +95,11 @@ const setRole = async (client: pg.ClientBase, role: string | null): Promise<void
 const prepareSession = async (
   client: pg.ClientBase,
   role: string | null,
-  patience: Patience,
+  timeouts: Timeouts,
   prepareMore: (client: pg.ClientBase) => Promise<unknown> = async () => {},
 ): Promise<void> => {
   const asked = Promise.all([
-    client.query(sessionSettings(patience)),
+    client.query(sessionSettings(timeouts)),
     setRole(client, role),
     refuseStandby(client),
     prepareMore(client),
@@ -116,11 +116,11 @@ const prepareSession = async (
 export const openShared = async (
   client: pg.Client,
   role: string | null,
-  patience: Patience,
+  timeouts: Timeouts,
   prepareMore: (client: pg.ClientBase) => Promise<unknown>,
 ): Promise<pg.Client> => {
   await client.connect()
-  await prepareSession(client, role, patience, prepareMore)
+  await prepareSession(client, role, timeouts, prepareMore)
   return client
 }
 
@@ -129,7 +129,7 @@ export const openPool = (
   connectionString: string,
   role: string | null,
   size: number,
-  patience: Patience,
+  timeouts: Timeouts,
   more: pg.PoolConfig = {},
   prepareMore?: (client: pg.ClientBase) => Promise<unknown>,
 ): pg.Pool => {
@@ -140,7 +140,7 @@ export const openPool = (
     allowExitOnIdle: true,
     onConnect: (client) => {
       watch(client)
-      return prepareSession(client, role, patience, prepareMore)
+      return prepareSession(client, role, timeouts, prepareMore)
     },
     ...more,
   })
@@ -149,7 +149,7 @@ export const openPool = (
 }
 
 /** From a pool, but none that was open when another broke: it may lead nowhere too, and say so only by silence. */
-export const lendFrom = (pool: pg.Pool): (() => Promise<pg.PoolClient>) => {
+export const acquireFrom = (pool: pg.Pool): (() => Promise<pg.PoolClient>) => {
   const openedAt = new WeakMap<pg.ClientBase, number>()
   let brokenAt = Number.NEGATIVE_INFINITY
   pool.on('connect', (client) => {
@@ -193,7 +193,7 @@ export const prepareBulkSession = async (client: pg.ClientBase, role: string | n
 /** Ends the connection when no answer comes. (`query_timeout` of pg does the same, but left callers waiting after a crash.) */
 export const answered = async <T>(client: pg.ClientBase, answer: Promise<T>, milliseconds: number): Promise<T> => {
   const tooLong = setTimeout(
-    () => breakOff(client, new Unavailable(silence, `the database did not answer within ${milliseconds / 1_000} s`)),
+    () => breakOff(client, new Unavailable(noResponse, `the database did not answer within ${milliseconds / 1_000} s`)),
     milliseconds,
   )
   try {
@@ -227,11 +227,11 @@ export const gather = (client: pg.ClientBase): void => {
 }
 
 export const queryOn =
-  (client: pg.ClientBase, { silenceMilliseconds }: Patience): Query =>
+  (client: pg.ClientBase, { responseMilliseconds }: Timeouts): Query =>
   async <R>(statement: Statement) => {
     gather(client)
     // The caller names the row type of the statement it wrote.
-    return (await answered(client, client.query(prepared(statement)), silenceMilliseconds)).rows as R[]
+    return (await answered(client, client.query(prepared(statement)), responseMilliseconds)).rows as R[]
   }
 
 /** For statements in bulk, which are few and may take long: planned each time, without a limit of time. */
@@ -242,72 +242,72 @@ export const unpreparedOn =
     (await client.query(text, values)).rows as R[]
 
 /** `opened` is the client once it is there, so that nobody need wait for it. */
-type Lane = { client: Promise<pg.Client>; opened?: pg.Client; load: number }
+type Slot = { client: Promise<pg.Client>; opened?: pg.Client; load: number }
 
 /**
- * A few connections that many callers share: each caller queues its messages in one synchronous call, on the lane with
- * the least under way, and a lane whose connection broke is replaced by the next caller.
+ * A few connections that many callers share: each caller queues its messages in one synchronous call, on the slot with
+ * the least under way, and a slot whose connection broke is replaced by the next caller.
  */
 export class SharedConnections {
   readonly #open: () => Promise<pg.Client>
   readonly #outage: Outage
-  readonly #lanes: (Lane | undefined)[]
+  readonly #slots: (Slot | undefined)[]
   #isClosed = false
 
   constructor(size: number, open: () => Promise<pg.Client>, outage: Outage) {
     this.#open = open
     this.#outage = outage
-    this.#lanes = new Array(size).fill(undefined)
+    this.#slots = new Array(size).fill(undefined)
   }
 
   async use<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
     // A connection that is opened now would stay open.
     if (this.#isClosed) throw new Error('the connections are closed')
-    const lane = this.#leastLoaded()
-    lane.load++
+    const slot = this.#leastLoaded()
+    slot.load++
     try {
-      return await work(lane.opened ?? (await lane.client))
+      return await work(slot.opened ?? (await slot.client))
     } finally {
-      lane.load--
+      slot.load--
     }
   }
 
   load(): { most: number; open: number; running: number } {
-    const open = this.#lanes.filter((lane) => lane !== undefined)
-    return { most: this.#lanes.length, open: open.length, running: open.reduce((sum, { load }) => sum + load, 0) }
+    const open = this.#slots.filter((slot) => slot !== undefined)
+    return { most: this.#slots.length, open: open.length, running: open.reduce((sum, { load }) => sum + load, 0) }
   }
 
-  #leastLoaded(): Lane {
-    let best: Lane | undefined
-    for (const lane of this.#lanes) if (lane && (!best || lane.load < best.load)) best = lane
-    const free = this.#lanes.indexOf(undefined)
-    return free >= 0 && (!best || best.load > 0) ? this.#openLane(free) : (best ?? this.#openLane(0))
+  #leastLoaded(): Slot {
+    let best: Slot | undefined
+    for (const slot of this.#slots) if (slot && (!best || slot.load < best.load)) best = slot
+    const free = this.#slots.indexOf(undefined)
+    return free >= 0 && (!best || best.load > 0) ? this.#openSlot(free) : (best ?? this.#openSlot(0))
   }
 
-  #openLane(index: number): Lane {
+  #openSlot(index: number): Slot {
     const client = this.#outage.note(this.#open())
-    const lane: Lane = { client, load: 0 }
-    this.#lanes[index] = lane
+    const slot: Slot = { client, load: 0 }
+    this.#slots[index] = slot
     const forget = () => {
-      if (this.#lanes[index] === lane) this.#lanes[index] = undefined
+      if (this.#slots[index] === slot) this.#slots[index] = undefined
     }
     client.then((opened) => {
-      lane.opened = opened.once('end', forget).once('error', (error) => {
+      slot.opened = opened.once('end', forget).once('error', (error) => {
         forget()
         this.#outage.ended(error)
       })
     }, forget)
-    return lane
+    return slot
   }
 
   /** All that is asked over them fails with this error, and whoever asks anew gets new ones. */
   breakOff(reason: Error): void {
-    for (const lane of this.#lanes) if (lane?.opened) breakOff(lane.opened, reason)
+    for (const slot of this.#slots) if (slot?.opened) breakOff(slot.opened, reason)
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await Promise.allSettled(this.#lanes.map(async (lane) => lane && end(await lane.client)))
+    await Promise.allSettled(this.#slots.map(async (slot) => slot && end(await slot.client)))
   }
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isSilence, isWorthRepeating } from './unavailable.ts'
+import { isWithoutResponse, isWorthRepeating } from './unavailable.ts'
 
 /** How long callers wait for a server that went away: a restart or a switch-over may pass unnoticed. */
 const bridgedMilliseconds = 3_000
@@ -8,7 +8,7 @@ const longestPauseMilliseconds = 400
 /** Of a server that is there something is heard more often, while anybody asks. */
 const quietMilliseconds = 2_000
 
-type OnSilence = (reason: Error, isEverywhere: boolean) => void
+type OnNoResponse = (reason: Error, isEverywhere: boolean) => void
 
 /**
  * The time in which the server cannot be reached. Callers wait for its end only while it is young; once it lasts, they
@@ -17,17 +17,17 @@ type OnSilence = (reason: Error, isEverywhere: boolean) => void
 export class Outage {
   #began: number | null = null
   #heard = performance.now()
-  readonly #onSilence: OnSilence
+  readonly #onNoResponse: OnNoResponse
 
   /** Told when nothing was heard for too long over a shared connection, and whether over no other either: all may lead nowhere. */
-  constructor(onSilence: OnSilence) {
-    this.#onSilence = onSilence
+  constructor(onNoResponse: OnNoResponse) {
+    this.#onNoResponse = onNoResponse
   }
 
   /** Told by shared connections, of what ended one. */
   ended(reason: Error): void {
-    if (!isSilence(reason)) return
-    this.#onSilence(reason, performance.now() - this.#heard > quietMilliseconds)
+    if (!isWithoutResponse(reason)) return
+    this.#onNoResponse(reason, performance.now() - this.#heard > quietMilliseconds)
   }
 
   /** Opens a connection, and keeps in mind since when that fails. */
@@ -54,7 +54,7 @@ export class Outage {
         return done
       } catch (error) {
         // It is known late: who waited meanwhile need not wait as long again.
-        if (isSilence(error)) this.#began ??= Math.max(tried, this.#heard)
+        if (isWithoutResponse(error)) this.#began ??= Math.max(tried, this.#heard)
         const waited = performance.now() - Math.min(asked, this.#began ?? asked)
         if (!isWorthRepeating(error) || waited >= bridgedMilliseconds) throw error
       }

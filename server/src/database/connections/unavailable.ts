@@ -25,7 +25,7 @@ const hindered = new Set(['40001', '40P01', '55P03', '57014', '58030'])
 export const outcomeUnknown = '08007'
 
 /** Nothing was heard from the server for too long: connection_failure. */
-export const silence = '08006'
+export const noResponse = '08006'
 
 /** What this program itself finds unavailable, under a code of PostgreSQL. */
 export class Unavailable extends Error {
@@ -38,8 +38,8 @@ export class Unavailable extends Error {
 }
 
 /** Whether it was known only after a while that the server had gone. */
-export const isSilence = (error: unknown): boolean =>
-  error instanceof Unavailable && (error.code === silence || isSilence(error.cause))
+export const isWithoutResponse = (error: unknown): boolean =>
+  error instanceof Unavailable && (error.code === noResponse || isWithoutResponse(error.cause))
 
 const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '')
 

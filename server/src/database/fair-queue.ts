@@ -15,7 +15,7 @@ type Owner = { running: number; waiting: Waiting[] }
  * At most `size` at once and `share` for one owner, who wait in turns: nobody's many keep out somebody else's one. Nobody
  * waits for longer than `longestWaitMilliseconds`.
  */
-export class FairLanes {
+export class FairQueue {
   readonly #size: number
   readonly #share: number
   readonly #longestWaitMilliseconds: number

@@ -4,10 +4,10 @@ import { test } from 'node:test'
 import { cloneTemplate } from '../../test/service.ts'
 import { serviceRole } from './connections/connection.ts'
 import { openDatabase } from './database.ts'
-import { FairLanes } from './fair-lanes.ts'
+import { FairQueue } from './fair-queue.ts'
 
 /** Work that ends when the test says so. */
-const newWork = (lanes: FairLanes, log: string[]) => (owner: string, name: string) => {
+const newWork = (lanes: FairQueue, log: string[]) => (owner: string, name: string) => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const done = lanes.run(owner, async () => {
     log.push(name)
@@ -18,7 +18,7 @@ const newWork = (lanes: FairLanes, log: string[]) => (owner: string, name: strin
 
 test('one owner takes no more than its share, and another goes on at once', async () => {
   const log: string[] = []
-  const work = newWork(new FairLanes(3, 2, 10_000), log)
+  const work = newWork(new FairQueue(3, 2, 10_000), log)
   const all = [work('a', 'a1'), work('a', 'a2'), work('a', 'a3'), work('b', 'b1')]
   assert.deepEqual(log, ['a1', 'a2', 'b1'])
   for (const { end } of all) end()
@@ -28,7 +28,7 @@ test('one owner takes no more than its share, and another goes on at once', asyn
 
 test('owners that wait take turns', async () => {
   const log: string[] = []
-  const work = newWork(new FairLanes(1, 1, 10_000), log)
+  const work = newWork(new FairQueue(1, 1, 10_000), log)
   const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'].map((name) => work(name.charAt(0), name))
   for (const { end } of all) end()
   await Promise.all(all.map(({ done }) => done))
@@ -36,7 +36,7 @@ test('owners that wait take turns', async () => {
 })
 
 test('a lane is free again after a failure', async () => {
-  const lanes = new FairLanes(1, 1, 10_000)
+  const lanes = new FairQueue(1, 1, 10_000)
   await assert.rejects(
     lanes.run('a', () => Promise.reject(new Error('no'))),
     /no/,
@@ -45,7 +45,7 @@ test('a lane is free again after a failure', async () => {
 })
 
 test('refuses those beyond a bound, as a server that has no connection left would', async () => {
-  const lanes = new FairLanes(1, 1, 10_000)
+  const lanes = new FairQueue(1, 1, 10_000)
   const { promise, resolve } = Promise.withResolvers<void>()
   const waiting = Array.from({ length: 101 }, () => lanes.run('a', () => promise))
   await assert.rejects(
@@ -72,7 +72,7 @@ test('a tenant that reads much leaves room for the read of another', async (cont
 })
 
 test('refuses who has waited for too long, and goes on with the others', async () => {
-  const lanes = new FairLanes(1, 1, 50)
+  const lanes = new FairQueue(1, 1, 50)
   const { promise, resolve } = Promise.withResolvers<void>()
   const running = lanes.run('a', () => promise)
   for (const owner of ['a', 'b']) {

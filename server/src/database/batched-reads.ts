@@ -13,7 +13,7 @@ const mostInGroup = 50
  * What is asked for by its key in one turn of the event loop is read by one statement: of what a row costs that is asked
  * for alone, most is the statement.
  */
-export class KeyedReads {
+export class BatchedReads {
   readonly #read: TenantQuery
   /** By their texts, which are few and stay: see AnswersUnderWay for what a table costs that is renewed. */
   readonly #gathering = new Map<string, Group | null>()

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { sampleAccount, sampleContact } from '../../test/sample-records.ts'
 import { cloneTemplate, startService } from '../../test/service.ts'
+import { BatchedReads } from './batched-reads.ts'
 import { serviceRole } from './connections/connection.ts'
 import { openDatabase } from './database.ts'
-import { KeyedReads } from './keyed-reads.ts'
 import { tenantQuery } from './tenant-query.ts'
 
 const service = await startService()
@@ -83,7 +83,7 @@ test('keys of one turn of the event loop share a statement, fifty at most', asyn
   context.after(database.close)
   const { tenantId, read } = database.forTenant(randomUUID())
   const asked: number[] = []
-  const keyed = new KeyedReads(
+  const keyed = new BatchedReads(
     tenantQuery(tenantId, (statement) => {
       asked.push((statement.values ?? []).slice(1).flat().length)
       return read.withoutTenant(statement)
