@@ -17,12 +17,12 @@ const atOnce = 2
 
 export const mailSender = ({ smtpUrl, from }: MailOptions, onError: (reason: string) => void): SendMail => {
   const openedTransport = lazily(() => openTransport(smtpUrl))
-  const lanes = new FairQueue(atOnce, atOnce, timeoutMilliseconds)
+  const queue = new FairQueue(atOnce, atOnce, timeoutMilliseconds)
   return async ({ to, ...mail }) => {
     try {
       const transport = await openedTransport()
       // An object is one address, whatever commas it holds.
-      await lanes.run('', () => transport.sendMail({ ...mail, from, to: { name: '', address: to } }))
+      await queue.run('', () => transport.sendMail({ ...mail, from, to: { name: '', address: to } }))
     } catch (error) {
       // The message may name the recipient, so only the codes are reported.
       const { code, responseCode } = error as { code?: string; responseCode?: number } // as nodemailer's errors have them

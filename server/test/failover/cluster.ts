@@ -83,7 +83,7 @@ export class Cluster {
   }
 
   /** A primary, and the other two replicate from it. */
-  async whole(timeouts = 60_000): Promise<void> {
+  async whole(milliseconds = 60_000): Promise<void> {
     await until(
       'a primary with two standbys',
       async () => {
@@ -91,7 +91,7 @@ export class Cluster {
         const follow = states.filter(({ role, state }) => role !== 'leader' && /^(streaming|running)$/.test(state))
         return states.some(({ role, state }) => role === 'leader' && state === 'running') && follow.length === 2
       },
-      timeouts,
+      milliseconds,
     )
   }
 
