@@ -1,5 +1,6 @@
 import type { Query } from '../database/connections/connection.ts'
 import type { AppliedMigration } from '../database/schema/migrate.ts'
+import { readByTheirOwner } from '../database/schema/tenant-tables.ts'
 import type { TenantQuery } from '../database/tenant-query.ts'
 
 /** Each of these queries facts and judges nothing. */
@@ -62,12 +63,12 @@ export const appliedMigrations = async (query: Query): Promise<AppliedMigration[
   return exists ? query({ text: 'select version, name from migrations order by version' }) : []
 }
 
-/** `open` are tables of tenants without forced row-level security. One function reads the texts of search as their owner. */
+/** `open` are tables of tenants without forced row-level security, but for those that functions read as their owner. */
 export const openTables = (query: Query) =>
   one<{ tables: number; open: string[] }>(
     query,
     `select count(*) as tables, coalesce(array_agg(relname::text order by relname) filter (
-        where not relrowsecurity or not relforcerowsecurity and relname <> 'search_texts'), '{}') as open
+        where not relrowsecurity or not relforcerowsecurity and relname <> all ('{${readByTheirOwner.join()}}')), '{}') as open
       from pg_class join pg_attribute on attrelid = pg_class.oid and attname = 'tenant_id'
       join pg_attrdef on adrelid = pg_class.oid and adnum = attnum and pg_get_expr(adbin, adrelid) = 'current_tenant()'
       where relnamespace = 'public'::regnamespace and relkind = 'r'`,

@@ -138,7 +138,8 @@ const summary = (query: string): string => {
     .map(([, verb = '', table]) => `${verb === 'from' ? 'select' : verb.split(' ')[0]} ${table}`)
   const [, called] = /\bfrom (\w+)\(/.exec(query) ?? []
   const [first = 'statement'] = called ? [`select ${called}`] : (/^\w+( \w+)?/.exec(query) ?? [])
-  return [...new Set(steps)].join(', ').slice(0, longestSpanName) || first
+  const whole = [...new Set(steps)].join(', ')
+  return (whole.length > longestSpanName ? whole.slice(0, whole.lastIndexOf(',', longestSpanName)) : whole) || first
 }
 
 const warningsTo = (log: Log) => {
