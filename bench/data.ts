@@ -54,7 +54,7 @@ export const prepareData = async (tenants: SeededTenant[], served: Served, datab
   await database.query(`
     create schema if not exists bench;
     create sequence if not exists bench.positions start 1000000000;
-    alter table contacts alter column position set default nextval('bench.positions')`)
+    alter table contacts alter column position set default nextval('bench.positions'), alter column version set default 0`)
   await database.query('vacuum analyze')
   await database.query('checkpoint')
   return {

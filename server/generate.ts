@@ -12,7 +12,7 @@ await globalSetup()
 try {
   const client = new pg.Client(templateUrl())
   await client.connect()
-  await writeFile(new URL('./src/database/schema.sql', import.meta.url), await schemaText(client))
+  await writeFile(new URL('./src/database/schema/schema.sql', import.meta.url), await schemaText(client))
   await client.end()
 } finally {
   await globalTeardown()

@@ -16,8 +16,13 @@ const patienceMilliseconds = 50_000
 
 export type Person = { name: string; email: string; password: string }
 
-/** The service with the console, and a browser: once for a test file, at its top level. */
-export const openConsole = async () => {
+/** The service with the console, and a browser: one for all test files of a process, at the top level of each. */
+export const openConsole = () => {
+  opened ??= open()
+  return opened
+}
+
+const open = async () => {
   const baseUrl = await freeAddress('localhost')
   const [service, browser] = await Promise.all([startService({ baseUrl }), startBrowser()])
 
@@ -52,7 +57,7 @@ export const openConsole = async () => {
     return { context, page, complaints }
   }
 
-  /** The cookies of who signed in, once for all tests of a file and without a page: one test looks at how it is done. */
+  /** The cookies of who signed in, once for all tests and without a page: one test looks at how it is done. */
   const signedIn = new Map<Person, Promise<Cookies>>()
   const cookiesOf = async ({ email, password }: Person): Promise<Cookies> => {
     const session = await request.newContext({ baseURL: baseUrl })
@@ -90,6 +95,8 @@ export const openConsole = async () => {
 
   return { baseUrl, service, newPerson, newVisitor, visit }
 }
+
+let opened: ReturnType<typeof open> | undefined
 
 const isHarmless = /^Failed to load resource: (the server responded with a status of 4\d\d |net::ERR_CONNECTION_RESET$)/
 

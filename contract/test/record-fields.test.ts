@@ -14,7 +14,7 @@ import {
 } from '../src/index.ts'
 
 /** What every table of records has beside the fields of its resource. */
-const machinery = ['tenant_id', 'position', 'class', 'body', 'import_id']
+const machinery = ['tenant_id', 'position', 'version', 'class', 'body', 'import_id']
 
 const sqlTypes: Record<Kind, string> = {
   text: 'text',

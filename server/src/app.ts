@@ -8,7 +8,7 @@ import { atOutsideIssuer, atOwnServer } from './console/sign-in-place.ts'
 import type { Counters } from './counters/counters.ts'
 import { type CounterMemory, MemoryCounters } from './counters/memory-counters.ts'
 import type { Database } from './database/database.ts'
-import { identity } from './database/revisions.ts'
+import { versionsFrom } from './database/versions.ts'
 import { ApiRequests } from './http/api/api.ts'
 import { RateLimiter, type RateLimits } from './http/api/callers/rate-limit.ts'
 import { drainAtTheEnd } from './http/connections/drain.ts'
@@ -42,6 +42,8 @@ export type AppOptions = {
   /** Requests are counted in memory that the threads of a process share, or by all nodes in one Redis. */
   counting?: { memory?: CounterMemory; thread?: number; redisUrl?: string | null }
   cache?: ResponseCache
+  /** How long the versions of cached responses and permissions are taken for current. Absent: they are asked for each time. */
+  cacheMilliseconds?: number
   /** Null disables mail. */
   mail?: MailOptions | null
   log?: Log
@@ -127,7 +129,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   await describeApi(app, baseUrl, delegation.issuer)
   // The console reads this first.
   getOnly(app, '/console.json', async () => ({ baseUrl, ...(await findSignInPlace()) }))
-  const [delegated, handlers] = await Promise.all([
+  const [tokensFor, handlers] = await Promise.all([
     'secret' in delegation
       ? mountOwnServer(app, options, delegation, limiter)
       : acceptOutsideTokens(app, database, delegation),
@@ -137,34 +139,32 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   const onMailError = (reason: string) => app.log.error({ reason }, 'a mail could not be sent')
   const sendMail = options.mail ? mailSender(options.mail, onMailError) : null
   const issuer = 'secret' in delegation ? delegation.issuer : null
-  const common = { database, baseUrl, issuer, sendMail, limiter, addressOf, inFlight, log: app.log }
+  const askVersions = versionsFrom(database.readVersions, options.cacheMilliseconds ?? 0)
+  const common = { database, askVersions, baseUrl, issuer, sendMail, limiter, addressOf, inFlight, log: app.log }
   requests.open(customerApi, handlers, {
     ...common,
-    principals: principalsOf(database, delegated.customer),
-    cache: options.cache ?? new ResponseCache(database.revisions),
+    principals: principalsOf(database, askVersions, tokensFor(customerApi)),
+    cache: options.cache ?? new ResponseCache(),
     isOpenToAllOrigins: true,
-    afterWrite: () => {},
   })
   requests.open(managementApi, handlers, {
     ...common,
-    principals: principalsOf(database, delegated.management),
+    principals: principalsOf(database, askVersions, tokensFor(managementApi)),
     cache: null,
     isOpenToAllOrigins: false,
-    // Management calls change permissions, so this node drops its cached principals at once.
-    afterWrite: () => database.revisions.move(identity),
   })
   return app
 }
 
-/** The authenticators of delegated tokens, for each API. */
-type Delegated = { customer: Authenticator; management: Authenticator }
+/** The authenticator of delegated tokens for an API. */
+type TokensFor = (api: Api) => Authenticator
 
 const mountOwnServer = async (
   app: FastifyInstance,
   { database, baseUrl }: AppOptions,
   { issuer, secret }: { issuer: string; secret: string },
   limiter: RateLimiter | null,
-): Promise<Delegated> => {
+): Promise<TokensFor> => {
   const onError = (err: Error) => app.log.error({ err }, 'the authorization server failed')
   const server = await startAuthorizationServer({ database, issuer, baseUrl, secret, onError }).catch(async (error) => {
     // The caller may retry, so everything that was opened for this app must be closed.
@@ -173,16 +173,15 @@ const mountOwnServer = async (
   })
   app.addHook('onClose', () => server.stop())
   await app.register((pages) => mountAuthorizationServer(pages, { server, database, issuer, baseUrl, limiter }))
-  const tokensFor = ({ basePath, scopePrefix }: Api) =>
+  return ({ basePath, scopePrefix }) =>
     delegatedTokens(database, { issuer, audience: baseUrl + basePath, scopePrefix, key: server.key })
-  return { customer: tokensFor(customerApi), management: tokensFor(managementApi) }
 }
 
 const acceptOutsideTokens = async (
   app: FastifyInstance,
   database: Database,
   issuer: OutsideIssuer,
-): Promise<Delegated> => {
+): Promise<TokensFor> => {
   // Few installations need these modules.
   const [{ outsideTokens }, { issuerKeys }] = await Promise.all([
     import('./identity/outside-issuer.ts'),
@@ -191,8 +190,7 @@ const acceptOutsideTokens = async (
   const key = issuerKeys(issuer.issuer, (err) =>
     app.log.warn({ err }, 'the keys of the outside issuer could not be read'),
   )
-  const tokensFor = (api: Api) => outsideTokens(database, issuer, api, key)
-  return { customer: tokensFor(customerApi), management: tokensFor(managementApi) }
+  return (api) => outsideTokens(database, issuer, api, key)
 }
 
 const openCounters = async (app: FastifyInstance, { counting = {} }: AppOptions): Promise<Counters> => {

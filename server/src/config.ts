@@ -32,6 +32,8 @@ export type Config = {
   secret: string | null
   /** `REDIS_URL`: a Redis in which all nodes count requests together, as `redis://host:6379` or `rediss://user:password@host:6379/1`: see docs/operating.md#limits. Default: each node counts its own. */
   redisUrl: string | null
+  /** `CACHE_MAX_AGE_MS`: how old cached responses and permissions may be, in milliseconds: see docs/operating.md#caches. Default: `0`, so that every request asks the database what has changed. */
+  cacheMilliseconds: number
 
   // Limits
 
@@ -123,7 +125,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config
     databaseUrl: optional('DATABASE_URL', readDatabaseUrl),
     dataDirectory: text('MASTHEAD_DATA_DIR') ?? '.masthead',
     trustedProxies: optional('TRUST_PROXY', readProxies) ?? [],
-    logLevel: optional('LOG_LEVEL', readLogLevel) ?? (process.stderr.isTTY ? 'warn' : 'info'),
+    logLevel: optional('LOG_LEVEL', oneOf(logLevels)) ?? (process.stderr.isTTY ? 'warn' : 'info'),
     metrics: optional('METRICS_PORT', (port, name) => ({
       host: text('METRICS_HOST') ?? 'localhost',
       port: readPort(port, name),
@@ -131,6 +133,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config
     sampling: readSampling(environment),
     rateLimits: readRateLimits(environment),
     redisUrl: optional('REDIS_URL', readRedisUrl),
+    cacheMilliseconds: optional('CACHE_MAX_AGE_MS', readMilliseconds) ?? 0,
     secret: optional('MASTHEAD_SECRET', readSecret),
     legacyAllowPrivate: optional('LEGACY_ALLOW_PRIVATE', oneOf(['true', 'false'])) === 'true',
     mail: optional('SMTP_URL', (url, name) => ({ smtpUrl: readSmtpUrl(url, name), from: text('MAIL_FROM') })),
@@ -182,12 +185,15 @@ const oneOf =
     throw new Error(`${name} must be ${choice}, not "${text}"`)
   }
 
-const readLogLevel = oneOf(logLevels)
-
 const readWorkers: Read<number> = (text, name) => {
   if (text === 'auto') return availableParallelism()
   if (/^[1-9]\d{0,2}$/.test(text)) return Number(text)
   throw new Error(`${name} must be a number from 1 to 999 or auto, not "${text}"`)
+}
+
+const readMilliseconds: Read<number> = (text, name) => {
+  if (/^\d{1,5}$/.test(text)) return Number(text)
+  throw new Error(`${name} must be a number of milliseconds from 0 to 99999, not "${text}"`)
 }
 
 /** Names and meanings are those of OpenTelemetry, whose SDK reads the other variables. */

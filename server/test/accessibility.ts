@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 
+type Violations = AxeResults['violations']
+
 const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 const all = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
@@ -22,13 +24,12 @@ const faultsIn = async (page: Page, colorScheme: 'light' | 'dark', rules: readon
   // A colour that is still changing would be taken for another one.
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
   if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(axe)
-  const { passes, violations }: AxeResults = await page.evaluate(
-    `axe.run(document, { runOnly: ${JSON.stringify(rules)} })`,
+  // Of what passes, axe describes one node for each rule: to describe them all takes as long as to judge them.
+  const options = JSON.stringify({ runOnly: rules, resultTypes: ['violations'] })
+  const { passed, violations }: { passed: string[]; violations: Violations } = await page.evaluate(
+    `axe.run(document, ${options}).then(({ passes, violations }) => ({ passed: passes.map(({ id }) => id), violations }))`,
   )
-  assert.ok(
-    passes.some(({ id }) => id === 'color-contrast'),
-    'contrast was looked at',
-  )
+  assert.ok(passed.includes('color-contrast'), 'contrast was looked at')
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${colorScheme}: ${id}: ${html} (${failureSummary})`),
   )

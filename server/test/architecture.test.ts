@@ -159,7 +159,7 @@ test('SQL stands only in queries, records, identity, transfer, database and adap
 })
 
 test('migrations are numbered one after the other: the version of a schema is how many it has', () => {
-  const files = readdirSync(join(root, 'server/src/database/migrations')).sort()
+  const files = readdirSync(join(root, 'server/src/database/schema/migrations')).sort()
   assert.deepEqual(
     files.map((name) => /^(\d{4})-[a-z0-9-]+\.sql$/.exec(name)?.[1]),
     files.map((_name, index) => String(index + 1).padStart(4, '0')),

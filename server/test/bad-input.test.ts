@@ -7,11 +7,12 @@ import { populatedTenant } from './populated-tenant.ts'
 import { assertProblem, type Place } from './problem-answer.ts'
 import { sendRaw } from './raw-connection.ts'
 import { type CallOptions, startService } from './service.ts'
-import { storedState } from './stored-state.ts'
+import { storedStateIn } from './stored-state.ts'
 import { callOperation, validRequest } from './valid-requests.ts'
 
 const service = await startService()
 const { token, records } = await populatedTenant(service)
+const storedState = await storedStateIn(service.owner)
 
 const unknownId = '00000000-0000-7000-8000-000000000000'
 
@@ -27,9 +28,9 @@ const named = operations.filter(({ operation }) => operation.path.includes('{'))
 /** A test whose requests change nothing, and after which the service still answers. */
 const harmless = (name: string, work: () => Promise<void>): void => {
   test(name, async () => {
-    const before = await storedState(service.owner)
+    const before = await storedState()
     await work()
-    assert.deepEqual(await storedState(service.owner), before)
+    assert.deepEqual(await storedState(), before)
     assert.equal((await service.call('GET', '/contacts', { token })).status, 200)
   })
 }

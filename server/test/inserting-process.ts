@@ -1,4 +1,4 @@
-import { serviceRole } from '../src/database/connection.ts'
+import { serviceRole } from '../src/database/connections/connection.ts'
 import { openDatabase } from '../src/database/database.ts'
 import { insertRecords } from '../src/records/write.ts'
 import { SeededRandom } from '../src/transfer/demo/seeded-random.ts'

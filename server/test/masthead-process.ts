@@ -156,9 +156,9 @@ export const accepts = (host: string, port: number): Promise<boolean> =>
   })
 
 /** Waits for what can be seen, however busy the machine is: only what will never come is given up. */
-export const until = async (what: string, condition: () => boolean | Promise<boolean>, patience = 50_000) => {
-  for (const deadline = Date.now() + patience; !(await condition()); await delay(20)) {
-    if (Date.now() > deadline) throw new Error(`not within ${patience / 1_000} s: ${what}`)
+export const until = async (what: string, condition: () => boolean | Promise<boolean>, milliseconds = 50_000) => {
+  for (const deadline = Date.now() + milliseconds; !(await condition()); await delay(20)) {
+    if (Date.now() > deadline) throw new Error(`not within ${milliseconds / 1_000} s: ${what}`)
   }
 }
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
-import type { Query, Statement } from '../src/database/connection.ts'
+import type { Query, Statement } from '../src/database/connections/connection.ts'
 import type { Database, TenantDatabase } from '../src/database/database.ts'
 import { type TenantQuery, tenantQuery } from '../src/database/tenant-query.ts'
 
@@ -17,7 +17,7 @@ export class RecordedStatements {
       ...database,
       query: this.#query(database.query),
       read: this.#query(database.read),
-      poll: this.#query(database.poll),
+      readVersions: this.#query(database.readVersions),
       transaction: (work) => database.transaction((query) => work(this.#query(query))),
       forTenant: (id) => this.#tenant(database.forTenant(id)),
     }
@@ -77,7 +77,8 @@ export class RecordedStatements {
 }
 
 /** What only passes statements on. */
-const isBetween = /^(database\/(connection|tenant-query|database)|authorization-server\/temporarily-unavailable)\.ts$/
+const isBetween =
+  /^(database\/(connections\/connection|tenant-query|database)|authorization-server\/temporarily-unavailable)\.ts$/
 
 /** The first function of the service in the stack, or what a function without a name stands in. */
 const senderIn = (stack: string): string => {
@@ -102,7 +103,7 @@ const enclosing = (path: string, line: number): string => {
 }
 
 /** Sessions, migrations and backups; and commands that examine the database as it is, or try to break a rule. */
-const hasOwnConnections = /^(database\/(?!idempotency|revision|tenant-tables)|doctor\/|probe\/queries)/
+const hasOwnConnections = /^(database\/(?!idempotency|versions|schema\/tenant-tables)|doctor\/|probe\/queries)/
 
 /** The statements in the sources of which nothing was recorded, as `file: beginning`, by their text up to its first `${`. */
 export const unmetStatements = ({ senders }: RecordedStatements): string[] => {

@@ -8,9 +8,8 @@ import pg from 'pg'
 import { type AppOptions, buildApp, type Delegation } from '../src/app.ts'
 import { operator } from '../src/audit/author.ts'
 import { retryWhileUnavailable } from '../src/commands/with-database.ts'
-import { serviceRole } from '../src/database/connection.ts'
+import { serviceRole } from '../src/database/connections/connection.ts'
 import { type Database, openDatabase } from '../src/database/database.ts'
-import { RevisionPoller } from '../src/database/revision-poller.ts'
 import type { RateLimits } from '../src/http/api/callers/rate-limit.ts'
 import { createToken } from '../src/identity/access-tokens.ts'
 import { createMember } from '../src/identity/members.ts'
@@ -70,6 +69,8 @@ export type ServiceOptions = {
   counting?: AppOptions['counting']
   /** How long a caller may keep it waiting: as in production, unless said otherwise. */
   timeoutMilliseconds?: number
+  /** How old its cached responses may be: not at all, unless said otherwise. */
+  cacheMilliseconds?: number
   /** The same database by another way, which only the service takes. */
   reachedBy?: string
   /** What stands between the service and its database. */
@@ -94,12 +95,29 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const hasKey = 'secret' in delegation && delegation.secret === secret
   const { connectionString = await cloneTemplate(hasKey ? templates.withKey : templates.bare) } = options
   const { through = (database) => database } = options
-  const database = through(openDatabase(options.reachedBy ?? connectionString, serviceRole))
-  const { rateLimits = generous, counting = {}, trustedProxies = [], timeoutMilliseconds, mail = null } = options
+  const way = options.reachedBy ?? options.connectionString ?? withoutWaitingForTheDisk(connectionString)
+  const database = through(openDatabase(way, serviceRole))
+  const {
+    rateLimits = generous,
+    counting = {},
+    trustedProxies = [],
+    timeoutMilliseconds,
+    mail = null,
+    cacheMilliseconds = 0,
+  } = options
   const timeouts = timeoutMilliseconds === undefined ? {} : { timeoutMilliseconds }
-  const poller = new RevisionPoller(database)
   const app = await retryWhileUnavailable(() =>
-    buildApp({ database, baseUrl, delegation, rateLimits, counting, trustedProxies, mail, ...timeouts }),
+    buildApp({
+      database,
+      baseUrl,
+      delegation,
+      rateLimits,
+      counting,
+      trustedProxies,
+      mail,
+      cacheMilliseconds,
+      ...timeouts,
+    }),
   )
   await app.listen({ host: '127.0.0.1', port: Number(new URL(baseUrl).port) })
   const address = app.server.address()
@@ -110,7 +128,6 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   await owner.connect()
   after(async () => {
     await app.close()
-    await poller.stop()
     await database.close()
     await owner.end()
   })
@@ -120,6 +137,13 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     call: (method, path, options) => callAt(origin, method, path, options),
     newTenant: (name) => newTenant(database, name),
   }
+}
+
+/** Nobody misses what a crash takes from a database that ends with the test file, so its commits need not wait. */
+const withoutWaitingForTheDisk = (connectionString: string): string => {
+  const url = new URL(connectionString)
+  url.searchParams.set('options', '-c synchronous_commit=off')
+  return url.href
 }
 
 /**

@@ -1,28 +1,25 @@
 import assert from 'node:assert/strict'
 import type pg from 'pg'
 
+/** By table: changes whenever a row does that was looked at. */
+export type Traces = Readonly<Record<string, string>>
+
 /** Everything that is stored, but when a token was last used; without the rows of some tenants. */
-export const storedState = async (
-  owner: pg.Client,
-  except: readonly string[] = [],
-): Promise<[table: string, digest: string][]> => {
+export const storedStateIn = async (owner: pg.Client): Promise<(except?: readonly string[]) => Promise<Traces>> => {
   const digests = (await tablesOf(owner)).map(
-    ({ name, ofTenants }) => `select '${name}', md5(string_agg(row, '' order by row))
+    ({ name, ofTenants }) => `select '${name}' as name, md5(string_agg(row, '' order by row)) as trace
       from (select md5((to_jsonb(t) - 'last_used_at')::text) as row from ${name} t
         where ${ofTenants ? 'tenant_id is null or tenant_id <> all ($1::uuid[])' : '$1::uuid[] is not null'}) as rows`,
   )
-  const statement = { text: `${digests.join(' union all ')} order by 1`, values: [except], rowMode: 'array' as const }
-  return (await owner.query(statement)).rows as [string, string][] // as it selects them
+  const state = underSnapshot(owner, 'stored state', digests)
+  return (except = []) => state(except)
 }
-
-/** By table: changes whenever a row of the tenant does. */
-export type Traces = Readonly<Record<string, string>>
 
 /**
  * Asks so little that it can be asked after every request: how many rows of the tenant there are, and which transaction
  * wrote the last of them.
  */
-export const tracesIn = async (owner: pg.Client | pg.Pool): Promise<(tenantId: string) => Promise<Traces>> => {
+export const tracesIn = async (owner: pg.Pool): Promise<(tenantId: string) => Promise<Traces>> => {
   const counts = (await tablesOf(owner))
     // When a token was last used is noted whatever becomes of the request, and the audit log is chained later.
     .filter(({ name, ofTenants }) => ofTenants && !['access_tokens', 'audit_links', 'audit_waiting'].includes(name))
@@ -30,10 +27,23 @@ export const tracesIn = async (owner: pg.Client | pg.Pool): Promise<(tenantId: s
       ({ name }) => `select '${name}' as name, count(*) || ' until ' || coalesce(max(xmin::text::bigint), 0) as trace
         from ${name} where tenant_id = $1`,
     )
-  const text = counts.join(' union all ')
-  return async (tenantId) => {
-    const { rows } = await owner.query<{ name: string; trace: string }>({ name: 'traces', text, values: [tenantId] })
-    return Object.fromEntries(rows.map(({ name, trace }) => [name, trace]))
+  return underSnapshot(owner, 'traces', counts)
+}
+
+/** Looks again only under another snapshot: under the same one PostgreSQL would say the same of this value. */
+const underSnapshot = (owner: pg.Client | pg.Pool, name: string, selects: readonly string[]) => {
+  const text = `select pg_current_snapshot()::text as snapshot,
+    case when pg_current_snapshot()::text is distinct from $2::text
+      then (select json_object_agg(name, trace) from (${selects.join(' union all ')}) as found) end as traces`
+  const last = new Map<string, { snapshot: string; traces: Traces }>()
+  return async (value: string | readonly string[]): Promise<Traces> => {
+    const known = last.get(String(value))
+    const statement = { name, text, values: [value, known?.snapshot] }
+    const { rows } = await owner.query<{ snapshot: string; traces: Traces | null }>(statement)
+    const { snapshot, traces } = rows[0] ?? assert.fail('there is always a row')
+    const current = { snapshot, traces: traces ?? known?.traces ?? assert.fail('nothing is known of a new snapshot') }
+    last.set(String(value), current)
+    return current.traces
   }
 }
 

@@ -7,7 +7,7 @@ type StoredRow = { position: number; class: number; body: string }
 
 /**
  * Compares what is kept with what is there, for every tenant and resource: tallies with a recount of the bodies, search
- * texts and heads with the positions, and bodies with the columns. Nothing of the code that keeps tallies is used, only the
+ * texts and heads with the positions, versions with the heads, and bodies with the columns. Nothing of the code that keeps tallies is used, only the
  * contract.
  */
 export const assertTallies = async (owner: pg.Client): Promise<void> => {
@@ -21,6 +21,16 @@ export const assertTenantTallies = async (owner: pg.Client, tenantId: string): P
   for (const name of resourceNames) {
     const stale = `select id from ${name} as record where tenant_id = $1 and body is distinct from ${bodyOf(name, 'record')}`
     assert.deepEqual(await select(stale), [], `bodies of ${name} say what their columns say`)
+    const [versions] = await select<{ count: number; different: number; last: number; head: number }>(
+      `select count(*)::int, count(distinct version)::int as different, coalesce(max(version), 0)::int as last,
+        coalesce((select version from heads where tenant_id = $1 and resource = '${name}'), 0)::int as head
+      from (
+        select version from ${name} where tenant_id = $1
+        union all select version from removed_records where tenant_id = $1 and resource = '${name}'
+      ) as kept`,
+    )
+    assert.equal(versions?.different, versions?.count, `versions of ${name} are unique`)
+    assert.equal(versions?.last, versions?.head, `the last write of ${name} has the version of its head`)
   }
   for (const [name, listing] of listed) {
     const rows = await select<StoredRow>(`select position, class, body from ${name} where tenant_id = $1`)

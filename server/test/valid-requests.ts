@@ -5,12 +5,12 @@ import type { Call, CallAnswer, CallOptions } from './service.ts'
 export type ValidRequest = { path: string; body?: Record<string, unknown> }
 
 type Operations = { [R in ResourceName]: Resources[R]['operations'] }[ResourceName]
-type WriteName<O = Operations> = O extends unknown
-  ? { [Name in keyof O]: O[Name] extends { method: 'GET' } ? never : Name }[keyof O]
+type WithBody<O = Operations> = O extends unknown
+  ? { [Name in keyof O]: O[Name] extends { body: unknown } ? Name : never }[keyof O]
   : never
 
-/** A request for each write that succeeds, also when it is sent again. */
-const writes: Readonly<Record<WriteName, (records: SampleRecords) => ValidRequest>> = {
+/** A request for each operation with a body, which succeeds, also when it is sent again. */
+const withBody: Readonly<Record<WithBody, (records: SampleRecords) => ValidRequest>> = {
   CreateContactRecord: ({ account }) => ({
     path: '/contacts',
     body: { accountId: account.accountId, firstName: 'Grace', lastName: 'Hopper', notes: null },
@@ -19,8 +19,6 @@ const writes: Readonly<Record<WriteName, (records: SampleRecords) => ValidReques
     path: `/contacts/${contact.id}`,
     body: { accountId: account.accountId, title: 'Rear Admiral' },
   }),
-  DeleteContactRecord: ({ deletedContact }) => ({ path: `/contacts/${deletedContact.id}` }),
-  RestoreContactRecord: ({ contact }) => ({ path: `/contacts/${contact.id}/restore` }),
   CreateAccountRecord: ({ publication }) => ({
     path: '/accounts',
     body: { company: 'Acme', primaryPublicationId: publication.code, email: 'a@example.com' },
@@ -31,16 +29,17 @@ const writes: Readonly<Record<WriteName, (records: SampleRecords) => ValidReques
   }),
 }
 
-/** Of a read, the list or the sample record. */
+/** What needs no body is sent for the list or the sample record; what deletes, for one that is deleted already. */
 export const validRequest = (name: string, records: SampleRecords): ValidRequest => {
-  const byName: Readonly<Record<string, (records: SampleRecords) => ValidRequest>> = writes
-  const write = byName[name]
-  if (write) return write(records)
+  const byName: Readonly<Record<string, (records: SampleRecords) => ValidRequest>> = withBody
+  const request = byName[name]
+  if (request) return request(records)
   const named = operations.find((one) => one.name === name)
-  if (named?.operation.method !== 'GET') throw new Error(`${name} has no valid request: add one to valid-requests.ts`)
-  const { singular, canonicalIdentifier = 'id' } = named.resource
-  const record: Readonly<Record<string, unknown>> = { ...records[singular as keyof SampleRecords] } // of every list
-  return { path: named.operation.path.replace(/\{\w+\}/, String(record[canonicalIdentifier])) }
+  if (!named) throw new Error(`there is no operation ${name}`)
+  const { operation, resource } = named
+  const sample = operation.method === 'DELETE' ? 'deletedContact' : (resource.singular as keyof SampleRecords) // of every list
+  const record: Readonly<Record<string, unknown>> = { ...records[sample] }
+  return { path: operation.path.replace(/\{\w+\}/, String(record[resource.canonicalIdentifier ?? 'id'])) }
 }
 
 /** Calls an operation with its valid request, changed by `change`. */

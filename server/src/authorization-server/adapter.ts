@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { Adapter, AdapterPayload } from 'oidc-provider'
 import type { Author } from '../audit/author.ts'
-import type { Query, Statement } from '../database/connection.ts'
+import type { Query } from '../database/connections/connection.ts'
+import { firstRow } from '../database/connections/first-row.ts'
 import type { Database } from '../database/database.ts'
-import { firstRow } from '../database/first-row.ts'
 import { findApplication } from '../identity/applications.ts'
+import { deleteBatch } from '../identity/batch-deletion.ts'
 import { withdrawConsents } from '../identity/consents.ts'
 import { clientMetadata } from './client-metadata.ts'
 
@@ -12,20 +13,24 @@ const hash = (id: string): Buffer => createHash('sha256').update(id).digest()
 
 const masthead: Author = { kind: 'masthead' }
 
-type StateRow = { payload: string; consumed_at: Date | null; sessions_since: Date | null }
-
 /** The state of the provider in PostgreSQL, shared by every process. Clients are our applications. */
 export const stateAdapter = (database: Database, model: string, baseUrl: string): Adapter => {
   const { query, read, transaction } = database
   // A code stays stored after its time so that its reuse is noticed; its payload says that it has expired.
   const extraSeconds = model === 'AuthorizationCode' ? 86_400 : 0
 
-  const findState = async (statement: Statement): Promise<AdapterPayload | undefined> => {
-    const row = await firstRow<StateRow>(read, statement)
+  /** `sessionsSince` is, for a session, the date from which sessions of its user count. */
+  const findState = async (condition: string, value: unknown): Promise<AdapterPayload | undefined> => {
+    const row = await firstRow<{ payload: string; consumedAt: Date | null; sessionsSince: Date | null }>(read, {
+      text: `select payload, consumed_at as "consumedAt",
+          (select sessions_since from users where users.id = account_id::uuid) as "sessionsSince"
+        from authorization_state where model = $1 and ${condition} and expires_at > now()`,
+      values: [model, value],
+    })
     if (!row) return undefined
-    const consumed = row.consumed_at && { consumed: Math.floor(row.consumed_at.getTime() / 1_000) }
+    const consumed = row.consumedAt && { consumed: Math.floor(row.consumedAt.getTime() / 1_000) }
     const payload: AdapterPayload = JSON.parse(row.payload)
-    return hasEnded(payload.loginTs, row.sessions_since) ? undefined : { ...payload, ...consumed }
+    return hasEnded(payload.loginTs, row.sessionsSince) ? undefined : { ...payload, ...consumed }
   }
 
   const findClient = async (id: string): Promise<AdapterPayload | undefined> => {
@@ -39,42 +44,27 @@ export const stateAdapter = (database: Database, model: string, baseUrl: string)
       const payload = withoutSecrets(given)
       // Any request can begin a session, and no step of the flow needs it before the user signs in.
       if (model === 'Session' && payload.accountId === undefined) return
+      const { grantId = null, uid = null } = payload
+      const accountId = model === 'Session' ? payload.accountId : null
       await query({
         text: `insert into authorization_state (model, id_hash, payload, grant_id, uid, account_id, expires_at)
         values ($1, $2, $3, $4, $5, $6, now() + $7 * interval '1 second')
         on conflict (model, id_hash) do update set payload = excluded.payload, grant_id = excluded.grant_id,
           uid = excluded.uid, account_id = excluded.account_id, expires_at = excluded.expires_at`,
-        values: [
-          model,
-          hash(id),
-          JSON.stringify(payload),
-          payload.grantId ?? null,
-          payload.uid ?? null,
-          model === 'Session' ? payload.accountId : null,
-          expiresIn + extraSeconds,
-        ],
+        values: [model, hash(id), JSON.stringify(payload), grantId, uid, accountId, expiresIn + extraSeconds],
       })
     },
 
     find: async (id) => {
       if (model === 'Client') return findClient(id)
-      const found = await findState({
-        text: `select payload, consumed_at, ${sessionsSince} from authorization_state
-        where model = $1 and id_hash = $2 and expires_at > now()`,
-        values: [model, hash(id)],
-      })
+      const found = await findState('id_hash = $2', hash(id))
       // A spent code was presented again, perhaps long after its time.
       if (model === 'AuthorizationCode' && found?.consumed && found.grantId)
         await revokeGrant(database, masthead, found.grantId)
       return found && { ...found, jti: id }
     },
 
-    findByUid: (uid) =>
-      findState({
-        text: `select payload, consumed_at, ${sessionsSince} from authorization_state
-        where model = $1 and uid = $2 and expires_at > now()`,
-        values: [model, uid],
-      }),
+    findByUid: (uid) => findState('uid = $2', uid),
 
     /** The device flow is off. */
     findByUserCode: async () => {},
@@ -120,9 +110,6 @@ export const stateAdapter = (database: Database, model: string, baseUrl: string)
   }
 }
 
-/** For a session: the date from which sessions of its user count. */
-const sessionsSince = '(select sessions_since from users where users.id = account_id::uuid) as sessions_since'
-
 /** True when the user has signed out everywhere since the second `loginTs`. */
 export const hasEnded = (loginTs: unknown, sessionsSince: Date | null): boolean =>
   typeof loginTs === 'number' && sessionsSince !== null && loginTs <= Math.floor(sessionsSince.getTime() / 1_000)
@@ -158,32 +145,18 @@ export const deleteGrant = (query: Query, grantId: string) =>
   })
 
 export const deleteExpiredState = (query: Query): Promise<boolean> =>
-  deleteState(query, `expires_at < now() - interval '1 minute'`)
+  deleteBatch(query, 'authorization_state', `expires_at < now() - interval '1 minute'`)
 
 /** Anybody can begin to sign in, from any number of addresses. Beyond this number the oldest requests are deleted. */
 export const mostInteractions = 100_000
 export const deleteSurplusInteractions = (query: Query): Promise<boolean> =>
-  deleteState(
+  deleteBatch(
     query,
+    'authorization_state',
     `model = 'Interaction' and expires_at <= (
       select expires_at from authorization_state where model = 'Interaction'
       order by expires_at desc offset ${mostInteractions} limit 1)`,
   )
-
-/** A batch stays within the statement timeout, however much there is to delete. */
-const batchSize = 20_000
-const deleteState = async (query: Query, condition: string): Promise<boolean> => {
-  const deleted = await firstRow<{ count: number }>(query, {
-    text: `with deleted as (
-        delete from authorization_state where ctid in (
-          select ctid from authorization_state where ${condition} limit $1 for update skip locked)
-        returning 1
-      )
-      select count(*)::integer as count from deleted`,
-    values: [batchSize],
-  })
-  return deleted?.count === batchSize
-}
 
 /** Takes the public `uid` of a session: its id is a secret, which is not stored. */
 export const endSession = (query: Query, uid: string) =>

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Author } from '../audit/author.ts'
-import type { Query } from '../database/connection.ts'
+import type { Query } from '../database/connections/connection.ts'
 import type { Database } from '../database/database.ts'
 import { consumeInvitation, findInvitation, type OpenInvitation } from '../identity/invitations.ts'
 import { addMember, createMember } from '../identity/members.ts'

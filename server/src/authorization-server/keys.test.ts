@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { decodeProtectedHeader } from 'jose'
+import pg from 'pg'
+import { templates } from '../../test/database-server.ts'
 import { injectRequest } from '../../test/injected-request.ts'
 import { runMasthead, startServing, until } from '../../test/masthead-process.ts'
 import {
@@ -14,7 +16,7 @@ import {
 } from '../../test/oauth-browser.ts'
 import { baseUrl, cloneTemplate, secret, startService } from '../../test/service.ts'
 import { buildApp } from '../app.ts'
-import { serviceRole } from '../database/connection.ts'
+import { serviceRole } from '../database/connections/connection.ts'
 import { openDatabase } from '../database/database.ts'
 import { rotateSigningKey } from '../identity/signing-keys.ts'
 import { mostInteractions } from './adapter.ts'
@@ -179,11 +181,15 @@ describe('with another MASTHEAD_SECRET', () => {
     /^[^\n]*MASTHEAD_SECRET is not the one that the signing keys in this database were encrypted with[^\n]*\n$/
 
   test('no key is made, however old the last is', async () => {
-    await owner.query(`update signing_keys set created_at = now() - interval '91 days' where retired_at is null`)
-    const before = (await owner.query('select id from signing_keys')).rows
-    assert.equal((await runMasthead(['serve', '--port', '0'], other)).code, 1)
-    assert.deepEqual((await owner.query('select id from signing_keys')).rows, before)
-    await owner.query('update signing_keys set created_at = now() where retired_at is null')
+    // The service of this file would replace an old key in its own database.
+    const connectionString = await cloneTemplate(templates.withKey)
+    const client = new pg.Client(connectionString)
+    await client.connect()
+    await client.query(`update signing_keys set created_at = now() - interval '91 days'`)
+    assert.equal((await runMasthead(['serve', '--port', '0'], { ...other, DATABASE_URL: connectionString })).code, 1)
+    const { rows } = await client.query('select from signing_keys')
+    await client.end()
+    assert.equal(rows.length, 1)
   })
 
   test('the service refuses to start, in one line', async () => {

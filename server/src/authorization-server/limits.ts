@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isUnavailable } from '../database/connections/unavailable.ts'
 import type { Database } from '../database/database.ts'
-import { isUnavailable } from '../database/unavailable.ts'
 import type { Charge, RateLimiter } from '../http/api/callers/rate-limit.ts'
 import { findGrantee } from './adapter.ts'
 import { errorPage } from './pages.ts'

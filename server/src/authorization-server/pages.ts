@@ -29,11 +29,7 @@ export type SignIn = {
 
 export const signInPage = ({ action, application, email, problem, cancel, callbackOrigin }: SignIn): Page => {
   const isInvalid = problem !== undefined && invalid
-  return page({
-    status: problem === undefined ? 200 : 422,
-    title: problem === undefined ? 'Sign in' : 'Sign in: there is a problem',
-    callbackOrigin,
-    body: html`
+  return page('Sign in', { hasProblem: problem !== undefined, callbackOrigin })`
       <h1>Sign in</h1>
       <p>to continue to <strong>${applicationName(application)}</strong></p>
       ${problem !== undefined && alert(problem)}
@@ -46,19 +42,14 @@ export const signInPage = ({ action, application, email, problem, cancel, callba
           required${isInvalid}${!!email && focus}>
         <button class="primary wide">Sign in</button>
       </form>
-      <form method="post" action="${cancel}"><button class="wide">Cancel</button></form>`,
-  })
+      <form method="post" action="${cancel}"><button class="wide">Cancel</button></form>`
 }
 
 type AccountChoice = { action: string; cancel: string; tenants: Tenant[]; callbackOrigin?: Callback }
 
 /** Shown when the password opens several accounts of the address. */
 export const accountChoicePage = ({ action, cancel, tenants, callbackOrigin }: AccountChoice): Page =>
-  page({
-    status: 200,
-    title: 'Choose an organisation',
-    callbackOrigin,
-    body: html`
+  page('Choose an organisation', { callbackOrigin })`
       <h1>Choose an organisation</h1>
       <p>You have more than one account with this e-mail address and password.</p>
       <form method="post" action="${action}">
@@ -67,8 +58,7 @@ export const accountChoicePage = ({ action, cancel, tenants, callbackOrigin }: A
         </fieldset>
         <button class="primary wide">Continue</button>
       </form>
-      <form method="post" action="${cancel}"><button class="wide">Cancel</button></form>`,
-  })
+      <form method="post" action="${cancel}"><button class="wide">Cancel</button></form>`
 
 type Invitation = {
   action: string
@@ -83,10 +73,7 @@ type Invitation = {
 export const invitationPage = ({ action, tenant, email, role, name, problem }: Invitation): Page => {
   const alertOf = (form: 'new' | 'existing') => problem?.with === form && alert(problem.text)
   const invalidOf = (form: 'new' | 'existing') => problem?.with === form && invalid
-  return page({
-    status: problem === undefined ? 200 : 422,
-    title: problem === undefined ? 'Accept an invitation' : 'Accept an invitation: there is a problem',
-    body: html`
+  return page('Accept an invitation', { hasProblem: problem !== undefined })`
       <h1>Join ${foreign(tenant)}</h1>
       <p>as ${roleWords[role]}, with the e-mail address <strong>${foreign(email)}</strong></p>
       <h2>Choose a password</h2>
@@ -109,8 +96,7 @@ export const invitationPage = ({ action, tenant, email, role, name, problem }: I
         <label for="password">Password of your Masthead account</label>
         <input id="password" name="password" type="password" autocomplete="current-password" required${invalidOf('existing')}>
         <button class="wide">Sign in and join</button>
-      </form>`,
-  })
+      </form>`
 }
 
 export type Consent = {
@@ -129,11 +115,7 @@ export const consentPage = (given: Consent): Page => {
   const { action, scopes, tenants, callbackOrigin } = given
   if (tenants.length === 0) return noTenantPage(given)
   // Nothing has the focus, so that a key pressed by habit allows nothing.
-  return page({
-    status: 200,
-    title: 'Allow or deny access',
-    callbackOrigin,
-    body: html`
+  return page('Allow or deny access', { callbackOrigin })`
       <h1>Allow access to your Masthead data?</h1>
       ${parties(given)}
       <h2>The application asks to</h2>
@@ -147,22 +129,16 @@ export const consentPage = (given: Consent): Page => {
           ${denyButton}
         </div>
       </form>
-      <p class="muted after">You can withdraw this at any time in the Masthead console.</p>`,
-  })
+      <p class="muted after">You can withdraw this at any time in the Masthead console.</p>`
 }
 
 const noTenantPage = ({ action, callbackOrigin, ...given }: Consent): Page =>
-  page({
-    status: 403,
-    title: 'Deny access: you belong to no organisation',
-    callbackOrigin,
-    body: html`
+  page('Deny access: you belong to no organisation', { status: 403, callbackOrigin })`
       <h1>You have no access to give</h1>
       <p>You are not a member of any organisation that this application may use, so it cannot be allowed anything.
         An administrator of your organisation can add you.</p>
       ${parties(given)}
-      <form method="post" action="${action}"><div class="choice">${denyButton}</div></form>`,
-  })
+      <form method="post" action="${action}"><div class="choice">${denyButton}</div></form>`
 
 // The user need not choose an organisation in order to deny.
 const denyButton = html`<button name="decision" value="deny" formnovalidate>Deny</button>`
@@ -221,60 +197,45 @@ const roleNote = ({ role }: Tenant, scopes: Scope[]): Html | undefined => {
     </div>`
 }
 
-type Failure = {
-  status: number
-  title: string
-  detail: string
-  technical?: string
-  requestId?: string
-}
+type Failure = { status: number; title: string; detail: string; technical?: string; requestId?: string }
 
-export const errorPage = (given: Failure): Page =>
-  page({
-    status: given.status,
-    title: given.title,
-    body: html`
-      <h1>${foreign(given.title)}</h1>
-      <p>${foreign(given.detail)}</p>
-      ${given.technical !== undefined && html`<p class="muted">For those who run the application: <code>${foreign(given.technical)}</code></p>`}
-      ${given.requestId !== undefined && html`<p class="muted">Reference: <code>${foreign(given.requestId)}</code></p>`}`,
-  })
+export const errorPage = ({ status, title, detail, technical, requestId }: Failure): Page =>
+  page(title, { status })`
+      <h1>${foreign(title)}</h1>
+      <p>${foreign(detail)}</p>
+      ${technical !== undefined && html`<p class="muted">For those who run the application: <code>${foreign(technical)}</code></p>`}
+      ${requestId !== undefined && html`<p class="muted">Reference: <code>${foreign(requestId)}</code></p>`}`
 
 /** `form` is the markup of the library with its secret; our buttons submit it by its id. */
 export const signOutPage = ({ form, formId }: { form: string; formId: string }): Page =>
-  page({
-    status: 200,
-    title: 'Sign out?',
-    body: html`
+  page('Sign out?')`
       <h1>Sign out of Masthead?</h1>
       <p class="muted">Applications that you have allowed keep their access.</p>
       ${new Html(form)}
       <div class="choice">
         <button class="primary" form="${formId}" name="logout" value="yes">Sign out</button>
         <button form="${formId}">Stay signed in</button>
-      </div>`,
-  })
+      </div>`
 
 export const signedOutPage = (): Page =>
-  page({
-    status: 200,
-    title: 'You are signed out',
-    body: html`<h1>You are signed out</h1><p>You can close this page.</p>`,
-  })
+  page('You are signed out')`<h1>You are signed out</h1><p>You can close this page.</p>`
 
 /** With an invisible name the page would read as if Masthead itself were asking. */
 const applicationName = (name: string): Html =>
   foreign(/[^\p{Default_Ignorable_Code_Point}\p{Cc}\s\u2800]/u.test(name) ? name : 'An application without a name')
 
-type Content = { status: number; title: string; body: Html; callbackOrigin?: Callback | undefined }
+type PageOptions = { hasProblem?: boolean; status?: number; callbackOrigin?: Callback | undefined }
 
-const page = ({ status, title, body, callbackOrigin }: Content): Page => ({
-  status,
-  html: html`<!doctype html>
+/** A template of a page's content. */
+const page =
+  (title: string, { hasProblem = false, status = hasProblem ? 422 : 200, callbackOrigin }: PageOptions = {}) =>
+  (...content: Parameters<typeof html>): Page => ({
+    status,
+    html: html`<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
-    <title>${calm(title)} – Masthead</title>
+    <title>${calm(title)}${hasProblem && ': there is a problem'} – Masthead</title>
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="referrer" content="no-referrer">
     <meta name="robots" content="noindex">
@@ -282,20 +243,20 @@ const page = ({ status, title, body, callbackOrigin }: Content): Page => ({
   </head>
   <body>
     <header class="wordmark">Masthead</header>
-    <main>${body}
+    <main>${html(...content)}
     </main>
   </body>
 </html>
 `.toString(),
-  contentSecurityPolicy: [
-    `default-src 'none'`,
-    `style-src '${pageStyleHash}'`,
-    // Chromium also applies this to the redirects that follow a form.
-    `form-action 'self'${callbackOrigin ? ` ${callbackSource(callbackOrigin)}` : ''}`,
-    `frame-ancestors 'none'`,
-    `base-uri 'none'`,
-  ].join('; '),
-})
+    contentSecurityPolicy: [
+      `default-src 'none'`,
+      `style-src '${pageStyleHash}'`,
+      // Chromium also applies this to the redirects that follow a form.
+      `form-action 'self'${callbackOrigin ? ` ${callbackSource(callbackOrigin)}` : ''}`,
+      `frame-ancestors 'none'`,
+      `base-uri 'none'`,
+    ].join('; '),
+  })
 
 /** CSP source expressions have no IPv6 addresses, so those are allowed by their scheme, like an application's own scheme. */
 const callbackSource = (callback: string): string => {

@@ -1,6 +1,6 @@
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider'
+import { isUnavailable } from '../database/connections/unavailable.ts'
 import type { Database } from '../database/database.ts'
-import { isUnavailable } from '../database/unavailable.ts'
 import { retryAfterSeconds } from '../http/responses/problems.ts'
 
 /** A database whose outages are errors that the provider knows: it sends those to the client, and reports others as failures. */

@@ -79,7 +79,7 @@ const logsOf = async ({ query }: Database, options: LogOptions): Promise<{ id: s
   return options.installation ? [own] : [own, ...(await listTenants(query)).map(({ id, slug }) => ({ id, log: slug }))]
 }
 
-const verify = async (database: Database, options: VerifyOptions): Promise<({ log: string } & Verdict)[]> => {
+const verify = async (database: Database, options: VerifyOptions) => {
   const { expect } = options
   if (expect !== undefined) {
     if (options.tenant === undefined && !options.installation) {
@@ -87,17 +87,15 @@ const verify = async (database: Database, options: VerifyOptions): Promise<({ lo
     }
     if (!/^[0-9a-f]{64}$/i.test(expect)) throw new Refusal('--expect takes a hash: 64 hexadecimal digits')
   }
-  const checks: ({ log: string } & Verdict)[] = []
-  for (const { id, log } of await logsOf(database, options)) {
-    const verdict = await database.forTenant(id).inBulk(async (_client, query) => {
+  return Array.fromAsync(await logsOf(database, options), async ({ id, log }) => {
+    const verdict = await database.forTenant(id).inBulk(async (_client, query): Promise<Verdict> => {
       const found = await verifyChain(query)
       if (found.broken || expect === undefined || (await isInChain(query, expect))) return found
       const reason = 'the expected hash is not in the chain: its end was cut off, or it was made anew'
       return { ...found, broken: { number: null, sequence: null, at: null, reason } }
     })
-    checks.push({ log, ...verdict })
-  }
-  return checks
+    return { log, ...verdict }
+  })
 }
 
 const placeOf = ({ number, sequence, at }: NonNullable<Verdict['broken']>): string => {

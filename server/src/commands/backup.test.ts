@@ -23,7 +23,7 @@ import {
 import { assertTallies } from '../../test/tallies.ts'
 import { writeArchive } from '../database/backup/archive.ts'
 import { type FileSum, summed, textEntry } from '../database/backup/manifest.ts'
-import { clientOptions } from '../database/connection.ts'
+import { clientOptions } from '../database/connections/connection.ts'
 import { openEmbedded } from '../database/embedded/server.ts'
 
 const run = promisify(execFile)

@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers'
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { readLegacyUrl } from '../deliveries/addresses.ts'
@@ -6,8 +5,8 @@ import { attach, detach, retry, status } from '../deliveries/administration.ts'
 import { readSigningSecret } from '../deliveries/secret.ts'
 import { loadSigningKeys } from '../identity/signing-keys.ts'
 import { findTenant } from '../identity/tenants.ts'
-import { Refusal } from '../refusal.ts'
 import { action } from './action.ts'
+import { readPiped } from './options.ts'
 import { showLines, showTable, strong } from './output.ts'
 import { withDatabase, withTenant } from './with-database.ts'
 import { installationSecret } from './work.ts'
@@ -28,7 +27,8 @@ export const legacy = (): Command => {
       .requiredOption('--secret-stdin', 'read the signing secret (whsec_…) from standard input'),
     async (options: TenantOption & { url: string }) => {
       const config = readConfig()
-      const secret = readSigningSecret(await readSecret())
+      const piped = await readPiped('pipe the secret in: printf %s "$SECRET" | masthead legacy attach …')
+      const secret = readSigningSecret(piped)
       const url = await readLegacyUrl(options.url, config.legacyAllowPrivate)
       const installation = await installationSecret(config)
       return withDatabase(async (database) => {
@@ -79,9 +79,4 @@ export const legacy = (): Command => {
   )
 
   return command
-}
-
-const readSecret = async (): Promise<string> => {
-  if (process.stdin.isTTY) throw new Refusal('pipe the secret in: printf %s "$SECRET" | masthead legacy attach …')
-  return text(process.stdin)
 }

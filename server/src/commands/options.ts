@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers'
 import { isScope, type Scope, scopes } from '@masthead/contract'
 import { Option } from 'commander'
 import { suggestion } from '../nearest-name.ts'
@@ -10,11 +11,27 @@ export const dataDirectoryOption = (): Option =>
   )
 
 /** Reads `contacts:read,accounts:read`. */
-export const readScopes = (text: string): Scope[] => {
-  const names = [...new Set(text.split(/[\s,]+/).filter(Boolean))]
+export const readScopes = (list: string): Scope[] => {
+  const names = [...new Set(list.split(/[\s,]+/).filter(Boolean))]
   if (names.length === 0) throw new Refusal('name at least one scope, as in --scopes contacts:read,accounts:read')
   return names.map((name) => {
     if (isScope(name)) return name
     throw new Refusal(`there is no scope "${name}". ${suggestion(name, Object.keys(scopes)).replaceAll('`', '')}`)
   })
+}
+
+const units: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Reads `90d`, `24h`, `30m` or `45s` as milliseconds. */
+export const readDuration = (given: string): number => {
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(given) ?? []
+  const milliseconds = Number(count) * (units[unit] ?? Number.NaN)
+  if (milliseconds >= 0) return milliseconds
+  throw new Refusal(`"${given}" is not a duration: write 90d, 24h, 30m or 45s`)
+}
+
+/** Reads a secret from standard input; `remedy` says how it gets there. */
+export const readPiped = (remedy: string): Promise<string> => {
+  if (process.stdin.isTTY) throw new Refusal(remedy)
+  return text(process.stdin)
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
-import { columns, type Report } from '../probe/report.ts'
+import { columns, type ProbeReport } from '../probe/report.ts'
 import { Refusal } from '../refusal.ts'
 import { action } from './action.ts'
 import { faint, showLines, showTable, strong } from './output.ts'
@@ -16,13 +16,12 @@ export const probe = (): Command =>
     async (options: { url?: string }) => {
       const report = await run(options.url)
       if (!report.isClean) process.exitCode = 1
-      const { url, isClean, requests, leaks, notProbed, notes, operations, tables } = report
-      return { url, isClean, requests, leaks, notProbed, notes, operations, tables }
+      return report
     },
     show,
   )
 
-const run = async (given: string | undefined): Promise<Report> => {
+const run = async (given: string | undefined): Promise<ProbeReport> => {
   const config = readConfig()
   const url = given ?? config.baseUrl ?? `http://localhost:${config.port}`
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
@@ -45,9 +44,7 @@ const run = async (given: string | undefined): Promise<Report> => {
 
 const mostShown = 20
 
-type Shown = Pick<Report, 'operations' | 'tables' | 'requests' | 'leaks' | 'notProbed' | 'notes' | 'isClean'>
-
-const show = ({ operations, tables, requests, leaks, notProbed, notes, isClean }: Shown): void => {
+const show = ({ operations, tables, requests, leaks, notProbed, notes, isClean }: ProbeReport): void => {
   showTable(
     operations.map(({ byToken, ...operation }) => ({ ...operation, ...byToken })),
     ['operation', ...columns, 'leaks'],

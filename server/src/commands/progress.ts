@@ -4,15 +4,6 @@ import { printable } from '../foreign-text.ts'
 import { Refusal } from '../refusal.ts'
 import { stopSignal } from './stop-signal.ts'
 
-/** One line on a terminal that is redrawn as a long command proceeds; nothing is written anywhere else. */
-export type Progress = {
-  show: (step: Step) => void
-  /** Shows a step that is counted in bytes. */
-  showBytes: (what: string) => (done: number, of: number) => void
-  /** Clears the line. */
-  end: () => void
-}
-
 export type Step = {
   what: string
   /** In any unit, such as bytes. */
@@ -36,7 +27,10 @@ const clearLine = '\r\u001B[K'
 
 export const megabytes = (bytes: number): number => Math.ceil(bytes / 1_000_000)
 
-export const startProgress = (terminal: Terminal = process.stderr, now = () => performance.now()): Progress => {
+export type Progress = ReturnType<typeof startProgress>
+
+/** One line on a terminal that is redrawn as a long command proceeds; nothing is written anywhere else. */
+export const startProgress = (terminal: Terminal = process.stderr, now = () => performance.now()) => {
   let what: string | undefined
   let startedAt = 0
   let drawnAt = Number.NEGATIVE_INFINITY
@@ -51,8 +45,10 @@ export const startProgress = (terminal: Terminal = process.stderr, now = () => p
   }
   return {
     show,
-    showBytes: (what) => (done, of) => show({ what, done, of, rows: megabytes(done), unit: 'MB' }),
-    end: () => {
+    showBytes: (what: string) => (done: number, of: number) =>
+      show({ what, done, of, rows: megabytes(done), unit: 'MB' }),
+    /** Clears the line. */
+    end: (): void => {
       if (terminal.isTTY && what !== undefined) terminal.write(clearLine)
       what = undefined
       drawnAt = Number.NEGATIVE_INFINITY

@@ -5,12 +5,10 @@ import { Command } from 'commander'
 import type { Delegation } from '../app.ts'
 import { type Config, readConfig, readPort } from '../config.ts'
 import { newCounterMemory } from '../counters/memory-counters.ts'
-import { connectionLimit, mostConnections } from '../database/connection-limit.ts'
+import { connectionLimit, mostConnections } from '../database/connections/connection-limit.ts'
 import { connectionsOfEach, type Database } from '../database/database.ts'
-import { RevisionPoller } from '../database/revision-poller.ts'
 import { freePort } from '../free-port.ts'
 import { type Log, openLog } from '../log/log.ts'
-import type { MetricsServer } from '../metrics/metrics-server.ts'
 import type { ThreadReports } from '../metrics/process-metrics.ts'
 import type { InhabitedDemo } from '../transfer/demo/demo.ts'
 import type { Served } from '../workers/served-app.ts'
@@ -48,7 +46,6 @@ const run = async (options: ServeOptions): Promise<void> => {
     const log = openLog({ level: config.logLevel })
     const served = await servedOf(config)
     const { baseUrl } = served
-    const poller = new RevisionPoller(database)
     const started = await retryWhileUnavailable(() => start(config, served, opened, log, stopping), stopping).catch(
       (error) => refuseToListen(error, served),
     )
@@ -57,7 +54,6 @@ const run = async (options: ServeOptions): Promise<void> => {
     const worker = options.work ? await startWorker(config, opened, (message) => log.warn(message)) : null
     whenAborted(stopping, async () => {
       await Promise.all([started.stop(), worker?.stop()])
-      await poller.stop()
       await metrics?.close()
       await opened.close()
       // A collector that does not accept traces must not keep the process alive.
@@ -98,7 +94,7 @@ const createDemo = async (database: Database, { dataDirectory }: Config): Promis
 }
 
 const servedOf = async (config: Config): Promise<Served> => {
-  const { host, trustedProxies, rateLimits, redisUrl, workers, sampling } = config
+  const { host, trustedProxies, rateLimits, redisUrl, cacheMilliseconds, workers, sampling } = config
   // Links in responses contain the port, so it must be known first. Workers would share a port that is taken with the
   // server that has it, another service of the same user too, so it must be free.
   const mustProbe = config.port === 0 || workers > 1
@@ -113,6 +109,7 @@ const servedOf = async (config: Config): Promise<Served> => {
     delegation: await delegationOf(config, baseUrl),
     trustedProxies,
     rateLimits,
+    cacheMilliseconds,
     counting: { memory: newCounterMemory(workers), redisUrl },
     mail: config.mail && { ...config.mail, from: config.mail.from ?? `masthead@${new URL(baseUrl).hostname}` },
     hasMetrics: config.metrics !== null,
@@ -155,8 +152,7 @@ const start = async (
     log.warn(
       `WORKERS=${workers} may open ${most} connections, and the database takes ${limit}: raise its max_connections`,
     )
-  const revisions = database.revisions.memory
-  return startWorkerThreads(workers, { served, connection, connections, revisions, logLevel }, log, stopping)
+  return startWorkerThreads(workers, { served, connection, connections, logLevel }, log, stopping)
 }
 
 const startMetrics = async (
@@ -164,7 +160,7 @@ const startMetrics = async (
   database: Database,
   serving: Serving,
   log: Log,
-): Promise<MetricsServer> => {
+) => {
   const [{ ProcessMetrics }, { serveMetrics }] = await Promise.all([
     import('../metrics/process-metrics.ts'),
     import('../metrics/metrics-server.ts'),

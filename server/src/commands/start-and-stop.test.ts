@@ -253,7 +253,7 @@ describe('a start', () => {
     assert.equal((await ended).code, 0)
   })
 
-  test('has patience with its own PostgreSQL, too, which is slow while much starts at once', async (context) => {
+  test('waits for its own PostgreSQL, too, which is slow while much starts at once', async (context) => {
     const data = await temporaryDataDirectory()
     const own = { MASTHEAD_DATA_DIR: data, LOG_LEVEL: 'warn' }
     assert.equal((await runMasthead(['migrate'], own)).code, 0)

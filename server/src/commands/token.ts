@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { operator } from '../audit/author.ts'
-import type { Query } from '../database/connection.ts'
+import type { Query } from '../database/connections/connection.ts'
 import {
   type AccessToken,
   createToken,
@@ -14,8 +14,8 @@ import { findMember } from '../identity/members.ts'
 import { findTenant } from '../identity/tenants.ts'
 import { Refusal } from '../refusal.ts'
 import { action } from './action.ts'
-import { readDuration } from './duration.ts'
-import { readScopes } from './options.ts'
+
+import { readDuration, readScopes } from './options.ts'
 import { faint, showLines, showTable, strong } from './output.ts'
 import { inTransaction, withDatabase } from './with-database.ts'
 

@@ -1,8 +1,7 @@
-import { text } from 'node:stream/consumers'
 import { type Role, roles } from '@masthead/contract'
 import { Command, Option } from 'commander'
 import { operator } from '../audit/author.ts'
-import type { Query } from '../database/connection.ts'
+import type { Query } from '../database/connections/connection.ts'
 import { addMember, createMember, findMemberById, isMember, listMembers, type Member } from '../identity/members.ts'
 import { findTenant, findTenantById } from '../identity/tenants.ts'
 import {
@@ -17,6 +16,7 @@ import {
 } from '../identity/users.ts'
 import { Refusal } from '../refusal.ts'
 import { action } from './action.ts'
+import { readPiped } from './options.ts'
 import { showLines, showTable, strong } from './output.ts'
 import { inTransaction, withDatabase } from './with-database.ts'
 
@@ -189,7 +189,7 @@ const showTookOver = (slugs: readonly string[]): void => {
 }
 
 const readPassword = async (): Promise<string> => {
-  if (process.stdin.isTTY) throw new Refusal('pipe the password in: printf %s "$PASSWORD" | masthead user …')
+  const piped = await readPiped('pipe the password in: printf %s "$PASSWORD" | masthead user …')
   // The line end that `echo` adds is not part of the password.
-  return (await text(process.stdin)).replace(/\r?\n$/, '')
+  return piped.replace(/\r?\n$/, '')
 }

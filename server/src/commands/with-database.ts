@@ -1,22 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Config, readConfig } from '../config.ts'
-import type { Query } from '../database/connection.ts'
+import type { Query } from '../database/connections/connection.ts'
+import { remedyFor } from '../database/connections/reachability.ts'
+import { isUnavailable } from '../database/connections/unavailable.ts'
 import { type Database, openDatabase, type TenantDatabase } from '../database/database.ts'
 import { openEmbedded } from '../database/embedded/server.ts'
-import { type Migrated, migrate } from '../database/migrate.ts'
-import { remedyFor } from '../database/reachability.ts'
-import { isUnavailable } from '../database/unavailable.ts'
+import { type Migrated, migrate } from '../database/schema/migrate.ts'
 import { messageOf } from '../error-message.ts'
 import { findTenant } from '../identity/tenants.ts'
 import { say } from './output.ts'
 
-export type OpenedDatabase = {
-  database: Database
-  migrated: Migrated
-  /** Workers open connections of their own with it. */
-  connection: { connectionString: string; role: string | null }
-  close: () => Promise<void>
-}
+export type OpenedDatabase = Awaited<ReturnType<typeof openConfigured>>
 
 const closeTimeoutMilliseconds = 1_000
 const startTimeoutMilliseconds = 30_000
@@ -26,17 +20,14 @@ const retryMilliseconds = 500
  * Opens and migrates the configured database, embedded or not. With a stop signal it waits for a server that is not
  * available yet. `meanwhile` is called while the embedded server starts.
  */
-export const openConfigured = async (
-  config: Config,
-  stopping?: AbortSignal,
-  meanwhile?: () => void,
-): Promise<OpenedDatabase> => {
+export const openConfigured = async (config: Config, stopping?: AbortSignal, meanwhile?: () => void) => {
   const embedded = config.databaseUrl === null ? await openEmbedded(config.dataDirectory, say, meanwhile) : null
   const connectionString = embedded?.connectionString ?? config.databaseUrl ?? ''
   try {
     const attempt = () => migrate(connectionString, embedded ? { servicePassword: embedded.password } : {})
     const migrated = embedded || stopping ? await retryWhileUnavailable(attempt, stopping) : await attempt()
     const { role } = migrated
+    // Workers open connections of their own with it.
     const connection = { connectionString: (role && embedded?.connectionStringAs(role)) ?? connectionString, role }
     const database = openDatabase(connection.connectionString, role)
     const close = async () => {

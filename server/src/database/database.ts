@@ -1,34 +1,33 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import pg from 'pg'
-import { fromBytes, readRowsAsBytes } from './byte-rows.ts'
+import { BatchedReads, type KeyedStatement } from './batched-reads.ts'
+import { fromBytes, readRowsAsBytes } from './connections/byte-rows.ts'
 import {
+  acquireFrom,
   answered,
   clientOptions,
   end,
   gather,
-  lendFrom,
   long,
   newClient,
   openPool,
   openShared,
-  type Patience,
   prepareBulkSession,
   type Query,
   queryOn,
   SharedConnections,
   type Statement,
   short,
+  type Timeouts,
   unpreparedOn,
-} from './connection.ts'
-import { FairLanes } from './fair-lanes.ts'
-import { KeyedReads, type KeyedStatement } from './keyed-reads.ts'
-import { Outage } from './outage.ts'
+} from './connections/connection.ts'
+import { Outage } from './connections/outage.ts'
+import { prepareReads, prepareWrites, readAsTenant, writeAsTenant } from './connections/tenant-statement.ts'
+import { isConnectionLost, outcomeUnknown, Unavailable } from './connections/unavailable.ts'
+import { FairQueue } from './fair-queue.ts'
 import { perTenant } from './per-tenant.ts'
-import { identity, Revisions } from './revisions.ts'
 import { type TenantQuery, tenantQuery } from './tenant-query.ts'
-import { prepareReads, prepareWrites, readAsTenant, writeAsTenant } from './tenant-statement.ts'
-import { isConnectionLost, outcomeUnknown, Unavailable } from './unavailable.ts'
 import { type BatchWork, WriteQueue } from './write-queue.ts'
 
 /** The work is done anew when its connection breaks before the commit, so it must leave nothing but what it queries. */
@@ -71,14 +70,12 @@ export type TenantDatabase = {
 }
 
 export type Database = {
-  /** What moves with every write, for whoever remembers what was read. */
-  revisions: Revisions
   /** One statement on tables that belong to no tenant: who is calling, and what the command line administers. */
   query: Query
   /** Such a statement that changes nothing, on a shared connection. It is asked again when the connection breaks. */
   read: Query
-  /** The same on a connection that is for this alone, so that who asks can tell when it is another one. */
-  poll: Query
+  /** The same on a connection of its own, for the versions that cached responses are compared with. */
+  readVersions: Query
   /** Seals the cursors of this installation. */
   cursorKey: () => Promise<KeyObject>
   transaction: Transaction<Query>
@@ -106,9 +103,7 @@ export const connectionsOfEach = (workers: number): Connections => {
 
 type Opening = {
   connections?: Connections
-  patience?: Patience
-  /** Those of the process, where several threads have a database of their own. */
-  revisions?: Revisions
+  timeouts?: Timeouts
 }
 
 /** How many of them one tenant can take, so that the others go on. */
@@ -127,7 +122,7 @@ const doubtMilliseconds = 1_000
 export const openDatabase = (
   connectionString: string,
   role: string | null,
-  { connections = connectionsAlone, patience = short, revisions = new Revisions() }: Opening = {},
+  { connections = connectionsAlone, timeouts = short }: Opening = {},
 ): Database => {
   const options = clientOptions(connectionString)
   // Not told by those that write: a commit that waits for a standby is silent, too, and then reads go on.
@@ -136,35 +131,35 @@ export const openDatabase = (
     if (isEverywhere) searches.refuseWaiting(reason)
   })
   const closing = new AbortController()
-  const openReading = (patience: Patience): Promise<pg.Client> => {
+  const openReading = (timeouts: Timeouts): Promise<pg.Client> => {
     const client = newClient({ ...options, types: fromBytes })
     readRowsAsBytes(client)
-    return openShared(client, role, patience, prepareReads)
+    return openShared(client, role, timeouts, prepareReads)
   }
-  const reading = new SharedConnections(connections.reading, () => openReading(patience), outage)
-  const polling = new SharedConnections(1, () => openReading(patience), outage)
+  const reading = new SharedConnections(connections.reading, () => openReading(timeouts), outage)
+  const versions = new SharedConnections(1, () => openReading(timeouts), outage)
   const searching = new SharedConnections(connections.searching, () => openReading(long), outage)
-  const writing = openPool(connectionString, role, connections.writing, patience, {}, prepareWrites)
-  const lend = lendFrom(writing)
-  const reads = new FairLanes(
+  const writing = openPool(connectionString, role, connections.writing, timeouts, {}, prepareWrites)
+  const acquire = acquireFrom(writing)
+  const reads = new FairQueue(
     pipelined * connections.reading,
     shareOf(pipelined * connections.reading),
-    patience.silenceMilliseconds,
+    timeouts.responseMilliseconds,
     mostReads,
   )
-  const searches = new FairLanes(connections.searching, searchesOfOne(connections.searching), long.silenceMilliseconds)
-  const writes = new FairLanes(connections.writing, shareOf(connections.writing), patience.silenceMilliseconds)
-  const queue = new WriteQueue(patience.silenceMilliseconds)
-  const ask: Query = (statement) => reading.use((client) => queryOn(client, patience)(statement))
+  const searches = new FairQueue(connections.searching, searchesOfOne(connections.searching), long.responseMilliseconds)
+  const writes = new FairQueue(connections.writing, shareOf(connections.writing), timeouts.responseMilliseconds)
+  const queue = new WriteQueue(timeouts.responseMilliseconds)
+  const ask: Query = (statement) => reading.use((client) => queryOn(client, timeouts)(statement))
   const searched = <R>(tenantId: string, statement: Statement): Promise<R[]> =>
     searching.use(async (client) => {
       // What is asked may take long. Whether somebody is there to answer is asked beside it.
       const doubt = setTimeout(() => ask({ text: 'select 1' }).catch(() => {}), doubtMilliseconds)
       return readAs<R>(client, long, tenantId, statement).finally(() => clearTimeout(doubt))
     })
-  const lent = <T>(owner: string, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+  const onConnection = <T>(owner: string, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     const asked = performance.now()
-    return writes.run(owner, () => outage.bridge(async () => work(await lend()), asked))
+    return writes.run(owner, () => outage.bridge(async () => work(await acquire()), asked))
   }
   let key: Promise<KeyObject> | undefined
   const cursorKey = (): Promise<KeyObject> => {
@@ -175,30 +170,27 @@ export const openDatabase = (
     return key
   }
   return {
-    revisions,
     // Not over the shared connections: a commit that waits for a standby would keep the readers behind it waiting.
-    query: (statement) => lent('', (client) => runStatement(client, () => queryOn(client, patience)(statement))),
+    query: (statement) =>
+      onConnection('', (client) => runStatement(client, () => queryOn(client, timeouts)(statement))),
     read: (statement) => outage.bridge(() => ask(statement)),
-    poll: (statement) => polling.use((client) => queryOn(client, patience)(statement)),
+    readVersions: (statement) => outage.bridge(() => versions.use((client) => queryOn(client, timeouts)(statement))),
     cursorKey,
-    transaction: (work) =>
-      lent('', (client) => runTransaction(client, patience, null, deciding(work))).finally(() =>
-        revisions.move(identity),
-      ),
+    transaction: (work) => onConnection('', (client) => runTransaction(client, timeouts, null, deciding(work))),
     forTenant: perTenant((tenantId) => {
       const read = tenantQuery(tenantId, (statement) =>
         reads.run(tenantId, () =>
-          outage.bridge(() => reading.use((client) => readAs(client, patience, tenantId, statement))),
+          outage.bridge(() => reading.use((client) => readAs(client, timeouts, tenantId, statement))),
         ),
       )
-      const keyed = new KeyedReads(read)
+      const keyed = new BatchedReads(read)
       const write = <T>(decide: Decide<TenantQuery, T>): Promise<T> =>
-        lent(tenantId, (client) =>
-          runTransaction<T>(client, patience, tenantId, async (query) => {
+        onConnection(tenantId, (client) =>
+          runTransaction<T>(client, timeouts, tenantId, async (query) => {
             const last = await decide(tenantQuery(tenantId, query))
             return (query) => last(tenantQuery(tenantId, query))
           }),
-        ).finally(() => revisions.move(tenantId))
+        )
       const door: TenantDatabase = {
         tenantId,
         cursorKey,
@@ -213,7 +205,7 @@ export const openDatabase = (
         connection: { connectionString, role },
         whenStored: (act) => act(door),
         inBatches: (list, item, work) => queue.run(`${tenantId} ${list}`, item, work),
-        inBulk: (work) => inBulk(options, role, tenantId, work).finally(() => revisions.move(tenantId)),
+        inBulk: (work) => inBulk(options, role, tenantId, work),
       }
       return door
     }),
@@ -232,7 +224,7 @@ export const openDatabase = (
     },
     close: async () => {
       closing.abort()
-      await Promise.all([reading.close(), polling.close(), searching.close(), writing.end()])
+      await Promise.all([reading.close(), versions.close(), searching.close(), writing.end()])
     },
   }
 }
@@ -265,10 +257,10 @@ const inBulk = async <T>(
 
 const readAs = <R>(
   client: pg.Client,
-  { silenceMilliseconds }: Patience,
+  { responseMilliseconds }: Timeouts,
   tenantId: string,
   statement: Statement,
-): Promise<R[]> => answered(client, readAsTenant<R>(client, tenantId, statement), silenceMilliseconds)
+): Promise<R[]> => answered(client, readAsTenant<R>(client, tenantId, statement), responseMilliseconds)
 
 const runStatement = async <R>(client: pg.PoolClient, ask: () => Promise<R[]>): Promise<R[]> => {
   try {
@@ -291,12 +283,12 @@ const deciding =
 
 const runTransaction = async <T>(
   client: pg.PoolClient,
-  patience: Patience,
+  timeouts: Timeouts,
   tenantId: string | null,
   decide: Decide<Query, T>,
 ): Promise<T> => {
-  const { silenceMilliseconds } = patience
-  const send = queryOn(client, patience)
+  const { responseMilliseconds } = timeouts
+  const send = queryOn(client, timeouts)
   let opening: Promise<unknown> | undefined
   let isOver = false
   const query: Query = async (statement) => {
@@ -318,9 +310,9 @@ const runTransaction = async <T>(
     // Nothing was asked before, so nothing is committed with it: it is a transaction by itself.
     const isAlone = !opening && tenantId !== null && others.length === 0
     if (isAlone && only)
-      asked.answer(() => answered(client, writeAsTenant(client, tenantId, only), silenceMilliseconds))
+      asked.answer(() => answered(client, writeAsTenant(client, tenantId, only), responseMilliseconds))
     else asked.answer(query)
-    const committing = opening && answered(client, client.query('commit'), silenceMilliseconds)
+    const committing = opening && answered(client, client.query('commit'), responseMilliseconds)
     isOver = true
     const [answer, committed] = await Promise.all([result, committing, opening])
     // PostgreSQL answers the commit of a failed transaction with ROLLBACK, and without an error.
@@ -329,7 +321,7 @@ const runTransaction = async <T>(
     return answer
   } catch (error) {
     isOver = true
-    const rolledBack = opening && answered(client, client.query('rollback'), silenceMilliseconds)
+    const rolledBack = opening && answered(client, client.query('rollback'), responseMilliseconds)
     const usable = await Promise.resolve(rolledBack).then(
       () => !isConnectionLost(error),
       () => false,

@@ -1,4 +1,4 @@
-import type { Query } from './connection.ts'
+import type { Query } from './connections/connection.ts'
 import type { Database, TenantDatabase } from './database.ts'
 import { perTenant } from './per-tenant.ts'
 import { type TenantQuery, tenantQuery } from './tenant-query.ts'
@@ -18,6 +18,7 @@ export const observedDatabase = (database: Database, observe: Observe): Database
     ...database,
     query: observed(database.query),
     read: observed(database.read),
+    readVersions: observed(database.readVersions),
     transaction: (work) => observe(null, () => database.transaction((query) => work(observed(query)))),
     forTenant: perTenant((tenantId): TenantDatabase => {
       const tenant = database.forTenant(tenantId)

@@ -6,7 +6,7 @@ import pg from 'pg'
 import { attachTo, startReceiver } from '../../test/legacy-receiver.ts'
 import { until } from '../../test/masthead-process.ts'
 import { addSamples } from '../../test/populated-tenant.ts'
-import { sampleAccount, sampleContact } from '../../test/sample-records.ts'
+import { sampleAccount, sampleContact, samplePublication } from '../../test/sample-records.ts'
 import { startService, type TestTenant } from '../../test/service.ts'
 import { assertTenantTallies } from '../../test/tallies.ts'
 import { buildApp } from '../app.ts'
@@ -18,15 +18,15 @@ import { createToken } from '../identity/access-tokens.ts'
 import { allScopes } from '../identity/roles.ts'
 import { createTenant } from '../identity/tenants.ts'
 import { probeTables } from '../probe/queries.ts'
-import { newId } from '../records/identifiers.ts'
-import { insertRecords, writeRecords } from '../records/write.ts'
+import { getRecord, newId } from '../records/identifiers.ts'
+import { insertRecords, lockHead, writeRecords } from '../records/write.ts'
 import { beginImport, storeChanges, storeCreations } from '../transfer/import/journal.ts'
 import { addPart, createRun } from '../transfer/import/runs.ts'
-import { serviceRole } from './connection.ts'
+import { serviceRole } from './connections/connection.ts'
 import { openDatabase } from './database.ts'
-import { migrate } from './migrate.ts'
-import { RevisionPoller } from './revision-poller.ts'
-import { readByItsOwner, withoutPolicy } from './tenant-tables.ts'
+import { migrate } from './schema/migrate.ts'
+import { readByTheirOwner, withoutPolicy } from './schema/tenant-tables.ts'
+import { versionsFrom } from './versions.ts'
 
 const service = await startService()
 /** The tables of a tenant's records and of what is kept about them. */
@@ -35,6 +35,7 @@ const tables = [
   ...[
     'heads',
     'tallies',
+    'removed_records',
     'search_texts',
     'imports',
     'import_creations',
@@ -58,8 +59,12 @@ const fill = async (tenant: TestTenant): Promise<void> => {
   const headers = { 'idempotency-key': 'same' }
   assert.equal((await service.call('POST', '/tasks', { token, body: task, headers })).status, 201)
   await chainWaiting(service.database)
+  const [spare] = await tenant.add('publications', [samplePublication('SPARE')])
   const importId = newId()
   await service.database.forTenant(tenant.id).transaction(async (query) => {
+    await lockHead(query, 'publications')
+    const { record: before } = await getRecord(query, 'publications', String(spare?.id))
+    await writeRecords(query, 'publications', [{ before, after: null, author: null }])
     await beginImport(query, operator, importId, [])
     const run = await createRun(query, { kind: 'import', fileName: 'contacts.csv', resource: 'contacts' })
     await addPart(query, run.id, 1, Buffer.from('email'))
@@ -154,8 +159,8 @@ describe('under the role that serves', () => {
   })
 
   test("a row cannot be added for another tenant, nor refer to another tenant's", async () => {
-    const columns = '(tenant_id, position, class, body, id, account_id, created_at, updated_at)'
-    const insert = `insert into contacts ${columns} values ($1, 99, 0, '', $2, $3, now(), now())`
+    const columns = '(tenant_id, position, version, class, body, id, account_id, created_at, updated_at)'
+    const insert = `insert into contacts ${columns} values ($1, 99, 99, 0, '', $2, $3, now(), now())`
     await assert.rejects(attempt(a.id, insert, [b.id, randomUUID(), 'SAME']), /row-level security/)
     const accountOfB = `A-${b.id.slice(-4)}`
     await assert.rejects(attempt(a.id, insert, [a.id, randomUUID(), accountOfB]), /violates foreign key/)
@@ -183,7 +188,7 @@ describe('under the role that serves', () => {
       where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace`)
     const expected = rows.map(({ name }) => ({
       ...{ name, enabled: !withoutPolicy.includes(name) },
-      forced: !withoutPolicy.includes(name) && name !== readByItsOwner,
+      forced: !withoutPolicy.includes(name) && !readByTheirOwner.includes(name),
     }))
     assert.deepEqual(rows, expected)
     const held = rows.filter(({ enabled }) => enabled).map(({ name }) => name)
@@ -360,21 +365,20 @@ describe('served by the plain owner of the database', () => {
     assert.deepEqual(await names('/contacts?search=renamed', blue.token), [0, []])
     assert.deepEqual(await names('/contacts?search=blue', blue.token), [1, ['Of blue']])
     await assert.rejects(database.query({ text: 'select * from contacts' }), /masthead\.tenant|uuid/)
-    // What another process writes moves the revisions of this one, whoever owns the tables.
-    const poller = new RevisionPoller(database)
-    context.after(() => poller.stop())
-    const moved = (scope: string, since: number) => () => database.revisions.of(scope) !== since
-    await until('they are known', () => database.revisions.areKnown)
+    // What another process writes moves the version of its tenant alone, whoever owns the tables.
+    const askVersions = versionsFrom(database.readVersions, 0)
+    const versions = () => Promise.all([askVersions(red.id), askVersions(blue.id)])
+    const before = await versions()
     const other = openDatabase(url, migrated.role)
-    const before = database.revisions.of(red.id)
     await other.forTenant(red.id).transaction((query) => insertRecords(query, 'accounts', [sampleAccount('LATE')]))
     await other.close()
-    await until('it is seen', moved(red.id, before))
-    assert.ok(database.revisions.areKnown)
+    const [after, ofBlue] = await versions()
+    assert.notEqual(after?.records, before[0]?.records)
+    assert.deepEqual(ofBlue, before[1])
 
     const { tables: probed, ...found } = await probeTables(database, red.id, blue.id)
     assert.deepEqual(found, { leaks: [], notProbed: [] })
-    assert.deepEqual(probed.toSorted(), tables.filter((table) => table !== readByItsOwner).sort())
+    assert.deepEqual(probed.toSorted(), tables.filter((table) => !readByTheirOwner.includes(table)).sort())
 
     const receiver = await startReceiver()
     const secret = receiver.secret.replace('whsec_', '')

@@ -10,7 +10,7 @@ import { assertTenantTallies } from '../../test/tallies.ts'
 import { operator } from '../audit/author.ts'
 import { entriesAfter } from '../audit/queries.ts'
 import { updateContact } from '../resources/contacts/queries.ts'
-import { silence, Unavailable } from './unavailable.ts'
+import { noResponse, Unavailable } from './connections/unavailable.ts'
 import { WriteQueue } from './write-queue.ts'
 
 const service = await startService()
@@ -312,7 +312,7 @@ describe('writes of one batch', () => {
     const failing: typeof real = {
       ...real,
       write: (decide) =>
-        ++transactions === 1 ? real.write(decide) : Promise.reject(new Unavailable(silence, 'nobody is there')),
+        ++transactions === 1 ? real.write(decide) : Promise.reject(new Unavailable(noResponse, 'nobody is there')),
     }
     const writer = { author: operator, actingUser: null }
     const outcomes = await Promise.allSettled(

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { Busy } from './fair-lanes.ts'
-import { isUnavailable } from './unavailable.ts'
+import { isUnavailable } from './connections/unavailable.ts'
+import { Busy } from './fair-queue.ts'
 
 /** Does what several callers ask for in one transaction; each has an outcome of its own. */
 export type BatchWork<I, O> = (items: I[]) => Promise<PromiseSettledResult<O>[]>

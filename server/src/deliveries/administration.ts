@@ -5,11 +5,9 @@ import {
   attachSystem,
   auditOperation,
   countDeliveries,
-  type DeliveryCounts,
   deleteSystem,
   findSystem,
   type LegacySystem,
-  lockSystem,
   retryDeliveries,
 } from './queries.ts'
 import { sealSigningSecret } from './secret.ts'
@@ -25,8 +23,8 @@ export const attach = async (
 
 export const detach = (tenant: TenantDatabase, discard: boolean): Promise<{ discarded: number }> =>
   tenant.transaction(async (query) => {
-    const [system] = await lockSystem(query)
-    if (!system) throw noSystem()
+    // The lock waits for writes in flight, which could still add deliveries.
+    if (!(await findSystem(query, 'for update'))) throw noSystem()
     const { waiting, failed } = await countDeliveries(query)
     if (waiting + failed > 0 && !discard) {
       throw new Refusal(
@@ -38,9 +36,7 @@ export const detach = (tenant: TenantDatabase, discard: boolean): Promise<{ disc
     return { discarded }
   })
 
-export type Status = Partial<LegacySystem> & DeliveryCounts & { attached: boolean }
-
-export const status = (tenant: TenantDatabase): Promise<Status> =>
+export const status = (tenant: TenantDatabase) =>
   tenant.transaction(async (query) => {
     const [system, counts] = await Promise.all([findSystem(query), countDeliveries(query)])
     return { attached: system !== null, ...(system && { ...system, url: shownUrl(system.url) }), ...counts }

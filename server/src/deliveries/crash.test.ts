@@ -82,8 +82,14 @@ describe('after kill -9 in the middle of writes and deliveries', async () => {
     )
   }
 
+  const isAllTaken = () => {
+    const last = new Map(receiver.taken.map(({ message: { data } }) => [data.id, Number(data.title)]))
+    return every.every(({ id, answered }) => (last.get(id) ?? -1) >= answered)
+  }
+
   /** Everything that was answered was delivered, in order, and nothing that is not there. */
   const assertHandedOver = async () => {
+    await until('all that was answered is taken', isAllTaken, 90_000)
     await until('nothing waits', async () => (await masthead('legacy status --tenant acme')).waiting === 0, 90_000)
     const steps = Map.groupBy(receiver.taken, ({ message }) => message.data.id)
     for (const { id, answered, tried } of every) {

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Logger, runTaskList, type WorkerEvents, type WorkerPool } from 'graphile-worker'
 import type pg from 'pg'
-import { jobsSchema, long, openPool, short } from '../database/connection.ts'
+import { jobsSchema, long, openPool, short } from '../database/connections/connection.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { attempt, retryDelay } from './attempt.ts'
 
@@ -64,7 +64,7 @@ export class DeliveryWorker {
   constructor(options: DeliveryWorkerOptions) {
     const { connectionString, role } = options
     this.#options = options
-    this.#database = openDatabase(connectionString, role, { connections, patience: long })
+    this.#database = openDatabase(connectionString, role, { connections, timeouts: long })
     // graphile-worker never recovers from an error of its first query, so a sweep shows first that the database responds.
     this.#ended = this.#sweep(completeSpentJobs).then(() => Promise.all([this.#keepSweeping(), this.#keepTakingJobs()]))
   }
@@ -164,7 +164,7 @@ export class DeliveryWorker {
   async #takeJobs(): Promise<void> {
     const { connectionString, role } = this.#options
     // graphile-worker itself sets no timeout.
-    const more = { query_timeout: short.silenceMilliseconds }
+    const more = { query_timeout: short.responseMilliseconds }
     const connections = openPool(connectionString, role, connectionsForJobs, short, more)
     const failing = new AbortController()
     const leaving = new AbortController()

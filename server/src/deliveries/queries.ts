@@ -37,10 +37,6 @@ export const attachSystem = (tenant: TenantDatabase, url: string, sealedSecret: 
 export const auditOperation = (query: TenantQuery, { tenantId }: TenantDatabase, action: string, after: object) =>
   audit(query, operator, [{ action, resource: 'legacy_systems', recordId: tenantId, after: JSON.stringify(after) }])
 
-/** The lock waits for writes in flight, which could still add deliveries. */
-export const lockSystem = (query: TenantQuery): Promise<LegacySystem[]> =>
-  query({ text: `select url, attached_at as "attachedAt" from legacy_systems where tenant_id = $1 for update` })
-
 /** Deletes the system with its deliveries, and returns how many those were. */
 export const deleteSystem = async (query: TenantQuery): Promise<number> => {
   const deleted = await query({ text: 'delete from legacy_deliveries where tenant_id = $1 returning 1' })
@@ -90,8 +86,8 @@ export const countAllDeliveries = (database: Database) =>
     return counts ?? { waiting: 0, failed: 0, oldestWaiting: null }
   })
 
-export const findSystem = async (query: TenantQuery): Promise<LegacySystem | null> => {
-  const text = 'select url, attached_at as "attachedAt" from legacy_systems where tenant_id = $1'
+export const findSystem = async (query: TenantQuery, lock: '' | 'for update' = ''): Promise<LegacySystem | null> => {
+  const text = `select url, attached_at as "attachedAt" from legacy_systems where tenant_id = $1 ${lock}`
   const [system] = await query<LegacySystem>({ text })
   return system ?? null
 }

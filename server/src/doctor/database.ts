@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
-import { type Query, serviceRole } from '../database/connection.ts'
-import { connectionLimit, mostConnections } from '../database/connection-limit.ts'
+import { type Query, serviceRole } from '../database/connections/connection.ts'
+import { connectionLimit, mostConnections } from '../database/connections/connection-limit.ts'
 import type { Database } from '../database/database.ts'
 import {
   formerSchemaRemedy,
@@ -8,30 +8,18 @@ import {
   knownMigrations,
   oldestServer,
   serviceRoleRemedy,
-} from '../database/migrate.ts'
+} from '../database/schema/migrate.ts'
 import { openSigningSecret } from '../deliveries/secret.ts'
 import { findSecret } from '../identity/installation-secret.ts'
 import { loadSigningKeys, longestUseDays } from '../identity/signing-keys.ts'
 import { listTenants } from '../identity/tenants.ts'
 import { type Check, failure, ok, warning } from './finding.ts'
-import {
-  appliedMigrations,
-  databaseTime,
-  extensionFacts,
-  keyFacts,
-  legacyFacts,
-  logFacts,
-  openTables,
-  type RoleFacts,
-  roleFacts,
-  serverFacts,
-  unsafeSettings,
-} from './queries.ts'
+import * as facts from './queries.ts'
 
 /** `query` has the role of the connection string, `database` the role that serves. */
 export const databaseChecks = (config: Config, query: Query, database: Database): Record<string, Check> => ({
   server: () => checkServer(query),
-  role: async () => judgeRole(await roleFacts(query, serviceRole)),
+  role: async () => judgeRole(await facts.role(query, serviceRole)),
   extensions: () => checkExtensions(query),
   schema: () => checkSchema(query),
   'row-level security': () => checkRowSecurity(query),
@@ -45,7 +33,7 @@ export const databaseChecks = (config: Config, query: Query, database: Database)
 })
 
 const checkServer = async (query: Query) => {
-  const { version, major, isStandby, encoding, characterType } = await serverFacts(query)
+  const { version, major, isStandby, encoding, characterType } = await facts.server(query)
   const found = `PostgreSQL ${version}, ${encoding}, character type ${characterType}`
   if (major < oldestServer)
     return failure(found, `upgrade the server: Masthead needs PostgreSQL ${oldestServer} or newer`)
@@ -57,7 +45,7 @@ const checkServer = async (query: Query) => {
   return ok(found)
 }
 
-const judgeRole = (role: RoleFacts) => {
+const judgeRole = (role: facts.RoleFacts) => {
   const { name, bypasses, isSuperuser, mayCreateRoles, service } = role
   if (role.foreignTables > 0) {
     return failure(
@@ -87,7 +75,7 @@ const judgeRole = (role: RoleFacts) => {
 const extensions = ['pg_trgm', 'btree_gin', 'pgcrypto']
 
 const checkExtensions = async (query: Query) => {
-  const lacking = (await extensionFacts(query, extensions)).filter(({ isInstalled }) => !isInstalled)
+  const lacking = (await facts.extensions(query, extensions)).filter(({ isInstalled }) => !isInstalled)
   if (lacking.length === 0) return ok(`${extensions.join(', ')} are installed`)
   const names = lacking.map(({ name }) => name).join(', ')
   if (lacking.some(({ isAvailable }) => !isAvailable)) {
@@ -99,7 +87,7 @@ const checkExtensions = async (query: Query) => {
 }
 
 const checkSchema = async (query: Query) => {
-  const [applied, files] = [await appliedMigrations(query), await knownMigrations()]
+  const [applied, files] = [await facts.appliedMigrations(query), await knownMigrations()]
   const [version, known] = [applied.at(-1)?.version ?? 0, files.length]
   if (hasFormerSchema(applied, files)) return failure('an earlier Masthead made this database', formerSchemaRemedy)
   if (version > known) {
@@ -113,14 +101,14 @@ const checkSchema = async (query: Query) => {
 }
 
 const checkRowSecurity = async (query: Query) => {
-  const { tables, open } = await openTables(query)
+  const { tables, open } = await facts.openTables(query)
   if (open.length === 0) return ok(`${tables} tables are kept apart by tenant`)
   const statements = open.map((name) => `alter table ${name} enable row level security, force row level security`)
   return failure(`${open.join(', ')} are open to every tenant`, `have the owner run: ${statements.join('; ')}`)
 }
 
 const checkDurability = async (query: Query) => {
-  const off = await unsafeSettings(query)
+  const off = await facts.unsafeSettings(query)
   if (off.length === 0) return ok('what was answered outlives a crash')
   const resets = off.map((name) => `alter system set ${name} = on`).join('; ')
   return failure(
@@ -133,7 +121,7 @@ const [noticeable, tooMuch] = [1_000, 30_000]
 
 const checkClock = async (query: Query) => {
   const before = Date.now()
-  const theirs = await databaseTime(query)
+  const theirs = await facts.time(query)
   const after = Date.now()
   const apart = Math.max(0, before - theirs, theirs - after)
   const found = `this machine and the database are ${apart < 100 ? 'less than 0.1' : (apart / 1_000).toFixed(1)} s apart`
@@ -152,7 +140,7 @@ const checkConnections = async (query: Query, { workers }: Config) => {
 const largeLogBytes = 4_000_000_000
 
 const checkLog = async (query: Query) => {
-  const { bytes, slots } = await logFacts(query)
+  const { bytes, slots } = await facts.log(query)
   const found = `the log of PostgreSQL has ${Math.ceil(bytes / 1_000_000).toLocaleString('en-US')} MB`
   if (slots.length > 0) {
     const drops = slots.map((name) => `select pg_drop_replication_slot('${name}')`).join('; ')
@@ -167,7 +155,7 @@ const checkSecret = async (query: Query, { secret, dataDirectory, databaseUrl }:
   if (secret !== null) return ok('MASTHEAD_SECRET is set')
   const stored = await findSecret(dataDirectory)
   if (!stored) {
-    const { count } = await keyFacts(query)
+    const { count } = await facts.keys(query)
     return count > 0
       ? failure('there is none, but keys that were encrypted with one', secretLost)
       : ok('none yet: the first start makes one')
@@ -182,7 +170,7 @@ const checkSecret = async (query: Query, { secret, dataDirectory, databaseUrl }:
 
 const checkKeys = async (query: Query, { outsideIssuer, secret, dataDirectory }: Config) => {
   if (outsideIssuer) return ok('not used: tokens come from AUTH_ISSUER')
-  const { count, newest } = await keyFacts(query)
+  const { count, newest } = await facts.keys(query)
   if (count === 0) return ok('none yet: the first start makes one')
   const installation = secret ?? (await findSecret(dataDirectory))?.secret
   if (installation === undefined) return failure('they cannot be opened: there is no secret', secretLost)
@@ -203,12 +191,12 @@ const checkLegacySystems = async (database: Database, { secret, dataDirectory }:
   const [sealed, failed, waiting]: [string[], string[], string[]] = [[], [], []]
   let attached = 0
   for (const { id, slug } of await listTenants(database.query)) {
-    const facts = await legacyFacts(database.forTenant(id).read)
-    if (!facts) continue
+    const system = await facts.legacySystem(database.forTenant(id).read)
+    if (!system) continue
     attached++
-    if (!openSigningSecret(installation, id, facts.sealedSecret)) sealed.push(slug)
-    if (facts.failed > 0) failed.push(slug)
-    const since = facts.oldestWaiting?.getTime() ?? Date.now()
+    if (!openSigningSecret(installation, id, system.sealedSecret)) sealed.push(slug)
+    if (system.failed > 0) failed.push(slug)
+    const since = system.oldestWaiting?.getTime() ?? Date.now()
     if (Date.now() - since > longWaitMilliseconds) waiting.push(slug)
   }
   if (sealed.length > 0) {

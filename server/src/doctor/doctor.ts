@@ -2,17 +2,17 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { type Config, examineConfig } from '../config.ts'
-import { clientOptions, long, queryOn, serviceRole } from '../database/connection.ts'
+import { clientOptions, long, queryOn, serviceRole } from '../database/connections/connection.ts'
+import { remedyFor } from '../database/connections/reachability.ts'
 import { openDatabase } from '../database/database.ts'
 import { openEmbedded } from '../database/embedded/server.ts'
-import { remedyFor } from '../database/reachability.ts'
 import { messageOf } from '../error-message.ts'
 import { configurationChecks, mistakeChecks } from './configuration.ts'
 import { databaseChecks } from './database.ts'
 import { type Finding, failure, findings, ok, type Verdict } from './finding.ts'
 import { machineChecks } from './machine.ts'
 import { mailChecks } from './mail.ts'
-import { roleFacts } from './queries.ts'
+import * as facts from './queries.ts'
 import { redisChecks } from './redis.ts'
 
 /** Examines everything that Masthead needs, and changes nothing. */
@@ -37,12 +37,8 @@ const reach = async (config: Config, onFound: (findings: Finding[]) => void): Pr
   if (config.databaseUrl !== null) return examineServer(config, config.databaseUrl, onFound)
   const folder = join(config.dataDirectory, 'postgres')
   if (!(await stat(folder).catch(() => null))) return ok('none yet: the first start makes one')
-  const server = await openEmbedded(config.dataDirectory)
-  try {
-    return await examineServer(config, server.connectionString, onFound)
-  } finally {
-    await server.close()
-  }
+  await using server = await openEmbedded(config.dataDirectory)
+  return await examineServer(config, server.connectionString, onFound)
 }
 
 const examineServer = async (config: Config, connectionString: string, onFound: (findings: Finding[]) => void) => {
@@ -56,7 +52,7 @@ const examineServer = async (config: Config, connectionString: string, onFound: 
     return failure(`it does not answer: ${messageOf(error)}`, remedyFor(error) ?? usual)
   }
   const query = queryOn(client, long)
-  const { bypasses, service } = await roleFacts(query, serviceRole)
+  const { bypasses, service } = await facts.role(query, serviceRole)
   const database = openDatabase(connectionString, bypasses && service ? serviceRole : null, {
     connections: { reading: 1, searching: 1, writing: 1 },
   })

@@ -11,13 +11,11 @@ export const warning = (found: string, todo: string): Verdict => ({ status: 'war
 export const failure = (found: string, todo: string): Verdict => ({ status: 'failure', found, todo })
 
 /** Runs one check after another. A check that throws is a finding too. */
-export const findings = async (checks: Record<string, Check>): Promise<Finding[]> => {
-  const found: Finding[] = []
-  for (const [check, run] of Object.entries(checks)) {
-    found.push({ check, ...(await (async () => run())().catch(verdictOf)) })
-  }
-  return found
-}
+export const findings = (checks: Record<string, Check>): Promise<Finding[]> =>
+  Array.fromAsync(Object.entries(checks), async ([check, run]) => ({
+    check,
+    ...(await (async () => run())().catch(verdictOf)),
+  }))
 
 const verdictOf = (error: unknown): Verdict => {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

@@ -1,5 +1,6 @@
-import type { Query } from '../database/connection.ts'
-import type { AppliedMigration } from '../database/migrate.ts'
+import type { Query } from '../database/connections/connection.ts'
+import type { AppliedMigration } from '../database/schema/migrate.ts'
+import { readByTheirOwner } from '../database/schema/tenant-tables.ts'
 import type { TenantQuery } from '../database/tenant-query.ts'
 
 /** Each of these queries facts and judges nothing. */
@@ -11,7 +12,7 @@ const one = async <R>(query: Query, text: string, values: unknown[] = []): Promi
 
 type ServerFacts = { version: string; major: number; isStandby: boolean; encoding: string; characterType: string }
 
-export const serverFacts = (query: Query) =>
+export const server = (query: Query) =>
   one<ServerFacts>(
     query,
     `select current_setting('server_version') as version, current_setting('server_version_num')::integer / 10000 as major,
@@ -30,7 +31,7 @@ export type RoleFacts = {
   service: { bypasses: boolean; isMember: boolean } | null
 }
 
-export const roleFacts = (query: Query, serviceRole: string): Promise<RoleFacts> =>
+export const role = (query: Query, serviceRole: string): Promise<RoleFacts> =>
   one(
     query,
     `select rolname as name, rolsuper or rolbypassrls as bypasses, rolsuper as "isSuperuser",
@@ -46,7 +47,7 @@ export const roleFacts = (query: Query, serviceRole: string): Promise<RoleFacts>
 
 type ExtensionFacts = { name: string; isInstalled: boolean; isAvailable: boolean; mayCreate: boolean }
 
-export const extensionFacts = (query: Query, names: readonly string[]) =>
+export const extensions = (query: Query, names: readonly string[]) =>
   query<ExtensionFacts>({
     text: `select name, exists (select from pg_extension where extname = name) as "isInstalled",
         exists (select from pg_available_extensions as available where available.name = wanted.name) as "isAvailable",
@@ -62,23 +63,23 @@ export const appliedMigrations = async (query: Query): Promise<AppliedMigration[
   return exists ? query({ text: 'select version, name from migrations order by version' }) : []
 }
 
-/** `open` are tables of tenants without forced row-level security. One function reads the texts of search as their owner. */
+/** `open` are tables of tenants without forced row-level security, but for those that functions read as their owner. */
 export const openTables = (query: Query) =>
   one<{ tables: number; open: string[] }>(
     query,
     `select count(*) as tables, coalesce(array_agg(relname::text order by relname) filter (
-        where not relrowsecurity or not relforcerowsecurity and relname <> 'search_texts'), '{}') as open
+        where not relrowsecurity or not relforcerowsecurity and relname <> all ('{${readByTheirOwner.join()}}')), '{}') as open
       from pg_class join pg_attribute on attrelid = pg_class.oid and attname = 'tenant_id'
       join pg_attrdef on adrelid = pg_class.oid and adnum = attnum and pg_get_expr(adbin, adrelid) = 'current_tenant()'
       where relnamespace = 'public'::regnamespace and relkind = 'r'`,
   )
 
-export const databaseTime = async (query: Query): Promise<number> => {
+export const time = async (query: Query): Promise<number> => {
   const text = 'select (extract(epoch from clock_timestamp()) * 1000)::double precision as time'
   return (await one<{ time: number }>(query, text)).time
 }
 
-export const keyFacts = (query: Query): Promise<{ count: number; newest: Date | null }> =>
+export const keys = (query: Query): Promise<{ count: number; newest: Date | null }> =>
   one(query, 'select count(*) as count, max(created_at) filter (where retired_at is null) as newest from signing_keys')
 
 /** Settings that are off although a crash may lose committed writes without them. */
@@ -88,7 +89,7 @@ export const unsafeSettings = async (query: Query): Promise<string[]> => {
 }
 
 /** `slots` are inactive replication slots, which keep the log from being removed. */
-export const logFacts = (query: Query) =>
+export const log = (query: Query) =>
   one<{ bytes: number; slots: string[] }>(
     query,
     `select (select coalesce(sum(size), 0)::bigint from pg_ls_waldir()) as bytes,
@@ -98,12 +99,12 @@ export const logFacts = (query: Query) =>
 type LegacyFacts = { sealedSecret: Buffer; failed: number; oldestWaiting: Date | null }
 
 /** Returns undefined when the tenant has no legacy system. */
-export const legacyFacts = async (query: TenantQuery): Promise<LegacyFacts | undefined> => {
-  const [facts] = await query<LegacyFacts>({
+export const legacySystem = async (query: TenantQuery): Promise<LegacyFacts | undefined> => {
+  const [system] = await query<LegacyFacts>({
     text: `select sealed_secret as "sealedSecret",
         (select count(failed_at) from legacy_deliveries where tenant_id = $1) as failed,
         (select min(created_at) from legacy_deliveries where tenant_id = $1 and failed_at is null) as "oldestWaiting"
       from legacy_systems where tenant_id = $1`,
   })
-  return facts
+  return system
 }

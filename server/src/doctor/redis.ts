@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { MemoryCounters } from '../counters/memory-counters.ts'
 import { openRedisCounters } from '../counters/redis-counters.ts'
 import { messageOf } from '../error-message.ts'
 import { type Check, ok, warning } from './finding.ts'
@@ -6,14 +7,9 @@ import { type Check, ok, warning } from './finding.ts'
 export const redisChecks = ({ redisUrl }: Config): Record<string, Check> =>
   redisUrl === null ? {} : { redis: () => checkRedis(redisUrl) }
 
-const countNothing = () => {
-  throw new Error('a doctor counts nothing')
-}
-const nothingIsCounted = { take: countNothing, look: countNothing }
-
 const checkRedis = async (url: string) => {
   const troubles: unknown[] = []
-  const counters = await openRedisCounters(url, nothingIsCounted, (_message, error) => troubles.push(error))
+  const counters = await openRedisCounters(url, new MemoryCounters(), (_message, error) => troubles.push(error))
   await counters.close()
   if (troubles.length === 0) return ok('that of REDIS_URL answers')
   return warning(

@@ -1,7 +1,7 @@
 import type { Scope } from '@masthead/contract'
 import type { Author } from '../audit/author.ts'
-import type { Query } from '../database/connection.ts'
-import { firstRow } from '../database/first-row.ts'
+import type { Query } from '../database/connections/connection.ts'
+import { firstRow } from '../database/connections/first-row.ts'
 import { isUuid, newId } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
 import { auditChange, publishChange } from './audit-change.ts'
@@ -42,7 +42,7 @@ export type NewAccessToken = { tenantId: string; name: string; scopes: Scope[]; 
 )
 
 export const createToken = async (query: Query, author: Author, given: NewAccessToken): Promise<ShownToken> => {
-  const { tenantId, name, scopes, userId = null, service = null, defaultAssignee = null } = given
+  const { name, userId = null, service = null, defaultAssignee = null } = given
   const kind = userId === null ? 'service' : 'personal'
   const { lifetime = lifetimes[kind].default } = given
   const { longest } = lifetimes[kind]
@@ -50,19 +50,7 @@ export const createToken = async (query: Query, author: Author, given: NewAccess
   if (name.trim() === '' || service?.trim() === '') throw new Refusal('a token needs a name')
   const id = newId()
   const expiresAt = new Date(Date.now() + lifetime)
-  const token = {
-    id,
-    lineageId: id,
-    kind,
-    tenantId,
-    name,
-    scopes,
-    userId,
-    service,
-    defaultAssignee,
-    expiresAt,
-  } as const
-  return insertToken(query, author, token)
+  return insertToken(query, author, { ...given, id, lineageId: id, kind, userId, service, defaultAssignee, expiresAt })
 }
 
 const insertToken = async (query: Query, author: Author, values: TokenValues): Promise<ShownToken> => {

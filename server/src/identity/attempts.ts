@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Query } from '../database/connection.ts'
-import { firstRow } from '../database/first-row.ts'
+import type { Query } from '../database/connections/connection.ts'
+import { firstRow } from '../database/connections/first-row.ts'
+import { deleteBatch } from './batch-deletion.ts'
 
 /** The attempts in the window including this one, and the seconds until the window ends. */
 export type Attempts = { attempts: number; seconds: number }
@@ -52,22 +53,8 @@ export const refundAttempts = (query: Query, names: readonly string[]) =>
 export const resetAttempts = (query: Query, names: readonly string[]) =>
   query({ text: 'delete from sign_in_failures where key_hash = any ($1::bytea[])', values: [names.map(hashOf)] })
 
-const batchSize = 20_000
-
-/** Returns whether there may be more to delete. */
-export const deleteOldAttempts = async (query: Query): Promise<boolean> => {
-  const deleted = await firstRow<{ count: number }>(query, {
-    text: `with deleted as (
-        delete from sign_in_failures where ctid in (
-          select ctid from sign_in_failures where first_at < now() - window_seconds * interval '1 second'
-          limit $1 for update skip locked)
-        returning 1
-      )
-      select count(*)::integer as count from deleted`,
-    values: [batchSize],
-  })
-  return deleted?.count === batchSize
-}
+export const deleteOldAttempts = (query: Query): Promise<boolean> =>
+  deleteBatch(query, 'sign_in_failures', `first_at < now() - window_seconds * interval '1 second'`)
 
 /** Names hold what a visitor typed, so only their hashes are stored. */
 const hashOf = (name: string): Buffer => createHash('sha256').update(name).digest()

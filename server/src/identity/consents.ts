@@ -1,8 +1,8 @@
 import type { Role, Scope } from '@masthead/contract'
 import type { Author } from '../audit/author.ts'
 import { auditEnded } from '../audit/queries.ts'
-import type { Query } from '../database/connection.ts'
-import { firstRow } from '../database/first-row.ts'
+import type { Query } from '../database/connections/connection.ts'
+import { firstRow } from '../database/connections/first-row.ts'
 import { consoleId } from './applications.ts'
 import { auditChange } from './audit-change.ts'
 import type { Principal } from './principal.ts'
@@ -28,15 +28,25 @@ export const storeConsent = async (query: Query, author: Author, consent: Consen
   await auditChange(query, tenantId, author, { action, resource: 'consents', recordId: grantId, after })
 }
 
+export const withdrawConsents = (query: Query, author: Author, grantIds: readonly string[]): Promise<void> =>
+  withdrawWhere(query, author, 'grant_id = any ($1::text[])', [grantIds])
+
+export const withdrawConsentsOf = (query: Query, author: Author, userId: string): Promise<void> =>
+  withdrawWhere(query, author, 'user_id = $1', [userId])
+
+/** For a session that the user ended at the authorization server. */
+export const withdrawConsentsOfSession = (query: Query, author: Author, sessionUid: string): Promise<void> =>
+  withdrawWhere(query, author, 'session_uid = $1 and application_id = $5', [sessionUid, consoleId])
+
 /** Every token issued under these consents ends. One statement keeps the locks short. */
-export const withdrawConsents = async (query: Query, author: Author, grantIds: readonly string[]): Promise<void> => {
+const withdrawWhere = async (query: Query, author: Author, condition: string, [first, ...more]: unknown[]) => {
   const ended = await query({
     text: `with ended as (
-        update consents set withdrawn_at = now() where grant_id = any ($1::text[]) and withdrawn_at is null
+        update consents set withdrawn_at = now() where ${condition} and withdrawn_at is null
         returning tenant_id, grant_id as record_id
       )
       ${auditEnded}`,
-    values: [grantIds, JSON.stringify(author), 'consents', 'withdrawn'],
+    values: [first, JSON.stringify(author), 'consents', 'withdrawn', ...more],
   })
   if (ended.length > 0) await query({ text: 'select stamp_identity()' })
 }
@@ -63,17 +73,6 @@ export const signOutOfConsole = async (query: Query, author: Author, userId: str
     values: [userId, grantId === null, open.map(({ session_uid }) => session_uid)],
   })
   return ended.length
-}
-
-/** For a session that the user ended at the authorization server. */
-export const withdrawConsentsOfSession = async (query: Query, author: Author, sessionUid: string): Promise<void> => {
-  const open = await query<{ grant_id: string }>({
-    text: `select grant_id from consents
-      where application_id = $1 and session_uid = $2 and withdrawn_at is null`,
-    values: [consoleId, sessionUid],
-  })
-  const grantIds = open.map(({ grant_id }) => grant_id)
-  await withdrawConsents(query, author, grantIds)
 }
 
 /** The user cannot sign out everywhere until the transaction ends. Returns the date from which sessions count. */

@@ -1,8 +1,8 @@
 import type { Author } from '../audit/author.ts'
 import { auditEnded } from '../audit/queries.ts'
-import type { Query } from '../database/connection.ts'
+import type { Query } from '../database/connections/connection.ts'
 import { consoleId } from './applications.ts'
-import { signOutOfConsole, withdrawConsents } from './consents.ts'
+import { signOutOfConsole, withdrawConsentsOf } from './consents.ts'
 
 type Token = { id: string; name: string; tenant: string; createdAt: Date; expiresAt: Date; lastUsedAt: Date | null }
 type Consent = { id: string; application: string; tenant: string; createdAt: Date }
@@ -35,9 +35,7 @@ export const findCredentials = async (query: Query, userId: string) => {
  */
 export const revokeCredentials = async (query: Query, author: Author, userId: string, keptTokens: string[] = []) => {
   await signOutOfConsole(query, author, userId, null)
-  const { consents } = await findCredentials(query, userId)
-  const grantIds = consents.map(({ id }) => id)
-  await withdrawConsents(query, author, grantIds)
+  await withdrawConsentsOf(query, author, userId)
   await query({
     text: `with ended as (
         update access_tokens set revoked_at = now()

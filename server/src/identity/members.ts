@@ -1,7 +1,7 @@
 import type { Role } from '@masthead/contract'
 import type { Author } from '../audit/author.ts'
-import type { Query } from '../database/connection.ts'
-import { firstRow } from '../database/first-row.ts'
+import type { Query } from '../database/connections/connection.ts'
+import { firstRow } from '../database/connections/first-row.ts'
 import { isUuid } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
 import { publishChange } from './audit-change.ts'
@@ -62,24 +62,24 @@ export const listMembers = (query: Query, tenantId: string) =>
     values: [tenantId],
   })
 
-export const findMember = async (query: Query, tenantId: string, email: string): Promise<Member> => {
-  const member = await firstRow<Member>(query, {
+const memberBy = (query: Query, column: 'email_key' | 'id', tenantId: string, value: string) =>
+  firstRow<Member>(query, {
     text: `select ${memberColumns} from memberships join users on users.id = memberships.user_id
-      where memberships.tenant_id = $1 and users.email_key = $2`,
-    values: [tenantId, emailKey(email)],
+      where memberships.tenant_id = $1 and users.${column} = $2`,
+    values: [tenantId, value],
   })
+
+export const findMember = async (query: Query, tenantId: string, email: string): Promise<Member> => {
+  const member = await memberBy(query, 'email_key', tenantId, emailKey(email))
   if (!member) throw new Refusal(`${email} is not a member of this tenant; \`masthead user list\` shows who is`)
   return member
 }
 
-export const findMemberById = async (query: Query, tenantId: string, userId: string): Promise<Member | null> => {
-  if (!isUuid(userId)) return null
-  return firstRow(query, {
-    text: `select ${memberColumns} from memberships join users on users.id = memberships.user_id
-      where memberships.tenant_id = $1 and users.id = $2`,
-    values: [tenantId, userId],
-  })
-}
+export const isMember = async (query: Query, tenantId: string, email: string): Promise<boolean> =>
+  (await memberBy(query, 'email_key', tenantId, emailKey(email))) !== null
+
+export const findMemberById = async (query: Query, tenantId: string, userId: string): Promise<Member | null> =>
+  isUuid(userId) ? memberBy(query, 'id', tenantId, userId) : null
 
 export const findAdmins = (query: Query, tenantId: string, most: number) =>
   query<{ name: string; email: string }>({
@@ -96,13 +96,6 @@ export const isLastAdmin = async (query: Query, tenantId: string, userId: string
   })
   return admins.length <= 1 && admins.every(({ id }) => id === userId)
 }
-
-export const isMember = async (query: Query, tenantId: string, email: string): Promise<boolean> =>
-  (await firstRow(query, {
-    text: `select 1 from memberships join users on users.id = memberships.user_id
-        where memberships.tenant_id = $1 and users.email_key = $2`,
-    values: [tenantId, emailKey(email)],
-  })) !== null
 
 export const findMemberships = (query: Query, userId: string) =>
   query<{ id: string; slug: string; name: string; role: Role }>({

@@ -1,23 +1,15 @@
-import { type Api, managementApi, type Role } from '@masthead/contract'
+import { type Api, managementApi } from '@masthead/contract'
 import type { JWTVerifyGetKey } from 'jose'
+import type { OutsideIssuerConfig } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import { consoleId } from './applications.ts'
 import { scopesOf } from './delegated-tokens.ts'
-import { type Authenticator, invalidToken } from './principal.ts'
+import { type Authenticator, invalidToken, type Principal } from './principal.ts'
 import { emailKey, findAccounts, lockAddress, proveAddress, removePassword } from './users.ts'
 import { jwtVerifier } from './verified-jwts.ts'
 
-/** An identity provider of the operator, whose access tokens are accepted instead of our own. */
-export type OutsideIssuer = {
-  issuer: string
-  /** The required `aud`; null when the issuer puts none into access tokens, as Cognito does. */
-  audience: string | null
-  /** The claim that identifies a user: the subject, or an e-mail address that the issuer has verified. */
-  matchUsersBy: 'subject' | 'email'
-  claims: { client: string; scope: string; tenant: string; email: string; emailVerified: string }
-  /** The console's client id at the issuer; null when it has none. */
-  consoleClientId: string | null
-}
+/** As configured; `audience` is null when the issuer puts none into access tokens, as Cognito does. */
+export type OutsideIssuer = OutsideIssuerConfig
 
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA']
 
@@ -32,14 +24,14 @@ export const outsideTokens = (
   const verify = jwtVerifier(key, { issuer, ...(audience !== null && { audience }), algorithms })
   const isByEmail = matchUsersBy === 'email'
 
-  const findMember = async (claims: Record<string, unknown>, applicationId: string): Promise<MemberRow> => {
+  const findMember = async (claims: Record<string, unknown>, applicationId: string): Promise<Member> => {
     if (isByEmail && claims[names.emailVerified] !== true && claims[names.emailVerified] !== 'true')
       throw invalidToken('The issuer has not verified the e-mail address of this user.')
     const user = isByEmail ? emailKey(text(claims[names.email])) : text(claims.sub)
     const values = [user, applicationId, tenantOf(claims[names.tenant])]
-    const find = () => database.read<MemberRow>({ text: isByEmail ? findByEmail : findBySubject, values })
+    const find = () => database.read<Member>({ text: isByEmail ? findByEmail : findBySubject, values })
     let rows = await find()
-    if (isByEmail && rows.some(({ is_proven }) => !is_proven)) {
+    if (isByEmail && rows.some(({ isProven }) => !isProven)) {
       await proveOwner(database, user)
       rows = await find()
     }
@@ -60,21 +52,17 @@ export const outsideTokens = (
     if (api === managementApi && !isConsole) throw invalidToken('Only the console may call this.')
     const applicationId = isConsole ? consoleId : clientId
     const carried = scopesOf(claims[names.scope], api.scopePrefix)
-    const member = await findMember(claims, applicationId)
-    const registered = isConsole ? api.scopes : member.scopes
+    const { scopes, isProven: _isProven, ...member } = await findMember(claims, applicationId)
+    const registered = isConsole ? api.scopes : scopes
     const principal = {
+      ...member,
       kind: 'delegated',
       tokenId: text(claims.jti),
-      tenantId: member.tenant_id,
-      userId: member.user_id,
-      role: member.role,
       // The issuer does not know which scopes the application was registered for here.
       tokenScopes: new Set(registered.filter((scope) => carried.has(scope))),
-      assignee: member.assignee,
-      legacyUserId: member.legacy_user_id,
       applicationId,
       grantId: null,
-      lineage: `application ${applicationId} of ${member.user_id}`,
+      lineage: `application ${applicationId} of ${member.userId}`,
     } as const
     return { principal, expiresAt: claims.exp * 1_000 }
   }
@@ -97,19 +85,14 @@ const tenantOf = (claim: unknown): string | null => {
   throw invalidToken('The tenant in this access token is not a text.')
 }
 
-type MemberRow = {
-  tenant_id: string
-  user_id: string
-  role: Role
-  assignee: string
-  legacy_user_id: string | null
+type Member = Pick<Principal, 'tenantId' | 'userId' | 'role' | 'assignee' | 'legacyUserId'> & {
   scopes: string[]
-  is_proven: boolean
+  isProven: boolean
 }
 
 const findBy = (condition: string): string => `
-  select membership.tenant_id, membership.user_id, membership.role, application.scopes, membership.legacy_user_id,
-    users.tenant_id is null as is_proven,
+  select membership.tenant_id as "tenantId", membership.user_id as "userId", membership.role,
+    membership.legacy_user_id as "legacyUserId", application.scopes, users.tenant_id is null as "isProven",
     coalesce(membership.legacy_user_id, tenant.default_assignee, '') as assignee
   from users
   join memberships membership on membership.user_id = users.id

@@ -1,6 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { FairLanes } from '../database/fair-lanes.ts'
+import { FairQueue } from '../database/fair-queue.ts'
 import { lazily } from '../lazily.ts'
 import { Refusal } from '../refusal.ts'
 
@@ -9,8 +9,8 @@ const cost = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
 const costPrefix = `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$`
 
 /** Hashing shares a thread pool with signatures, so it gets half of the threads and a bounded queue. */
-const lanes = new FairLanes(2, 2, 30_000)
-const derive = (...given: Parameters<typeof deriveNow>) => lanes.run('', () => deriveNow(...given))
+const queue = new FairQueue(2, 2, 30_000)
+const derive = (...given: Parameters<typeof deriveNow>) => queue.run('', () => deriveNow(...given))
 const deriveNow = promisify(argon2)
 
 /** Returns a PHC string, which names its cost, so that old hashes stay valid when the cost grows. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { allows, type ManagementScope, type Role, type Scope } from '@masthead/contract'
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../database/database.ts'
-import { identity } from '../database/revisions.ts'
+import type { AskVersions } from '../database/versions.ts'
 import { Problem } from '../problem.ts'
 import { hashToken, isWellFormedToken, type TokenKind } from './token-format.ts'
 
@@ -27,21 +27,16 @@ export type Principal = {
 /** The owner of a token; `expiresAt` is in milliseconds. */
 export type Holder = { principal: Principal; expiresAt: number }
 
+/** `identity` is the version of identities before the holder was looked up. */
+export type CachedHolder = Holder & { identity: string; foundAt: number }
+
 export type Authenticator = (token: string) => Promise<Holder>
 
-type TokenRow = {
-  id: string
-  kind: TokenKind
-  lineage_id: string
-  tenant_id: string
-  user_id: string | null
+type TokenRow = Omit<Principal, 'tokenScopes' | 'applicationId' | 'grantId'> & {
   scopes: string[]
-  role: Role | null
-  assignee: string
-  legacy_user_id: string | null
-  expires_at: Date
-  revoked_at: Date | null
-  last_used_at: Date | null
+  expiresAt: Date
+  revokedAt: Date | null
+  lastUsedAt: Date | null
 }
 
 const minute = 60_000
@@ -67,11 +62,15 @@ export type Principals = ReturnType<typeof principalsOf>
 
 /**
  * Authenticates tokens; unknown, expired and revoked ones are refused. The date of the last use has a resolution of a
- * minute. A holder stays cached until the identity stamp moves, and for a minute at most, because somebody who changes
- * permissions by hand in the database need not stamp.
+ * minute. A holder stays cached until the version of identities moves, and for a minute at most, because somebody who
+ * changes permissions by hand in the database need not move it.
  */
-export const principalsOf = ({ revisions, query, read }: Database, authenticateJwt: Authenticator | null) => {
-  const holders = new LRUCache<string, Holder & { revision: number; foundAt: number }>(cacheOptions)
+export const principalsOf = (
+  { query, read }: Database,
+  askVersions: AskVersions,
+  authenticateJwt: Authenticator | null,
+) => {
+  const holders = new LRUCache<string, CachedHolder>(cacheOptions)
   /** `until` is by the monotonic clock. */
   const endedTokens = new LRUCache<string, { problem: EndedToken; until: number }>(cacheOptions)
   const storedUses = new LRUCache<string, number>(cacheOptions)
@@ -93,22 +92,23 @@ export const principalsOf = ({ revisions, query, read }: Database, authenticateJ
     if (!isWellFormedToken(token)) throw invalidToken('The access token is not complete, or not one of this service.')
     const [row] = await read<TokenRow>({ text: findToken, values: [hashToken(token)] })
     if (!row) throw invalidToken('This access token is not known here.')
-    if (row.revoked_at) throw new EndedToken('This access token has been revoked.', null)
-    if (row.expires_at.getTime() <= Date.now())
-      throw new EndedToken(`This access token expired at ${row.expires_at.toISOString()}.`, row.expires_at)
-    const principal = principalOf(row)
-    storeUse(principal, row.last_used_at)
-    return { principal, expiresAt: row.expires_at.getTime() }
+    const { scopes, expiresAt, revokedAt, lastUsedAt, ...owner } = row
+    if (revokedAt) throw new EndedToken('This access token has been revoked.', null)
+    if (expiresAt.getTime() <= Date.now())
+      throw new EndedToken(`This access token expired at ${expiresAt.toISOString()}.`, expiresAt)
+    const principal = { ...owner, tokenScopes: new Set(scopes), applicationId: null, grantId: null }
+    storeUse(principal, lastUsedAt)
+    return { principal, expiresAt: expiresAt.getTime() }
   }
 
   return {
-    cached: ({ cacheKey }: PresentedToken): Principal | null => {
+    /** It may be out of date, unless the version of identities is still that of the holder. */
+    cached: ({ cacheKey }: PresentedToken): CachedHolder | null => {
       const holder = holders.get(cacheKey)
-      if (!holder || !revisions.areKnown || holder.revision !== revisions.of(identity)) return null
       const now = Date.now()
-      if (holder.expiresAt <= now || holder.foundAt + minute <= now) return null
+      if (!holder || holder.expiresAt <= now || holder.foundAt + minute <= now) return null
       storeUse(holder.principal, null)
-      return holder.principal
+      return holder
     },
 
     isWellFormed: ({ text }: PresentedToken): boolean => isJwt(text) || isWellFormedToken(text),
@@ -117,14 +117,15 @@ export const principalsOf = ({ revisions, query, read }: Database, authenticateJ
     isNew: ({ cacheKey }: PresentedToken): boolean => !holders.has(cacheKey) && !endedTokens.has(cacheKey),
 
     authenticate: async ({ text, cacheKey }: PresentedToken): Promise<Principal> => {
-      const [revision, foundAt] = [revisions.of(identity), Date.now()]
+      const foundAt = Date.now()
       const ended = endedTokens.get(cacheKey)
       if (ended && ended.until > performance.now() && (ended.problem.expiredAt?.getTime() ?? 0) <= foundAt)
         throw ended.problem
       endedTokens.delete(cacheKey)
       try {
+        const { identity } = await askVersions(null)
         const holder = await find(text)
-        holders.set(cacheKey, { ...holder, revision, foundAt })
+        holders.set(cacheKey, { ...holder, identity, foundAt })
         return holder.principal
       } catch (error) {
         if (error instanceof Problem && error.code === 'invalid_token') holders.delete(cacheKey)
@@ -136,23 +137,11 @@ export const principalsOf = ({ revisions, query, read }: Database, authenticateJ
   }
 }
 
-const principalOf = (row: TokenRow): Principal => ({
-  kind: row.kind,
-  tokenId: row.id,
-  tenantId: row.tenant_id,
-  userId: row.user_id,
-  role: row.role,
-  tokenScopes: new Set(row.scopes),
-  assignee: row.assignee,
-  legacyUserId: row.legacy_user_id,
-  applicationId: null,
-  grantId: null,
-  lineage: row.kind === 'service' ? `service ${row.lineage_id}` : `member ${row.user_id}`,
-})
-
 const findToken = `
-  select token.id, token.kind, token.lineage_id, token.tenant_id, token.user_id, token.scopes, membership.role,
-    token.expires_at, token.revoked_at, token.last_used_at, membership.legacy_user_id,
+  select token.kind, token.id as "tokenId", token.tenant_id as "tenantId", token.user_id as "userId", membership.role,
+    membership.legacy_user_id as "legacyUserId", token.scopes, token.expires_at as "expiresAt",
+    token.revoked_at as "revokedAt", token.last_used_at as "lastUsedAt",
+    case token.kind when 'service' then 'service ' || token.lineage_id else 'member ' || token.user_id end as lineage,
     coalesce(membership.legacy_user_id, token.default_assignee, tenant.default_assignee, '') as assignee
   from access_tokens token
   join tenants tenant on tenant.id = token.tenant_id

@@ -1,5 +1,5 @@
 import type { Transporter } from 'nodemailer'
-import { FairLanes } from '../database/fair-lanes.ts'
+import { FairQueue } from '../database/fair-queue.ts'
 import { lazily } from '../lazily.ts'
 import { Problem } from '../problem.ts'
 
@@ -17,12 +17,12 @@ const atOnce = 2
 
 export const mailSender = ({ smtpUrl, from }: MailOptions, onError: (reason: string) => void): SendMail => {
   const openedTransport = lazily(() => openTransport(smtpUrl))
-  const lanes = new FairLanes(atOnce, atOnce, timeoutMilliseconds)
+  const queue = new FairQueue(atOnce, atOnce, timeoutMilliseconds)
   return async ({ to, ...mail }) => {
     try {
       const transport = await openedTransport()
       // An object is one address, whatever commas it holds.
-      await lanes.run('', () => transport.sendMail({ ...mail, from, to: { name: '', address: to } }))
+      await queue.run('', () => transport.sendMail({ ...mail, from, to: { name: '', address: to } }))
     } catch (error) {
       // The message may name the recipient, so only the codes are reported.
       const { code, responseCode } = error as { code?: string; responseCode?: number } // as nodemailer's errors have them

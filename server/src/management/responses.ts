@@ -1,5 +1,5 @@
 import type { Role } from '@masthead/contract'
-import type { Query } from '../database/connection.ts'
+import type { Query } from '../database/connections/connection.ts'
 import { lockCallerMembership } from '../identity/consents.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Answer } from '../operation-call.ts'

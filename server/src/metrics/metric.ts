@@ -6,10 +6,10 @@ export type Metric = {
   aggregator: 'sum' | 'first' | 'omit'
   values: Value[]
 }
-export type Value = { labels: Record<string, string | number>; value: number; metricName?: string }
+export type Value = { labels: Record<string, string | number>; value: number }
 
 const metric =
-  (type: Metric['type']) =>
+  (type: 'counter' | 'gauge') =>
   (name: string, help: string, values: Value[] | number): Metric => {
     const list = typeof values === 'number' ? [{ labels: {}, value: values }] : values
     return { name, help, type, aggregator: 'sum', values: list }
@@ -17,15 +17,7 @@ const metric =
 
 export const counter = metric('counter')
 export const gauge = metric('gauge')
-export const histogram = metric('histogram')
 
 /** One value for each entry; its key becomes the value of the label. */
-export const valuesBy = (
-  label: string,
-  counts: Iterable<[string | number, number]> | Record<string, number>,
-  labels: Value['labels'] = {},
-): Value[] =>
-  [...(Symbol.iterator in counts ? counts : Object.entries(counts))].map(([key, value]) => ({
-    labels: { ...labels, [label]: key },
-    value,
-  }))
+export const valuesBy = (label: string, counts: Record<string, number>, labels: Value['labels'] = {}): Value[] =>
+  Object.entries(counts).map(([key, value]) => ({ labels: { ...labels, [label]: key }, value }))

@@ -3,14 +3,12 @@ import { isIPv6 } from 'node:net'
 import { prometheusContentType } from 'prom-client'
 import { createServer } from '../http/node-internals/node-http.ts'
 
-export type MetricsServer = { url: string; close: () => Promise<void> }
-
 /** Serves metrics without authentication: anyone who can reach the port may read them. */
 export const serveMetrics = async (
   { host, port }: { host: string; port: number },
   text: () => Promise<string>,
   onError: (error: Error) => void,
-): Promise<MetricsServer> => {
+) => {
   const server = createServer(async (request, response) => {
     if (request.method !== 'GET' || request.url?.split('?', 1)[0] !== '/metrics') {
       response.writeHead(404, { 'content-type': 'text/plain' }).end('Metrics are at GET /metrics.\n')

@@ -94,8 +94,8 @@ export class ProcessMetrics {
     if (!key) return []
     const label = tenantLabels(key)
     const { shown, others } = this.#tenants
-    const requests = new Map([...shown].map(([id, { requests }]) => [label(id), requests]))
-    return valuesBy('tenant', requests.set('other', others))
+    const requests = Object.fromEntries([...shown].map(([id, { requests }]) => [label(id), requests]))
+    return valuesBy('tenant', { ...requests, other: others })
   }
 
   /** Queues that a slow database has not counted yet are reported the next time. */

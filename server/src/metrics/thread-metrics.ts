@@ -1,14 +1,14 @@
 import { isMainThread } from 'node:worker_threads'
 import { DatabaseError } from 'pg'
-import { collectDefaultMetrics, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Registry } from 'prom-client'
+import { isUnavailable } from '../database/connections/unavailable.ts'
 import type { Load } from '../database/database.ts'
 import type { Observe } from '../database/observed-database.ts'
-import { isUnavailable } from '../database/unavailable.ts'
 import type { FinishedRequest, RequestWatcher } from '../http/connections/watched-requests.ts'
 import type { CacheLoad } from '../http/responses/response-cache.ts'
 import { droppedLines } from '../log/log.ts'
 import { counter, gauge, type Metric, valuesBy } from './metric.ts'
-import { RequestCounts } from './request-counts.ts'
+import { requestCounter } from './request-counts.ts'
 
 /** The metrics of a thread, as plain data that can be sent to another, with its requests by tenant since the last snapshot. */
 export type Snapshot = { metrics: Metric[]; tenantRequests: ReadonlyMap<string, number> }
@@ -20,18 +20,23 @@ const mostTenants = 10_000
 export class ThreadMetrics implements RequestWatcher {
   readonly #load: () => Load
   readonly #cacheLoad: () => CacheLoad
-  readonly #requests = new RequestCounts()
-  readonly #databaseErrors = new Map<string, number>()
+  readonly #registry = new Registry()
+  readonly #countRequest = requestCounter(this.#registry)
+  readonly #databaseErrors = new Counter({
+    name: 'masthead_database_errors_total',
+    help: 'Statements and transactions that failed, by SQLSTATE or system error.',
+    labelNames: ['code'],
+    registers: [this.#registry],
+  })
   readonly #countedErrors = new WeakSet<Error>()
   #tenantRequests = new Map<string, number>()
   #inFlight = 0
-  /** Null in the main thread, whose runtime metrics are reported with the process. */
-  readonly #runtime = isMainThread ? null : new Registry()
 
   constructor(load: () => Load, cacheLoad: () => CacheLoad) {
     this.#load = load
     this.#cacheLoad = cacheLoad
-    if (this.#runtime) collectDefaultMetrics({ register: this.#runtime })
+    // Those of the main thread are reported with the process.
+    if (!isMainThread) collectDefaultMetrics({ register: this.#registry })
   }
 
   arrived(): void {
@@ -40,7 +45,7 @@ export class ThreadMetrics implements RequestWatcher {
 
   finished(finished: FinishedRequest): void {
     this.#inFlight--
-    this.#requests.add(finished)
+    this.#countRequest(finished)
     if (finished.principal) this.#countTenant(finished.principal.tenantId)
   }
 
@@ -56,11 +61,10 @@ export class ThreadMetrics implements RequestWatcher {
 
   async collect(): Promise<Snapshot> {
     const pools = Object.entries(this.#load())
-    const { isUsed, memory, database, responses, bytes, mostBytes } = this.#cacheLoad()
+    const { memory, database, responses, bytes, mostBytes } = this.#cacheLoad()
     const tenantRequests = this.#tenantRequests
     this.#tenantRequests = new Map()
     const metrics = [
-      ...this.#requests.metrics(),
       gauge('masthead_http_requests_under_way', 'Requests in flight.', this.#inFlight),
       gauge(
         'masthead_database_connections',
@@ -73,20 +77,14 @@ export class ThreadMetrics implements RequestWatcher {
         pools.flatMap(([pool, { running, waiting }]) => valuesBy('state', { running, waiting }, { pool })),
       ),
       counter('masthead_answers_total', 'Responses to reads, by source.', valuesBy('from', { memory, database })),
-      gauge('masthead_remembering', 'Threads that may use their response cache now.', isUsed ? 1 : 0),
       gauge('masthead_remembered_answers', 'Cached responses.', responses),
       gauge(
         'masthead_remembered_bytes',
         'Size of the cached responses, and its limit.',
         valuesBy('state', { used: bytes, most: mostBytes }),
       ),
-      counter(
-        'masthead_database_errors_total',
-        'Statements and transactions that failed, by SQLSTATE or system error.',
-        valuesBy('code', this.#databaseErrors),
-      ),
       ...(isMainThread ? [] : [countDroppedLines()]),
-      ...(await metricsOf(this.#runtime)),
+      ...(await metricsOf(this.#registry)),
     ]
     return { tenantRequests, metrics }
   }
@@ -96,8 +94,7 @@ export class ThreadMetrics implements RequestWatcher {
     if (!(error instanceof DatabaseError || isUnavailable(error)) || this.#countedErrors.has(error)) return
     this.#countedErrors.add(error)
     const given = 'code' in error ? String(error.code) : ''
-    const code = /^([0-9A-Z]{5}|E[A-Z]{3,20})$/.test(given) ? given : 'other'
-    this.#databaseErrors.set(code, (this.#databaseErrors.get(code) ?? 0) + 1)
+    this.#databaseErrors.inc({ code: /^([0-9A-Z]{5}|E[A-Z]{3,20})$/.test(given) ? given : 'other' })
   }
 
   #countTenant(tenantId: string): void {
@@ -110,5 +107,5 @@ export const countDroppedLines = (): Metric =>
   counter('masthead_log_lines_dropped_total', 'Log lines that were dropped because nobody read them.', droppedLines())
 
 /** The cast is needed because the types of prom-client declare numbers where it returns strings. */
-export const metricsOf = async (registry: Registry | null): Promise<Metric[]> =>
-  ((await registry?.getMetricsAsJSON()) ?? []) as unknown as Metric[]
+export const metricsOf = async (registry: Registry): Promise<Metric[]> =>
+  (await registry.getMetricsAsJSON()) as unknown as Metric[]

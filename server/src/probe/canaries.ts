@@ -123,12 +123,9 @@ export const removeCanaries = async (database: Database) => {
   for (const { id } of (await listTenants(database.query)).filter(isCanary)) {
     await database.forTenant(id).transaction(async (query) => {
       const members = await listMembers(query.withoutTenant, id)
-      const users = members.filter(({ email }) => email.endsWith(`@${canaryDomain}`))
+      const users = members.filter(({ email }) => email.endsWith(`@${canaryDomain}`)).map((user) => user.id)
       await eraseTenant(query)
-      await deleteUsers(
-        query.withoutTenant,
-        users.map((user) => user.id),
-      )
+      await deleteUsers(query.withoutTenant, users)
     })
   }
 }

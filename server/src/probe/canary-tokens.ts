@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { allows, type Role, roles, type Scope, scopePrefix } from '@masthead/contract'
 import { importJWK, SignJWT } from 'jose'
 import { operator } from '../audit/author.ts'
-import type { Query } from '../database/connection.ts'
+import type { Query } from '../database/connections/connection.ts'
 import { createToken, revokeToken } from '../identity/access-tokens.ts'
 import { registerApplication, setApplicationDisabled } from '../identity/applications.ts'
 import { storeConsent, withdrawConsents } from '../identity/consents.ts'
@@ -19,9 +19,8 @@ import { type Canary, newCanaryEmail } from './canaries.ts'
 export type CanaryToken = {
   kind: string
   secret: string
-  /** Every operation refuses it with 401. */
-  isDead: boolean
-  opens: (scope: string) => boolean
+  /** Null when every operation refuses it with 401. */
+  opens: ((scope: string) => boolean) | null
 }
 
 /** How our own authorization server signs, and for whom. */
@@ -29,7 +28,6 @@ export type Issuing = { issuer: string; audience: string; secret: string }
 
 const hour = 3_600_000
 const everything = () => true
-const nothing = () => false
 
 /** Each canary gets tokens of every kind that works, and others that must be refused. */
 export const makeTokens = async (query: Query, canaries: readonly [Canary, Canary], issuing: Issuing | null) => {
@@ -79,10 +77,10 @@ const personalTokens = async (query: Query, canary: Canary, members: Members): P
   const tokens: CanaryToken[] = []
   for (const role of roles) {
     const { token: secret } = await createToken(query, operator, { ...given, userId: members[role] })
-    tokens.push({ kind: role, secret, isDead: false, opens: (scope) => allows(role, scope as Scope) }) // asks only how it ends
+    tokens.push({ kind: role, secret, opens: (scope) => allows(role, scope as Scope) }) // asks only how it ends
   }
   const expired = await createToken(query, operator, { ...given, lifetime: -hour, userId: members.admin })
-  tokens.push({ kind: 'expired', secret: expired.token, isDead: true, opens: nothing })
+  tokens.push({ kind: 'expired', secret: expired.token, opens: null })
   return tokens
 }
 
@@ -97,10 +95,10 @@ const serviceTokens = async (query: Query, canary: Canary): Promise<CanaryToken[
   const reading = await create(allScopes.filter(isRead))
   const writing = await create(allScopes.filter((scope) => !isRead(scope)))
   return [
-    { kind: 'service', secret: every.token, isDead: false, opens: everything },
-    { kind: 'reading only', secret: reading.token, isDead: false, opens: isRead },
-    { kind: 'writing only', secret: writing.token, isDead: false, opens: (scope) => !isRead(scope) },
-    { kind: 'revoked', secret: revoked.token, isDead: true, opens: nothing },
+    { kind: 'service', secret: every.token, opens: everything },
+    { kind: 'reading only', secret: reading.token, opens: isRead },
+    { kind: 'writing only', secret: writing.token, opens: (scope) => !isRead(scope) },
+    { kind: 'revoked', secret: revoked.token, opens: null },
   ]
 }
 
@@ -161,8 +159,8 @@ const delegatedTokens = async (query: Query, canary: Canary, other: Canary, user
     'delegated, altered': altered(secret, canary.id, other.id),
   }
   return [
-    { kind: 'delegated', secret, isDead: false, opens: everything },
-    ...Object.entries(dead).map(([kind, token]) => ({ kind, secret: token, isDead: true, opens: nothing })),
+    { kind: 'delegated', secret, opens: everything },
+    ...Object.entries(dead).map(([kind, token]) => ({ kind, secret: token, opens: null })),
   ]
 }
 

@@ -26,7 +26,6 @@ export type Encounter = {
 }
 
 const requestsAtOnce = 10
-const nothingObserved: Observed = { tag: null, cursor: null, key: null }
 const isRead = ({ operation }: Plan): boolean => operation.method === 'GET'
 const isWrite = (plan: Plan): boolean => !isRead(plan)
 export const isOfService = ({ kind }: CanaryToken): boolean => kind === 'service'
@@ -46,9 +45,8 @@ export const probeOther = async (encounter: Encounter, includesToken: (token: Ca
     await forEachCall(encounter, some, includesToken, (plan, token) => reach(encounter, plan, token))
   }
   const after = await viewOf(opposite)
-  for (const [key, { place, text }] of before) {
-    if (after.get(key)?.text !== text) encounter.report.addChange(place)
-  }
+  for (const [index, { text, ...place }] of before.entries())
+    if (after[index]?.text !== text) encounter.report.addChange(place)
 }
 
 const forEachCall = async (
@@ -92,15 +90,15 @@ const send = async (
   return response
 }
 
-const expectedStatus = ({ operation }: Plan, { isDead, opens }: CanaryToken): number =>
-  isDead ? 401 : opens(operation.scope) ? operation.status : 403
+const expectedStatus = ({ operation }: Plan, { opens }: CanaryToken): number =>
+  opens === null ? 401 : opens(operation.scope) ? operation.status : 403
 
 /** Sends the plain request with a token that opens it, which must work, and stores what the response gave. */
 const callPlainly = async (encounter: Encounter, plan: Plan, token: CanaryToken): Promise<void> => {
   const { own, service, report } = encounter
-  if (!token.opens(plan.operation.scope)) return
-  const key = plan.headers.has('Idempotency-Key') ? `probe-${newId()}` : null
-  const headers = key === null ? {} : { 'Idempotency-Key': key }
+  if (!token.opens?.(plan.operation.scope)) return
+  const key = plan.headers.has('Idempotency-Key') ? `probe-${newId()}` : undefined
+  const headers = key === undefined ? {} : { 'Idempotency-Key': key }
   const response = await send(encounter, plan, token, { ...plan.plain, headers })
   if (!response) return
   if (response.status === 401 && isOfService(token)) {
@@ -112,9 +110,9 @@ const callPlainly = async (encounter: Encounter, plan: Plan, token: CanaryToken)
   const { id } = Object(response.body)
   if (isWrite(plan) && plan.operation.status === 201 && isUuid(String(id))) own.ids.add(String(id))
   const first = plan.hasCursor ? await send(encounter, plan, token, { ...plan.plain, query: { pageSize: '1' } }) : null
-  const [, cursor = null] = /[?&]cursor=([\w-]+)/.exec(first?.headers.get('link') ?? '') ?? []
-  if (plan.hasCursor && cursor === null) report.addNotProbed(plan, 'its list gave no cursor')
-  encounter.observed.set(observedKey(own, plan, token), { tag: response.headers.get('etag') ?? null, cursor, key })
+  const [, cursor] = /[?&]cursor=([\w-]+)/.exec(first?.headers.get('link') ?? '') ?? []
+  if (plan.hasCursor && cursor === undefined) report.addNotProbed(plan, 'its list gave no cursor')
+  encounter.observed.set(observedKey(own, plan, token), { tag: response.headers.get('etag'), cursor, key })
 }
 
 /** Reads do not depend on the token, but an idempotency key belongs to its sender. */
@@ -131,7 +129,7 @@ const isExpected = ({ report }: Encounter, plan: Plan, token: CanaryToken, respo
 
 const reach = async (encounter: Encounter, plan: Plan, token: CanaryToken): Promise<void> => {
   const { report, other, observed } = encounter
-  const attempts = attemptsOf(plan, other, observed.get(observedKey(other, plan, token)) ?? nothingObserved, newMark())
+  const attempts = attemptsOf(plan, other, observed.get(observedKey(other, plan, token)) ?? {}, newMark())
   const expected = expectedStatus(plan, token)
   if (expected >= 300) {
     const response = await send(encounter, plan, token, attempts[0]?.theirs[0] ?? plan.plain)
@@ -155,20 +153,16 @@ const reach = async (encounter: Encounter, plan: Plan, token: CanaryToken): Prom
   }
 }
 
-type View = Map<string, { place: { operation: string } | { table: string }; text: string }>
-
 /** Everything that a tenant has: the responses of its reads, and its rows. */
-const viewOf = async (encounter: Encounter): Promise<View> => {
+const viewOf = async (encounter: Encounter) => {
   const { own, database, plans, tokens } = encounter
   const token = tokens.get(own)?.find(isOfService)
-  const view: View = new Map()
+  const view: { operation?: string; table?: string; text: string }[] = []
   for (const plan of plans.filter((one) => one.unknown.length === 0 && isRead(one))) {
     const headers = { 'Cache-Control': 'no-cache' }
     const response = token && (await send(encounter, plan, token, { ...plan.plain, headers }))
-    view.set(plan.operation.name, { place: { operation: plan.operation.name }, text: response?.text ?? '' })
+    view.push({ operation: plan.operation.name, text: response?.text ?? '' })
   }
-  for (const [table, digest] of await digestRows(database.forTenant(own.id))) {
-    view.set(table, { place: { table }, text: digest })
-  }
+  for (const [table, text] of await digestRows(database.forTenant(own.id))) view.push({ table, text })
   return view
 }

@@ -29,10 +29,8 @@ const canariesIn = (text: string, { mark, ids }: Canary): string[] => [
   ...(text.match(new RegExp(`${mark}-\\d+`, 'g')) ?? []),
 ]
 
-type Page = { items: unknown[]; total: number | null; page: number | null; pageSize: number }
-
 /** A response that is no page holds one record. */
-const pageOf = (body: unknown): Page => {
+const pageOf = (body: unknown) => {
   const { items, total, page, pageSize } = Object(body)
   if (!Array.isArray(items)) return { items: [body], total: null, page: null, pageSize: 1 }
   return { items, total: typeof total === 'number' ? total : null, page: Number(page), pageSize: Number(pageSize) }

@@ -19,30 +19,30 @@ export type ServiceResponse = {
 
 const timeoutMilliseconds = 30_000
 
-export class LiveService {
-  readonly url: string
-  readonly #signal: AbortSignal
-  #sent = 0
+export type LiveService = ReturnType<typeof liveService>
 
-  constructor(url: string, signal: AbortSignal) {
-    this.url = url
-    this.#signal = signal
+export const liveService = (url: string, signal: AbortSignal) => {
+  let sentCount = 0
+
+  const request = async (path: string, options: RequestInit): Promise<Response> => {
+    const timeout = AbortSignal.timeout(timeoutMilliseconds)
+    try {
+      return await fetch(url + path, { ...options, redirect: 'manual', signal: AbortSignal.any([signal, timeout]) })
+    } catch (error) {
+      signal.throwIfAborted()
+      throw new Refusal(`no service answers at ${url} (${reasonOf(error)}): start it, or name its address with --url`)
+    }
   }
 
-  async operations(): Promise<LiveOperation[]> {
-    return readDocument(await this.#get(documentPath))
-  }
-
-  /** The issuer of delegated tokens that the service accepts, and their audience. */
-  async resource(): Promise<{ issuer: string; audience: string }> {
-    const text = await this.#get(`/.well-known/oauth-protected-resource${basePath}`)
-    const { resource, authorization_servers: [issuer] = [] } = Object(JSON.parse(text))
-    return { issuer: String(issuer), audience: String(resource) }
+  const get = async (path: string): Promise<string> => {
+    const response = await request(path, {})
+    if (response.ok) return response.text()
+    throw new Refusal(`${url}${path} answers ${response.status}: is this the address of a Masthead?`)
   }
 
   /** A rate-limited request is sent again after the time that the service asks for. */
-  async send(operation: LiveOperation, filling: Filling, token: string): Promise<ServiceResponse> {
-    const requestId = `probe-${process.pid}-${++this.#sent}`
+  const send = async (operation: LiveOperation, filling: Filling, token: string): Promise<ServiceResponse> => {
+    const requestId = `probe-${process.pid}-${++sentCount}`
     const address = addressOf(operation, filling)
     const body = filling.body === null ? null : JSON.stringify(filling.body)
     const headers = {
@@ -51,12 +51,12 @@ export class LiveService {
       ...filling.headers,
       ...(body !== null && { 'content-type': 'application/json' }),
     }
-    const response = await this.#fetch(basePath + address, { method: operation.method, headers, body })
+    const response = await request(basePath + address, { method: operation.method, headers, body })
     const text = await response.text()
     if (response.status === 429) {
       const seconds = Number(response.headers.get('retry-after')) || 1
-      await delay(seconds * 1_000, undefined, { signal: this.#signal })
-      return this.send(operation, filling, token)
+      await delay(seconds * 1_000, undefined, { signal })
+      return send(operation, filling, token)
     }
     return {
       requestId,
@@ -69,22 +69,16 @@ export class LiveService {
     }
   }
 
-  async #get(path: string): Promise<string> {
-    const response = await this.#fetch(path, {})
-    if (response.ok) return response.text()
-    throw new Refusal(`${this.url}${path} answers ${response.status}: is this the address of a Masthead?`)
-  }
-
-  async #fetch(path: string, options: RequestInit): Promise<Response> {
-    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(timeoutMilliseconds)])
-    try {
-      return await fetch(this.url + path, { ...options, redirect: 'manual', signal })
-    } catch (error) {
-      this.#signal.throwIfAborted()
-      throw new Refusal(
-        `no service answers at ${this.url} (${reasonOf(error)}): start it, or name its address with --url`,
-      )
-    }
+  return {
+    url,
+    send,
+    operations: async () => readDocument(await get(documentPath)),
+    /** The issuer of delegated tokens that the service accepts, and their audience. */
+    resource: async () => {
+      const text = await get(`/.well-known/oauth-protected-resource${basePath}`)
+      const { resource, authorization_servers: [issuer] = [] } = Object(JSON.parse(text))
+      return { issuer: String(issuer), audience: String(resource) }
+    },
   }
 }
 

@@ -3,9 +3,9 @@ import { newId } from '../records/identifiers.ts'
 import { makeCanary, newMark, newTwins, removeCanaries } from './canaries.ts'
 import { makeTokens } from './canary-tokens.ts'
 import { callOwn, type Encounter, isOfService, probeOther } from './encounter.ts'
-import { LiveService } from './live-service.ts'
+import { liveService } from './live-service.ts'
 import { probeTables, withProbeLock } from './queries.ts'
-import { Report } from './report.ts'
+import { type ProbeReport, Report } from './report.ts'
 import { planOf } from './requests.ts'
 
 export type ProbeOptions = {
@@ -17,12 +17,12 @@ export type ProbeOptions = {
 }
 
 /** Makes two tenants, has each reach for what is the other's in every way it can, and removes them. */
-export const probe = async (database: Database, options: ProbeOptions): Promise<Report> => {
-  const service = new LiveService(options.url, options.signal)
+export const probe = async (database: Database, options: ProbeOptions): Promise<ProbeReport> => {
+  const service = liveService(options.url, options.signal)
   const operations = await service.operations()
   const { issuer, audience } = await service.resource()
   const issuing = options.secret && { issuer, audience, secret: await options.secret() }
-  const report = new Report(options.url)
+  const report = new Report()
   if (!issuing) report.notes.push('delegated tokens are not probed: the issuer of AUTH_ISSUER gives them')
   const twins = newTwins()
   const word = `probe-${newMark()}`
@@ -52,5 +52,5 @@ export const probe = async (database: Database, options: ProbeOptions): Promise<
       }
     }),
   )
-  return report
+  return report.summary(options.url)
 }

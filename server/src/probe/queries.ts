@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { operator } from '../audit/author.ts'
 import { audit, lockChains } from '../audit/queries.ts'
-import type { Query, Statement } from '../database/connection.ts'
+import type { Query, Statement } from '../database/connections/connection.ts'
 import type { Database, TenantDatabase } from '../database/database.ts'
-import type { TenantQuery } from '../database/tenant-query.ts'
 import {
   findTenantTables,
-  readByItsOwner,
+  readByTheirOwner,
   type TenantColumn,
   type TenantTable,
   withoutPolicy,
-} from '../database/tenant-tables.ts'
+} from '../database/schema/tenant-tables.ts'
+import type { TenantQuery } from '../database/tenant-query.ts'
 import { Refusal } from '../refusal.ts'
 
 /** Probes take turns, so that none removes the canaries of another. The lock ends with the connection. */
@@ -66,7 +66,9 @@ export const probeTables = async (database: Database, own: string, other: string
     .transaction(async (asOther) => {
       const query = asOther.withoutTenant
       await chainAudit(asOther, other)
-      const tables = (await findHeldTables(query)).filter(({ name, isOwned }) => name !== readByItsOwner || !isOwned)
+      const tables = (await findHeldTables(query)).filter(
+        ({ name, isOwned }) => !readByTheirOwner.includes(name) || !isOwned,
+      )
       for (const table of tables) {
         const refused = await fill(query, table, other)
         if (refused) report.notProbed.push({ table: table.name, seen: `a row for it could not be made: ${refused}` })
@@ -109,10 +111,9 @@ const isWithoutEffect = (outcome: Outcome): boolean => isRefused(outcome) || ('r
 const showsNothing = (outcome: Outcome): boolean => 'refused' in outcome || outcome.rows === 0
 
 const looks = (table: string, own: string, other: string): Look[] => {
-  const look = (seen: string, isFine: Look['isFine'], text: string, values = [other]): Look => {
-    return { tenant: own, seen, isFine, statement: { text, values } }
+  const look = (seen: string, isFine: Look['isFine'], text: string, values = [other], tenant = own): Look => {
+    return { tenant, seen, isFine, statement: { text, values } }
   }
-  const showsAll = { text: `select tenant_id from ${table}` }
   const change = `update ${table} set tenant_id = tenant_id where tenant_id = $1 returning tenant_id`
   const deletion = `delete from ${table} where tenant_id = $1 returning tenant_id`
   const move = `update ${table} set tenant_id = $1 where tenant_id = $2 returning tenant_id`
@@ -122,7 +123,7 @@ const looks = (table: string, own: string, other: string): Look[] => {
     look('lets rows of another tenant be deleted', isWithoutEffect, deletion),
     look('takes a row that names another tenant', isRefused, `insert into ${table} (tenant_id) values ($1)`),
     look('lets a row be moved to another tenant', isWithoutEffect, move, [other, own]),
-    { tenant: '', isFine: showsNothing, seen: 'shows rows when no tenant is set', statement: showsAll },
+    look('shows rows when no tenant is set', showsNothing, `select tenant_id from ${table}`, [], ''),
   ]
 }
 

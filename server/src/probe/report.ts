@@ -23,49 +23,51 @@ const refused = 'refused'
 export const columns: readonly string[] = [...kinds, refused]
 const columnOf = ({ kind }: CanaryToken): string => (columns.includes(kind) ? kind : refused)
 
+export type ProbeReport = ReturnType<Report['summary']>
+
 export class Report {
-  readonly url: string
   readonly leaks: Leak[] = []
   /** What the probe could not look at, although it should. */
   readonly notProbed: string[] = []
   /** What it did not look at for a good reason. */
   readonly notes: string[] = []
   readonly tables: string[] = []
-  readonly #requests = new Map<string, Map<string, number>>()
-
-  constructor(url: string) {
-    this.url = url
-  }
-
-  get isClean(): boolean {
-    return this.leaks.length + this.notProbed.length === 0
-  }
-
-  get requests(): number {
-    return this.operations.reduce((sum, { requests }) => sum + requests, 0)
-  }
-
+  requests = 0
   /** How many requests were sent for each operation, by kind of token. */
-  get operations(): { operation: string; requests: number; byToken: Record<string, number>; leaks: number }[] {
-    return [...this.#requests].map(([operation, counts]) => ({
+  readonly #operations = new Map<string, Record<string, number>>()
+
+  summary(url: string) {
+    const { leaks, notProbed, notes, tables, requests } = this
+    const operations = [...this.#operations].map(([operation, byToken]) => ({
       operation,
-      requests: [...counts.values()].reduce((sum, count) => sum + count, 0),
-      byToken: Object.fromEntries(counts),
-      leaks: this.leaks.filter((leak) => leak.operation === operation).length,
+      requests: Object.values(byToken).reduce((sum, count) => sum + count, 0),
+      byToken,
+      leaks: leaks.filter((leak) => leak.operation === operation).length,
     }))
+    return {
+      url,
+      isClean: leaks.length + notProbed.length === 0,
+      requests,
+      leaks,
+      notProbed,
+      notes,
+      operations,
+      tables,
+    }
   }
 
   count({ operation }: Plan, token: CanaryToken): void {
-    const counts = this.#requests.get(operation.name) ?? new Map<string, number>()
-    counts.set(columnOf(token), (counts.get(columnOf(token)) ?? 0) + 1)
-    this.#requests.set(operation.name, counts)
+    this.requests++
+    const counts = this.#operations.get(operation.name) ?? {}
+    counts[columnOf(token)] = (counts[columnOf(token)] ?? 0) + 1
+    this.#operations.set(operation.name, counts)
   }
 
   addLeak({ operation }: Plan, { kind }: CanaryToken, { requestId }: ServiceResponse, seen: string): void {
     this.#add({ operation: operation.name, token: kind, requestId, seen })
   }
 
-  addChange(place: { operation: string } | { table: string }): void {
+  addChange(place: { operation?: string; table?: string }): void {
     this.#add({ ...place, seen: 'changed by calls of the other tenant' })
   }
 

@@ -16,7 +16,7 @@ export type Filling = {
 export type Attempt = { theirs: Filling[]; nowhere: Filling }
 
 /** What the other tenant got when it sent the plain request. */
-export type Observed = { tag: string | null; cursor: string | null; key: string | null }
+export type Observed = { tag?: string | undefined; cursor?: string | undefined; key?: string | undefined }
 
 /** Where a request names something. */
 type Place = { in: 'path' | 'query' | 'body'; name: string; theirs: (other: Canary) => string[] }

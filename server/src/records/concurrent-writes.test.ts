@@ -9,7 +9,7 @@ import { sampleAccount } from '../../test/sample-records.ts'
 import { startService, walk } from '../../test/service.ts'
 import { assertTenantTallies } from '../../test/tallies.ts'
 import { chainWaiting, entriesAfter, verifyChain } from '../audit/queries.ts'
-import { isConnectionLost } from '../database/unavailable.ts'
+import { isConnectionLost } from '../database/connections/unavailable.ts'
 import { SeededRandom } from '../transfer/demo/seeded-random.ts'
 import { importFiles } from '../transfer/import/import.ts'
 import { listImports } from '../transfer/import/journal.ts'
@@ -84,6 +84,39 @@ const watchPositions = async (client: pg.Client): Promise<void> => {
   }
 }
 
+/** What a reader has who asks, over and over, for what came after the last version that it has seen. */
+const copy = new Map<string, number>()
+let lastSeen = 0
+
+const readOn = async (client: pg.ClientBase): Promise<void> => {
+  const { rows } = await client.query<{ id: string; version: number; isRemoved: boolean }>(
+    `select id, version::int, false as "isRemoved" from contacts where tenant_id = $1 and version > $2
+    union all
+    select id, version::int, true from removed_records where tenant_id = $1 and resource = 'contacts' and version > $2
+    order by version`,
+    [tenant.id, lastSeen],
+  )
+  for (const { id, version, isRemoved } of rows) {
+    if (isRemoved) copy.delete(id)
+    else copy.set(id, version)
+    lastSeen = version
+  }
+}
+
+const followVersions = async (client: pg.Client): Promise<void> => {
+  for (; !isOver; await delay(10)) await readOn(client)
+}
+
+/** Whoever follows has all that there is, and nothing else. */
+const assertFollowed = async (): Promise<void> => {
+  await readOn(service.owner)
+  const { rows } = await service.owner.query<{ id: string; version: number }>(
+    'select id, version::int from contacts where tenant_id = $1',
+    [tenant.id],
+  )
+  assert.deepEqual([...copy].sort(), rows.map(({ id, version }) => [id, version]).sort())
+}
+
 const connected = async (): Promise<pg.Client> => {
   const client = new pg.Client({ connectionString: service.connectionString, application_name: 'test' })
   await client.connect()
@@ -92,15 +125,15 @@ const connected = async (): Promise<pg.Client> => {
 
 const during = async (work: () => Promise<void>): Promise<void> => {
   isOver = false
-  const [killer, watcher] = [await connected(), await connected()]
+  const [killer, watcher, follower] = [await connected(), await connected(), await connected()]
   const callers = Array.from({ length: 50 }, (_, number) => call(new SeededRandom(number), number))
-  const all = Promise.all([endSessions(killer), watchPositions(watcher), ...callers])
+  const all = Promise.all([endSessions(killer), watchPositions(watcher), followVersions(follower), ...callers])
   try {
     await Promise.race([all, work()])
   } finally {
     isOver = true
     await all
-    await Promise.all([killer.end(), watcher.end()])
+    await Promise.all([killer.end(), watcher.end(), follower.end()])
   }
 }
 
@@ -110,6 +143,7 @@ type Values = { before: Fields | null; after: Fields | null }
 
 const assertAll = async (): Promise<void> => {
   await assertTenantTallies(service.owner, tenant.id)
+  await assertFollowed()
   const database = service.database.forTenant(tenant.id)
   while (await chainWaiting(service.database));
   const { waiting, broken } = await database.transaction((query) => verifyChain(query))

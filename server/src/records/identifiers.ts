@@ -1,7 +1,7 @@
 import { fieldOf, identifiersOf, type Resource, type ResourceName, resources } from '@masthead/contract'
 import { V7Generator } from 'uuidv7'
+import type { KeyedStatement } from '../database/batched-reads.ts'
 import type { TenantDatabase } from '../database/database.ts'
-import type { KeyedStatement } from '../database/keyed-reads.ts'
 import type { TenantQuery } from '../database/tenant-query.ts'
 import { invalidProperty, Problem } from '../problem.ts'
 import { type Fields, hiddenOf, type StoredRecord } from './stored-record.ts'

@@ -1,5 +1,5 @@
 import { mostCounted, pageSizes, type ResourceName } from '@masthead/contract'
-import { enclose } from '../database/byte-rows.ts'
+import { enclose } from '../database/connections/byte-rows.ts'
 import type { TenantDatabase } from '../database/database.ts'
 import { Problem } from '../problem.ts'
 import { type Mark, openCursor, sealCursor } from './cursor.ts'

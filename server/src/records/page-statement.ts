@@ -1,5 +1,5 @@
 import { mostCounted } from '@masthead/contract'
-import type { Statement } from '../database/connection.ts'
+import type { Statement } from '../database/connections/connection.ts'
 import type { Filters } from './filters.ts'
 import { facetOf, type Table } from './tables.ts'
 import { tallyLevels } from './write-statement.ts'

@@ -28,7 +28,7 @@ export type Operation = 'create' | 'update' | 'remove'
 
 /**
  * The SQL of a write, the only one that changes the rows of a resource: list head, position, columns, response body, search text,
- * tallies, audit entries, stamp and deliveries, of any number of records of one tenant. `$1` is the tenant, `$2` a JSON array of rows,
+ * tallies, audit entries, versions and deliveries, of any number of records of one tenant. `$1` is the tenant, `$2` a JSON array of rows,
  * `$3` their number. An update and a removal expect that the head was locked by an earlier statement of the transaction: this one reads
  * what it replaces from the snapshot that it began with.
  *
@@ -53,10 +53,10 @@ const create = (table: Table): string => {
   const columns = columnsOf(table).map(({ name }) => name)
   return `
 with ${given(table)}, ${head(table, '$3::bigint')}, written as (
-  select given.*, head.before + given.place as position from head, given
+  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
 ), created as (
-  insert into ${table.name} (tenant_id, position, class, body, ${columns.join(', ')})
-  select ${tenant}, position, class, body, ${columns.join(', ')} from written order by place
+  insert into ${table.name} (tenant_id, position, version, class, body, ${columns.join(', ')})
+  select ${tenant}, position, version, class, body, ${columns.join(', ')} from written order by place
 )${
     isSearched(table)
       ? `, texts as (
@@ -76,8 +76,9 @@ with ${given(table)}, ${head(table, '0')}, ${former(table)}, written as (
   from given join former on former.id = given.id
 ), updated as (
   update ${table.name} as record
-  set (class, body, ${columns.join(', ')}) = row (given.class, given.body, ${columns.map((name) => `given.${name}`).join(', ')})
-  from given where record.tenant_id = ${tenant} and record.id = any (array(select id from given)) and record.id = given.id
+  set (version, class, body, ${columns.join(', ')}) =
+    row (head.version + given.place, given.class, given.body, ${columns.map((name) => `given.${name}`).join(', ')})
+  from head, given where record.tenant_id = ${tenant} and record.id = any (array(select id from given)) and record.id = given.id
 )${
     isSearched(table)
       ? `, texts as (
@@ -103,6 +104,9 @@ with given as materialized (
   select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
 ), removed as (
   delete from ${table.name} as record where record.tenant_id = ${tenant} and record.id = any (array(select id from given))
+), tombstones as (
+  insert into removed_records (tenant_id, resource, version, id)
+  select ${tenant}, '${table.name}', head.version + place, id from head, written
 )${
   isSearched(table)
     ? `, texts as (
@@ -147,12 +151,10 @@ const given = (table: Table): string => {
 }
 
 const head = (table: Table, added: string): string => `head as (
-  insert into heads (tenant_id, resource, last) values (${tenant}, '${table.name}', ${added})
-  on conflict (tenant_id, resource) do update set last = heads.last + excluded.last
-  returning last - $3::bigint as before
-), stamped as (
-  insert into stamps (tenant_id, resource, changed_in) select ${tenant}, '${table.name}', pg_current_xact_id() from head
-  on conflict (tenant_id, resource) do update set changed_in = excluded.changed_in
+  insert into heads (tenant_id, resource, last, version) values (${tenant}, '${table.name}', ${added}, $3::bigint)
+  on conflict (tenant_id, resource)
+    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  returning last - $3::bigint as position, version - $3::bigint as version
 )`
 
 const former = (table: Table): string => `former as (

@@ -96,11 +96,11 @@ describe('traces', () => {
     })
     assert.notEqual(create.traceId, traceId)
     assert.equal(create.parentSpanId, undefined)
-    const caller = ['select access_tokens']
-    assert.deepEqual(treeOf(spans, get), ['GetContactById', caller, ['select contacts']])
-    const written =
-      'insert heads, insert stamps, insert contacts, insert search_texts, insert tallies, select audit_keys'
-    assert.deepEqual(treeOf(spans, create), ['CreateContactRecord', caller, ['transaction', [written]]])
+    const versions = ['select identity_revision']
+    const caller = [versions, ['select access_tokens']]
+    assert.deepEqual(treeOf(spans, get), ['GetContactById', ...caller, versions, ['select contacts']])
+    const written = 'insert heads, insert contacts, insert search_texts, insert tallies, select audit_keys'
+    assert.deepEqual(treeOf(spans, create), ['CreateContactRecord', ...caller, ['transaction', [written]]])
     const statement = spans.find(({ parentSpanId, name }) => parentSpanId === get.spanId && name === 'select contacts')
     assert.equal(statement?.kind, client)
     assert.equal(statement?.attributes['db.system.name'], 'postgresql')

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   type Attributes,
@@ -10,7 +9,6 @@ import {
   type Span,
   SpanKind,
   SpanStatusCode,
-  type Tracer,
   trace,
 } from '@opentelemetry/api'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
@@ -19,7 +17,6 @@ import { defaultResource, detectResources, envDetector, resourceFromAttributes }
 import {
   BatchSpanProcessor,
   ParentBasedSampler,
-  type Sampler,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
@@ -40,36 +37,31 @@ const longestSpanName = 100
  * Sends a span for each request, and below it one for each statement, by OTLP. Spans follow the conventions of
  * OpenTelemetry and contain nothing that a caller wrote: no addresses, no values and no messages of errors.
  */
-export class Tracing {
-  readonly #provider: TracerProvider
-  readonly #tracer: Tracer
-  readonly #schemeOf: (request: IncomingMessage) => string
-  readonly #current = new AsyncLocalStorage<Context>()
-
-  constructor(sampling: Sampling, trustedProxies: readonly string[], log: Log) {
-    this.#schemeOf = schemeReader(trustedProxies)
-    diag.setLogger(warningsTo(log), { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true })
-    const ours = resourceFromAttributes({ 'service.name': 'masthead', 'service.version': serverPackage.version })
-    this.#provider = new TracerProvider({
-      resource: defaultResource()
-        .merge(ours)
-        .merge(detectResources({ detectors: [envDetector] })),
-      sampler: samplerOf(sampling),
-      spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
-    })
-    this.#tracer = this.#provider.getTracer('masthead')
-  }
+export const startTracing = (sampling: Sampling, trustedProxies: readonly string[], log: Log) => {
+  diag.setLogger(warningsTo(log), { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true })
+  const schemeOf = schemeReader(trustedProxies)
+  const ours = resourceFromAttributes({ 'service.name': 'masthead', 'service.version': serverPackage.version })
+  const root = new TraceIdRatioBasedSampler(sampling.share)
+  const provider = new TracerProvider({
+    resource: defaultResource()
+      .merge(ours)
+      .merge(detectResources({ detectors: [envDetector] })),
+    sampler: sampling.asCaller ? new ParentBasedSampler({ root }) : root,
+    spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
+  })
+  const tracer = provider.getTracer('masthead')
+  const current = new AsyncLocalStorage<Context>()
 
   /** Statements of the request become children of its span. */
-  readonly trace: Trace = (request, operation, serve) => {
+  const traceRequest: Trace = (request, operation, serve) => {
     const parent = propagator.extract(ROOT_CONTEXT, request.headers, traceParentOnly)
-    const span = this.#tracer.startSpan(operation, { kind: SpanKind.SERVER }, parent)
-    this.#current.run(trace.setSpan(parent, span), serve)
+    const span = tracer.startSpan(operation, { kind: SpanKind.SERVER }, parent)
+    current.run(trace.setSpan(parent, span), serve)
     return ({ requestId, path, method, status, principal }) => {
       span.setAttributes({
         'http.request.method': method,
         ...(path !== null && { 'http.route': path }),
-        'url.scheme': this.#schemeOf(request),
+        'url.scheme': schemeOf(request),
         'masthead.request.id': requestId,
         ...(principal && { 'masthead.tenant.id': principal.tenantId, 'masthead.principal.kind': principal.kind }),
       })
@@ -80,13 +72,13 @@ export class Tracing {
     }
   }
 
-  readonly observe: Observe = async (text, work) => {
-    const parent = this.#current.getStore()
+  const observe: Observe = async (text, work) => {
+    const parent = current.getStore()
     if (!parent) return work()
     const { name, attributes } = text === null ? transaction : describe(text)
-    const span = this.#tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, parent)
+    const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, parent)
     try {
-      return await this.#current.run(trace.setSpan(parent, span), work)
+      return await current.run(trace.setSpan(parent, span), work)
     } catch (error) {
       fail(span, error instanceof Error && 'code' in error ? String(error.code) : 'error')
       throw error
@@ -96,17 +88,11 @@ export class Tracing {
   }
 
   /** Sends the remaining spans, within the timeout. */
-  async stop(): Promise<void> {
-    await Promise.race([
-      this.#provider.shutdown().catch(() => {}),
-      delay(flushTimeoutMilliseconds, null, { ref: false }),
-    ])
+  const stop = async (): Promise<void> => {
+    await Promise.race([provider.shutdown().catch(() => {}), delay(flushTimeoutMilliseconds, null, { ref: false })])
   }
-}
 
-const samplerOf = ({ share, asCaller }: Sampling): Sampler => {
-  const root = new TraceIdRatioBasedSampler(share)
-  return asCaller ? new ParentBasedSampler({ root }) : root
+  return { trace: traceRequest, observe, stop }
 }
 
 const propagator = new W3CTraceContextPropagator()
@@ -152,7 +138,8 @@ const summary = (query: string): string => {
     .map(([, verb = '', table]) => `${verb === 'from' ? 'select' : verb.split(' ')[0]} ${table}`)
   const [, called] = /\bfrom (\w+)\(/.exec(query) ?? []
   const [first = 'statement'] = called ? [`select ${called}`] : (/^\w+( \w+)?/.exec(query) ?? [])
-  return [...new Set(steps)].join(', ').slice(0, longestSpanName) || first
+  const whole = [...new Set(steps)].join(', ')
+  return (whole.length > longestSpanName ? whole.slice(0, whole.lastIndexOf(',', longestSpanName)) : whole) || first
 }
 
 const warningsTo = (log: Log) => {

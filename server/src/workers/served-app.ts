@@ -1,6 +1,7 @@
 import { type AppOptions, buildApp } from '../app.ts'
 import type { Database } from '../database/database.ts'
 import { observedDatabase } from '../database/observed-database.ts'
+import { publishRequestRate } from '../database/request-rate.ts'
 import { listen } from '../http/connections/server.ts'
 import { ResponseCache } from '../http/responses/response-cache.ts'
 import type { Log } from '../log/log.ts'
@@ -16,20 +17,18 @@ export type Served = Omit<AppOptions, 'database' | 'cache' | 'log' | 'watchers' 
   sampling: Sampling | null
 }
 
-export type ServedApp = { collectMetrics: () => Promise<Snapshot | null>; close: () => Promise<void> }
-
 /** Serves in this thread. With `reusePort` the system distributes connections over all threads that listen. */
 export const serveApp = async (
   { host, port, hasMetrics, sampling, ...options }: Served,
   { database, log, reusePort }: { database: Database; log: Log; reusePort: boolean },
-): Promise<ServedApp> => {
-  const cache = new ResponseCache(database.revisions)
+) => {
+  const cache = new ResponseCache()
   // Metrics and tracing are loaded on demand, because most installations use neither.
   const metrics = hasMetrics
     ? new (await import('../metrics/thread-metrics.ts')).ThreadMetrics(database.load, () => cache.load())
     : null
   const tracing = sampling
-    ? new (await import('../traces/tracing.ts')).Tracing(sampling, options.trustedProxies ?? [], log)
+    ? (await import('../traces/tracing.ts')).startTracing(sampling, options.trustedProxies ?? [], log)
     : null
   const observers = [metrics, tracing].filter((observer) => observer !== null)
   const app = await buildApp({
@@ -40,8 +39,10 @@ export const serveApp = async (
     ...(metrics && { watchers: [metrics] }),
     ...(tracing && { trace: tracing.trace }),
   })
-  app.server.on('request', () => database.revisions.noteRequest())
+  const rate = publishRequestRate(database.readVersions)
+  app.server.on('request', rate.countRequest)
   const close = async () => {
+    rate.stop()
     await app.close()
     await tracing?.stop()
   }
@@ -52,5 +53,5 @@ export const serveApp = async (
     await close()
     throw error
   }
-  return { collectMetrics: async () => metrics?.collect() ?? null, close }
+  return { collectMetrics: async (): Promise<Snapshot | null> => metrics?.collect() ?? null, close }
 }

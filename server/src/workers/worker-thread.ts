@@ -1,18 +1,14 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openDatabase } from '../database/database.ts'
-import { Revisions } from '../database/revisions.ts'
 import { openLog } from '../log/log.ts'
 import { serveApp } from './served-app.ts'
 import type { ThreadData, ToThread } from './worker-threads.ts'
 
 /** One of several threads that serve, with its own database connections. Any uncaught error ends the thread. */
 if (!parentPort) throw new Error('this file is run by worker-threads.ts')
-const { worker, served, connection, connections, revisions, logLevel } = workerData as ThreadData // as worker-threads.ts sends it
+const { worker, served, connection, connections, logLevel } = workerData as ThreadData // as worker-threads.ts sends it
 const log = openLog({ level: logLevel, worker })
-const database = openDatabase(connection.connectionString, connection.role, {
-  connections,
-  revisions: new Revisions(revisions),
-})
+const database = openDatabase(connection.connectionString, connection.role, { connections })
 const counting = { ...served.counting, thread: worker - 1 }
 const app = await serveApp({ ...served, counting }, { database, log, reusePort: true })
 parentPort.on('message', async (message: ToThread) => {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Connections } from '../database/database.ts'
+import { lazily } from '../lazily.ts'
 import type { LogLevel } from '../log/level.ts'
 import type { Log } from '../log/log.ts'
 import type { ThreadReports } from '../metrics/process-metrics.ts'
@@ -12,8 +13,6 @@ export type ThreadData = {
   served: Served
   connection: { connectionString: string; role: string | null }
   connections: Connections
-  /** Shared memory of all threads: a write in one of them moves the revisions that the others see. */
-  revisions: SharedArrayBuffer
   logLevel: LogLevel
 }
 
@@ -41,10 +40,10 @@ export const startWorkerThreads = async (
   signal.throwIfAborted()
   const threads = new Map<number, Thread>()
   const stopping = new AbortController()
-  let stopped: Promise<void> | undefined
   let failures = 0
 
-  const stopAll = async (): Promise<void> => {
+  /** Threads complete the requests they have accepted. One that does not listen yet, or takes too long, is terminated. */
+  const stop = lazily(async (): Promise<void> => {
     stopping.abort()
     const running = [...threads.values()]
     for (const { worker, isListening } of running) {
@@ -54,13 +53,7 @@ export const startWorkerThreads = async (
     const timeout = setTimeout(() => running.map(({ worker }) => worker.terminate()), longestStopMilliseconds)
     await Promise.all(running.map(({ ended }) => ended))
     clearTimeout(timeout)
-  }
-
-  /** Threads complete the requests they have accepted. One that does not listen yet, or takes too long, is terminated. */
-  const stop = (): Promise<void> => {
-    stopped ??= stopAll()
-    return stopped
-  }
+  })
 
   const restart = async (number: number): Promise<void> => {
     for (let startedAt = Date.now(); ; startedAt = Date.now()) {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { newClient } from '../../src/database/connection.ts'
+import { newClient } from '../../src/database/connections/connection.ts'
 import { until } from '../masthead-process.ts'
 import { postgresPrograms } from './packages.ts'
 import { freePorts, type Programs } from './programs.ts'
@@ -83,7 +83,7 @@ export class Cluster {
   }
 
   /** A primary, and the other two replicate from it. */
-  async whole(patience = 60_000): Promise<void> {
+  async whole(milliseconds = 60_000): Promise<void> {
     await until(
       'a primary with two standbys',
       async () => {
@@ -91,7 +91,7 @@ export class Cluster {
         const follow = states.filter(({ role, state }) => role !== 'leader' && /^(streaming|running)$/.test(state))
         return states.some(({ role, state }) => role === 'leader' && state === 'running') && follow.length === 2
       },
-      patience,
+      milliseconds,
     )
   }
 

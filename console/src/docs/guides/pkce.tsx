@@ -323,7 +323,7 @@ const AfterConsent = ({ endpoints, cameBack: { pending, code, state, error }, on
           onDone={setRevoked}
           once
         >
-          When the user signs out of your application. Everything that this consent gave ends within a second.
+          When the user signs out of your application. Everything that this consent gave ends at once.
         </Attempt>
       )}
       {revoked && newest && (

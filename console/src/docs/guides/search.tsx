@@ -35,7 +35,7 @@ export const Page = () => (
       <Example name="search" title="Contacts with both words" />
       <p>
         The total is exact up to {formatNumber(mostCounted)} records and null above; the pages are complete all the
-        same. What was written is found within a second, mostly at once.
+        same. What was written is found at once.
       </p>
       <div className="card table-frame">
         <table className="facts">

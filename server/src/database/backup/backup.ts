@@ -10,19 +10,10 @@ import { syncFolder } from '../embedded/cluster.ts'
 import { openEmbedded } from '../embedded/server.ts'
 import { type Entry, type FileEntry, writeArchive } from './archive.ts'
 import { contentOf, controlFile, listClusterFiles, openFile, readControlFile } from './cluster-files.ts'
-import {
-  clusterPath,
-  type Description,
-  descriptionPath,
-  type FileSum,
-  manifestPath,
-  secretPath,
-  summed,
-  textEntry,
-} from './manifest.ts'
+import { type Description, type FileSum, paths, summed, textEntry } from './manifest.ts'
 import { type RunningBackup, withRunningBackup } from './running-backup.ts'
 
-export type BackupRequest = {
+type BackupRequest = {
   dataDirectory: string
   file: string
   signal: AbortSignal
@@ -31,19 +22,17 @@ export type BackupRequest = {
   onProgress: (bytes: number, ofAbout: number) => void
 }
 
-type BackedUp = { file: string; bytes: number; startedAt: string; hasSecret: boolean }
-
 /**
  * Copies the embedded database while it serves, with the secret of the installation, into one file: everything that was
  * committed when the copy ended. The file gets its name when it is complete and synced to the disk.
  */
-export const backUp = async (request: BackupRequest): Promise<BackedUp> => {
+export const backUp = async (request: BackupRequest) => {
   const { dataDirectory, file, signal, say } = request
   const folder = await checkPaths(dataDirectory, file)
-  const secret = await readFile(join(dataDirectory, secretPath)).catch(() => null)
+  const secret = await readFile(join(dataDirectory, paths.secret)).catch(() => null)
   const startedAt = new Date().toISOString()
   const unfinished = join(folder, `${unfinishedPrefix}${randomBytes(6).toString('hex')}`)
-  const server = await openEmbedded(dataDirectory, say)
+  await using server = await openEmbedded(dataDirectory, say)
   try {
     await withRunningBackup(server.connectionString, async (backup) => {
       const description: Description = { format: 1, postgres: backup.version, startedAt, hasSecret: secret !== null }
@@ -63,7 +52,6 @@ export const backUp = async (request: BackupRequest): Promise<BackedUp> => {
     throw trouble ? new Refusal(`${trouble}: there is no backup`, { cause: error }) : error
   } finally {
     await rm(unfinished, { force: true })
-    await server.close()
   }
 }
 
@@ -88,28 +76,28 @@ async function* entriesOf(
     await using handle = await openFile(join(cluster, path))
     if (!handle) return whenGone()
     const { size } = await handle.stat()
-    yield file({ path: `${clusterPath}/${path}`, size, content: contentOf(handle, size) })
+    yield file({ path: `${paths.cluster}/${path}`, size, content: contentOf(handle, size) })
   }
-  yield textEntry(descriptionPath, JSON.stringify(description))
-  if (secret) yield file(textEntry(secretPath, secret))
-  yield { path: clusterPath, folder: true }
+  yield textEntry(paths.description, JSON.stringify(description))
+  if (secret) yield file(textEntry(paths.secret, secret))
+  yield { path: paths.cluster, folder: true }
   const { folders, files } = await listClusterFiles(cluster)
-  for (const path of folders) yield { path: `${clusterPath}/${path}`, folder: true }
+  for (const path of folders) yield { path: `${paths.cluster}/${path}`, folder: true }
   for (const path of files) yield* copyOf(path)
   // It says from where the server recovers, so it is copied last.
-  yield file(textEntry(`${clusterPath}/${controlFile}`, await readControlFile(cluster)))
+  yield file(textEntry(`${paths.cluster}/${controlFile}`, await readControlFile(cluster)))
   const { label, wal } = await end()
-  yield file(textEntry(`${clusterPath}/backup_label`, label))
+  yield file(textEntry(`${paths.cluster}/backup_label`, label))
   for (const name of wal)
     yield* copyOf(`pg_wal/${name}`, () => {
       throw new Error(`PostgreSQL has removed ${name}, which the backup needs: is max_slot_wal_keep_size set?`)
     })
-  yield textEntry(manifestPath, JSON.stringify({ files: sums }))
+  yield textEntry(paths.manifest, JSON.stringify({ files: sums }))
 }
 
 /** Returns the folder of the file. */
 const checkPaths = async (dataDirectory: string, file: string): Promise<string> => {
-  if (!existsSync(join(dataDirectory, clusterPath))) {
+  if (!existsSync(join(dataDirectory, paths.cluster))) {
     throw new Refusal(`there is no database in ${dataDirectory}: say where with --data-dir or MASTHEAD_DATA_DIR`)
   }
   if (existsSync(file)) throw new Refusal(`${file} is there already: choose another name`)

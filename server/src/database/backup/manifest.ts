@@ -15,10 +15,12 @@ export type Description = {
 /** The last entry, `{ files: FileSum[] }`, lists the files before it. A backup without it is incomplete. */
 export type FileSum = { path: string; size: number; sha256: string }
 
-export const descriptionPath = 'masthead-backup.json'
-export const manifestPath = 'masthead-manifest.json'
-export const secretPath = 'secret'
-export const clusterPath = 'postgres'
+export const paths = {
+  description: 'masthead-backup.json',
+  manifest: 'masthead-manifest.json',
+  secret: 'secret',
+  cluster: 'postgres',
+}
 
 const largestJsonBytes = 256 * 1024 * 1024
 

@@ -9,19 +9,9 @@ import { Refusal } from '../../refusal.ts'
 import { makeDraftFolder, makeFolder, ownVersion, syncFolder } from '../embedded/cluster.ts'
 import { openEmbedded } from '../embedded/server.ts'
 import { type Entry, readArchive } from './archive.ts'
-import {
-  clusterPath,
-  type Description,
-  descriptionPath,
-  type FileSum,
-  manifestPath,
-  readDescription,
-  secretPath,
-  summed,
-  verify,
-} from './manifest.ts'
+import { type Description, type FileSum, paths, readDescription, summed, verify } from './manifest.ts'
 
-export type RestoreRequest = {
+type RestoreRequest = {
   file: string
   dataDirectory: string
   signal: AbortSignal
@@ -29,18 +19,11 @@ export type RestoreRequest = {
   onProgress: (bytes: number, of: number) => void
 }
 
-type Restored = Pick<Description, 'startedAt' | 'hasSecret'> & {
-  dataDirectory: string
-  tenants: number
-  /** The number of records of each resource. */
-  records: Record<string, number>
-}
-
 /**
  * Unpacks a backup into an empty data directory. Every file is compared with its hash, and PostgreSQL recovers from the
  * backup once, before anything gets its name: a restore that fails leaves nothing.
  */
-export const restore = async (request: RestoreRequest): Promise<Restored> => {
+export const restore = async (request: RestoreRequest) => {
   const { file, dataDirectory, signal } = request
   if (!(await stat(file).catch(() => null))?.isFile()) throw new Refusal(`there is no file ${file}`)
   const wasThere = (await stat(dataDirectory).catch(() => null)) !== null
@@ -106,19 +89,19 @@ const writeEntries = async (entries: AsyncIterable<Entry>, draft: string): Promi
     if (isComplete) throw new Refusal('something follows its end')
     const path = join(draft, entry.path)
     if (!description) {
-      if (entry.path !== descriptionPath) throw new Refusal('it is not a backup of Masthead')
+      if (entry.path !== paths.description) throw new Refusal('it is not a backup of Masthead')
       description = await readDescription(entry)
       requireOwnVersion(description)
-    } else if (entry.path === manifestPath) {
+    } else if (entry.path === paths.manifest) {
       await verify(entry, sums)
       isComplete = true
-    } else if (entry.path !== secretPath && entry.path.split('/', 1)[0] !== clusterPath) {
+    } else if (entry.path !== paths.secret && entry.path.split('/', 1)[0] !== paths.cluster) {
       throw new Refusal(`it holds ${entry.path}, which belongs to no backup`)
     } else if ('folder' in entry) {
       await mkdir(path, { mode: 0o700 })
     } else {
       // PostgreSQL syncs its own files when it recovers.
-      const flush = entry.path === secretPath
+      const flush = entry.path === paths.secret
       await writeFile(
         path,
         summed(entry.path, entry.content, (sum) => sums.push(sum)),
@@ -148,34 +131,33 @@ const whyUnusable = (error: unknown): string | null => {
   return null
 }
 
-/** Starts PostgreSQL, which recovers from the backup and refuses WAL that ends before the copy did, and stops it. */
-const recover = async (draft: string): Promise<Pick<Restored, 'tenants' | 'records'>> => {
-  const server = await openEmbedded(draft)
+/**
+ * Starts PostgreSQL, which recovers from the backup and refuses WAL that ends before the copy did, and stops it. Returns the
+ * number of tenants, and of records of each resource.
+ */
+const recover = async (draft: string) => {
+  await using server = await openEmbedded(draft)
+  const client = new pg.Client(server.connectionString)
+  await client.connect()
   try {
-    const client = new pg.Client(server.connectionString)
-    await client.connect()
-    try {
-      const { rows } = await client.query<{ tenants: number }>('select count(*)::integer as tenants from tenants')
-      const { rows: counts } = await client.query<{ resource: string; count: number }>(
-        `select resource, sum(count)::double precision as count from tallies where facet = '' and level = 62
-          group by resource order by resource`,
-      )
-      const records = Object.fromEntries(counts.map(({ resource, count }) => [resource, count]))
-      return { tenants: rows[0]?.tenants ?? 0, records }
-    } finally {
-      await client.end()
-    }
+    const { rows } = await client.query<{ tenants: number }>('select count(*)::integer as tenants from tenants')
+    const { rows: counts } = await client.query<{ resource: string; count: number }>(
+      `select resource, sum(count)::double precision as count from tallies where facet = '' and level = 62
+        group by resource order by resource`,
+    )
+    const records = Object.fromEntries(counts.map(({ resource, count }) => [resource, count]))
+    return { tenants: rows[0]?.tenants ?? 0, records }
   } finally {
-    await server.close()
+    await client.end()
   }
 }
 
 /** The database is moved last, so that a process that finds it finds the secret too. */
 const putInPlace = async (draft: string, folder: string, hasSecret: boolean): Promise<void> => {
-  const secret = join(folder, secretPath)
+  const secret = join(folder, paths.secret)
   try {
-    if (hasSecret) await link(join(draft, secretPath), secret)
-    await rename(join(draft, clusterPath), join(folder, clusterPath)).catch(async (error) => {
+    if (hasSecret) await link(join(draft, paths.secret), secret)
+    await rename(join(draft, paths.cluster), join(folder, paths.cluster)).catch(async (error) => {
       if (hasSecret) await rm(secret)
       throw error
     })

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { clientOptions, prepareBulkSession } from '../connection.ts'
+import { clientOptions, prepareBulkSession } from '../connections/connection.ts'
 
 /** What PostgreSQL needs to recover from the copy: the label, and the names of files in pg_wal. */
 type Ending = { label: string; wal: string[] }

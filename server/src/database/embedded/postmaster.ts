@@ -9,13 +9,6 @@ import type { Cluster } from './cluster.ts'
 import { findCause } from './privileges.ts'
 
 export type Endpoint = { host: string; port: number }
-export type Postmaster = {
-  pid: number
-  /** Whether the process that the lock file names is the server of this cluster. */
-  isAlive: boolean
-  /** Undefined until the server is ready. */
-  endpoint: Endpoint | undefined
-}
 
 /** They are passed on the command line, not in postgresql.conf, so that a newer program changes them on an older cluster. */
 const settings = { max_connections: 100, unix_socket_permissions: '0700' }
@@ -56,8 +49,11 @@ export const stopPostmaster = async ({ folder, log, programs, run }: Cluster): P
   }
 }
 
-/** Reads postmaster.pid: process, folder, start time, port, socket folder, address, shared memory, status. */
-export const findPostmaster = (folder: string): Postmaster | undefined => {
+/**
+ * Reads postmaster.pid: process, folder, start time, port, socket folder, address, shared memory, status. The process is
+ * alive if it is the server of this cluster; there is no endpoint until it is ready.
+ */
+export const findPostmaster = (folder: string) => {
   const lines = readOrEmpty(join(folder, 'postmaster.pid')).split('\n')
   const [, , , port, socketFolder, address, , status] = lines
   const pid = Number(lines[0])

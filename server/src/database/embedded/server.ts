@@ -2,17 +2,11 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, DatabaseError } from 'pg'
 import { messageOf } from '../../error-message.ts'
+import { lazily } from '../../lazily.ts'
 import { type Cluster, openCluster } from './cluster.ts'
 import { type Endpoint, findPostmaster, startPostmaster, stopPostmaster } from './postmaster.ts'
 
-export type EmbeddedServer = {
-  connectionString: string
-  /** The connection string of another role, which may log in with the password of the cluster. */
-  connectionStringAs: (role: string) => string
-  password: string
-  /** Stops PostgreSQL when no other process uses it. */
-  close: () => Promise<void>
-}
+export type EmbeddedServer = Awaited<ReturnType<typeof openEmbedded>>
 
 /** Every process that uses the server holds this advisory lock shared; one that gets it alone may stop the server. */
 const presenceLock = 7_240_118
@@ -23,12 +17,11 @@ export const openEmbedded = async (
   dataDirectory: string,
   say: (line: string) => void = () => {},
   meanwhile: () => void = () => {},
-): Promise<EmbeddedServer> => {
+) => {
   const cluster = await openCluster(dataDirectory, say)
   const leaving = new AbortController()
   let { client, endpoint } = await join(cluster, leaving.signal, { meanwhile })
   let recovery: Promise<void> | undefined
-  let departure: Promise<void> | undefined
 
   const watch = (): void => {
     client.once('end', () => {
@@ -50,7 +43,8 @@ export const openEmbedded = async (
     }
   }
 
-  const depart = async (): Promise<void> => {
+  /** Stops PostgreSQL when no other process uses it. */
+  const close = lazily(async (): Promise<void> => {
     leaving.abort()
     await recovery
     try {
@@ -58,17 +52,16 @@ export const openEmbedded = async (
     } finally {
       await client.end().catch(() => {})
     }
-  }
+  })
 
   watch()
   return {
     connectionString: connectionStringOf(cluster, endpoint),
-    connectionStringAs: (role) => connectionStringOf(cluster, endpoint, { role }),
+    /** The connection string of another role, which may log in with the password of the cluster. */
+    connectionStringAs: (role: string) => connectionStringOf(cluster, endpoint, { role }),
     password: cluster.password,
-    close: () => {
-      departure ??= depart()
-      return departure
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 

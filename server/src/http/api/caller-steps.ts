@@ -1,21 +1,37 @@
+import type { Versions } from '../../database/versions.ts'
 import { type Principal, requireScope } from '../../identity/principal.ts'
 import { Problem } from '../../problem.ts'
-import { authenticate, knownHolder } from './callers/authenticate.ts'
+import { authenticate, cachedHolder } from './callers/authenticate.ts'
 import type { Charge } from './callers/rate-limit.ts'
 import { TooManyUnknownTokens } from './callers/unknown-tokens.ts'
 import { type Exchange, found, type Step } from './exchange.ts'
 
+/** A caller who was refused for the rate a moment ago is charged before the database is asked. */
 export const token: Step = (exchange) => {
-  exchange.principal = knownHolder(exchange.api.principals, exchange.request)
-  return exchange.principal ? undefined : findHolder(exchange)
+  const { limiter, refusedCallers } = exchange.api
+  const refused = limiter && refusedCallers.find(exchange.request.headers.authorization)
+  const charged = refused && charge(exchange, refused)
+  return charged ? charged.then(() => identify(exchange)) : identify(exchange)
 }
 
-/** A caller who was refused for the rate a moment ago is charged before the database is asked. */
+/** What was cached of the token counts only as long as nobody's permissions have changed. */
+const identify = (exchange: Exchange): Promise<void> | undefined => {
+  const { principals, askVersions } = exchange.api
+  const holder = cachedHolder(principals, exchange.request)
+  if (!holder) return findHolder(exchange)
+  const admit = (versions: Versions): Promise<void> | undefined => {
+    if (versions.identity !== holder.identity) return findHolder(exchange)
+    exchange.principal = holder.principal
+    exchange.version = versions.records
+    return undefined
+  }
+  const asked = askVersions(holder.principal.tenantId)
+  return asked instanceof Promise ? asked.then(admit) : admit(asked)
+}
+
 const findHolder = async (exchange: Exchange): Promise<void> => {
-  const { principals, limiter, refusedCallers, addressOf } = exchange.api
+  const { principals, limiter, addressOf } = exchange.api
   const { request } = exchange
-  const refused = limiter && refusedCallers.find(request.headers.authorization)
-  if (refused) await charge(exchange, refused)
   try {
     exchange.principal = await authenticate(
       principals,

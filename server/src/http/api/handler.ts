@@ -11,8 +11,8 @@ import { type Exchange, found, type ServedApi, type Step } from './exchange.ts'
 import { respondOnce } from './requests/idempotency.ts'
 
 export const handler: Step = (exchange) => {
-  const { api, cached, route } = exchange
-  if (!cached) return found(route).isRead ? read(exchange) : write(exchange).finally(api.afterWrite)
+  const { cached, route } = exchange
+  if (!cached) return found(route).isRead ? read(exchange) : write(exchange)
   exchange.plain = cached.plain
   exchange.isFromCache = true
   return undefined
@@ -24,16 +24,12 @@ const read = async (exchange: Exchange): Promise<void> => {
   const { cache } = api
   const { handler, headersOf, operation } = found(exchange.route)
   const { tenantId } = found(exchange.principal)
-  const revision = cache?.revisionOf(tenantId) ?? 0
+  const version = cache && (exchange.version ?? (await api.askVersions(tenantId)).records)
   const answer: Answer = await handler(callOf(exchange))
   const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
-  exchange.cached = cache?.confirm(tenantId, url, revision, body) ?? null
-  if (!exchange.cached) {
-    const { status } = operation
-    exchange.plain = plainResponse({ status, headers: headersOf(answer, query, body) }, body, api)
-    exchange.cached = cache?.keep(tenantId, url, revision, exchange.plain) ?? null
-  }
-  exchange.plain = exchange.cached?.plain ?? exchange.plain
+  const make = () => plainResponse({ status: operation.status, headers: headersOf(answer, query, body) }, body, api)
+  exchange.cached = cache && version !== null ? cache.keep({ tenantId, url, version }, body, make) : null
+  exchange.plain = exchange.cached?.plain ?? make()
 }
 
 /** Calls the handler of any other method, once for all requests with the same `Idempotency-Key`. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { largest, type Problem as ProblemBody, problems } from '@masthead/contract'
 import type { FastifyBaseLogger, FastifyReply } from 'fastify'
-import { Busy } from '../../database/fair-lanes.ts'
+import { isUnavailable } from '../../database/connections/unavailable.ts'
+import { Busy } from '../../database/fair-queue.ts'
 import type { SentAnswer } from '../../database/idempotency-records.ts'
-import { isUnavailable } from '../../database/unavailable.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
 import { Refusal } from '../../refusal.ts'
 

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Revisions } from '../../database/revisions.ts'
 import { type EncodedResponse, type Encoding, encode } from './encoding.ts'
 
+/** What was read, and the version of the tenant's records before that. */
+export type ReadUnder = { tenantId: string; url: string; version: string }
+
 /** A response in memory, in the encodings in which it was asked for so far; always also as it is. */
-export type CachedResponse = {
-  tenantId: string
-  url: string
+export type CachedResponse = ReadUnder & {
   foundAt: number
   plain: EncodedResponse
   encoded: Map<Encoding, EncodedResponse>
@@ -19,7 +19,6 @@ export const mayBeCached = ({ 'cache-control': header }: IncomingHttpHeaders): b
   header === undefined || !/no-cache/i.test(header)
 
 export type CacheLoad = {
-  isUsed: boolean
   memory: number
   database: number
   responses: number
@@ -56,13 +55,12 @@ const leastUsed = <T extends { isUsed: boolean }>(kept: Map<string, T>): T | nul
   return null
 }
 
-/** So that what nobody stamped, changes by hand among them, is seen at last. */
+/** So that changes by hand, which move no version, are seen at last. */
 const longestMilliseconds = 60_000
 
-/** What is kept of a tenant, all of one revision. */
+/** What is kept of a tenant. */
 type Shelf = {
   tenantId: string
-  revision: number
   responses: Map<string, CachedResponse>
   bytes: number
   /** Since something had to go. */
@@ -70,68 +68,53 @@ type Shelf = {
 }
 
 /**
- * Responses to reads, by tenant and URL, as long as nothing of the tenant was written. Bounded in bytes. What was not asked
- * for of late goes first, of a tenant that has more than its share or else of one that was away: nobody's many push out
- * somebody else's few.
+ * Responses to reads, by tenant and URL, each with the version of the tenant's records before they were read: it is as current
+ * as that version. Bounded in bytes. What was not asked for of late goes first, of a tenant that has more than its share or
+ * else of one that was away: nobody's many push out somebody else's few.
  */
 export class ResponseCache {
-  readonly #revisions: Revisions
   readonly #mostBytes: number
   readonly #shelves = new Map<string, Shelf>()
   readonly #sent = { memory: 0, database: 0 }
   #bytes = 0
 
-  constructor(revisions: Revisions, mostBytes = 16 * 1_024 * 1_024) {
-    this.#revisions = revisions
+  constructor(mostBytes = 16 * 1_024 * 1_024) {
     this.#mostBytes = mostBytes
   }
 
   /** How much is kept, and where the responses so far came from. */
   load(): CacheLoad {
     const responses = this.#shelves.values().reduce((sum, shelf) => sum + shelf.responses.size, 0)
-    const { areKnown: isUsed } = this.#revisions
-    return { ...this.#sent, isUsed, responses, bytes: this.#bytes, mostBytes: this.#mostBytes }
+    return { ...this.#sent, responses, bytes: this.#bytes, mostBytes: this.#mostBytes }
   }
 
-  /** What stands for the tenant before its records are read. */
-  revisionOf(tenantId: string): number {
-    return this.#revisions.of(tenantId)
-  }
-
-  find(tenantId: string, url: string): CachedResponse | null {
-    const shelf = this.#shelfOf(tenantId)
+  find(tenantId: string, url: string, version: string): CachedResponse | null {
+    const shelf = this.#shelves.get(tenantId)
     const known = shelf?.responses.get(url)
-    if (!shelf || !known || !this.#revisions.areKnown) return null
-    if (known.foundAt + longestMilliseconds < Date.now()) {
-      this.#forget(shelf, known)
-      return null
-    }
+    if (!shelf || known?.version !== version || known.foundAt + longestMilliseconds < Date.now()) return null
     shelf.isUsed = true
     known.isUsed = true
     this.#sent.memory++
     return known
   }
 
-  /** What is kept of a URL, where the records read at `revision` say the same: to compare costs less than a tag. */
-  confirm(tenantId: string, url: string, revision: number, body: Buffer): CachedResponse | null {
-    const known = this.#shelfOf(tenantId)?.responses.get(url)
-    if (!known || revision !== this.#revisions.of(tenantId) || !known.plain.body.equals(body)) return null
+  /**
+   * Keeps what was read. Where the same is kept already, that is as current as this one now: to compare the bytes costs less
+   * than to make the headers and encodings anew.
+   */
+  keep(read: ReadUnder, body: Buffer, make: () => EncodedResponse): CachedResponse {
     this.#sent.database++
-    known.foundAt = Date.now()
-    return known
-  }
-
-  /** Of `revision` when the records were read: if it moved since, what was read may be of either side. */
-  keep(tenantId: string, url: string, revision: number, plain: EncodedResponse): CachedResponse {
-    this.#sent.database++
-    const bytes = overheadBytes + url.length + weightOf(plain)
-    const known = { tenantId, url, foundAt: Date.now(), plain, encoded: new Map(), bytes, isUsed: true }
-    if (revision !== this.#revisions.of(tenantId) || bytes > this.#mostBytes / 8) return known
-    known.plain = alone(plain)
-    const shelf: Shelf = this.#shelfOf(tenantId) ?? { tenantId, revision, responses: new Map(), bytes: 0, isUsed: true }
-    this.#shelves.set(tenantId, shelf)
+    const { tenantId, url, version } = read
+    const shelf: Shelf = this.#shelves.get(tenantId) ?? { tenantId, responses: new Map(), bytes: 0, isUsed: true }
     const former = shelf.responses.get(url)
+    if (former?.plain.body.equals(body)) return Object.assign(former, { version, foundAt: Date.now() })
+    const plain = make()
+    const bytes = overheadBytes + url.length + weightOf(plain)
+    const known = { ...read, foundAt: Date.now(), plain, encoded: new Map(), bytes, isUsed: true }
     if (former) this.#forget(shelf, former)
+    if (bytes > this.#mostBytes / 8) return known
+    known.plain = alone(plain)
+    this.#shelves.set(tenantId, shelf)
     shelf.responses.set(url, known)
     shelf.isUsed = true
     this.#add(shelf, bytes)
@@ -151,15 +134,6 @@ export class ResponseCache {
       this.#add(shelf, bytes)
     }
     return encoded
-  }
-
-  /** What was written to since is not kept any longer. */
-  #shelfOf(tenantId: string): Shelf | undefined {
-    const shelf = this.#shelves.get(tenantId)
-    if (!shelf || shelf.revision === this.#revisions.of(tenantId)) return shelf
-    this.#shelves.delete(tenantId)
-    this.#bytes -= shelf.bytes
-    return undefined
   }
 
   #add(shelf: Shelf, bytes: number): void {

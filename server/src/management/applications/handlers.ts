@@ -12,15 +12,10 @@ import { Refusal } from '../../refusal.ts'
 import { json, notFound, signedInElsewhere } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['applications']> = {
-  GetApplications: async ({
-    tenant: {
-      read: { withoutTenant: read },
-      tenantId,
-    },
-  }) => {
+  GetApplications: async ({ tenant: { tenantId, read } }) => {
     const [applications, consents] = await Promise.all([
-      listApplicationsOf(read, tenantId),
-      countConsents(read, tenantId),
+      listApplicationsOf(read.withoutTenant, tenantId),
+      countConsents(read.withoutTenant, tenantId),
     ])
     return json({ items: applications.map((one) => bodyOf(one, consents.get(one.clientId))) })
   },

@@ -2,7 +2,7 @@ import { importPart, type ManagementResources } from '@masthead/contract'
 import type { Call, Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
 import { formatOfName } from '../../transfer/files/file-names.ts'
-import { reserveTenant, runInBackground } from '../../transfer/import/runner.ts'
+import { runInBackground } from '../../transfer/import/runner.ts'
 import {
   addPart,
   createRun,
@@ -12,13 +12,13 @@ import {
   readRejectedRows,
   takeRun,
 } from '../../transfer/import/runs.ts'
+import { beginRun } from '../background-runs.ts'
 import { json, notFound } from '../responses.ts'
 
 type Operations = ManagementResources['importRuns']['operations']
 
 const wrongName = 'The name must end in .csv, .tsv, .txt, .ndjson or .jsonl, or one of these and .gz.'
 const tooManyFiles = 'Too many files wait to be imported: import some, or wait a day until they are gone.'
-const isRunning = 'An import or undo of this organisation is running: wait until it has ended.'
 
 export const handlers: Handlers<ManagementResources['importRuns']> = {
   CreateImportRun: async ({ tenant, body: { fileName, resource } }) => {
@@ -61,17 +61,12 @@ const begin = async (
   const { kind, bytes } = found(await findRun(tenant.read, runId))
   if (kind === 'undo') throw notFound('import run')
   if (bytes === 0) throw new Problem('conflict', 'Nothing of the file has arrived yet.')
-  const release = reserveTenant(tenant.tenantId)
-  if (!release) throw new Problem('conflict', isRunning)
-  try {
+  return beginRun(tenant, async (release) => {
     const run = await tenant.transaction((query) => takeRun(query, runId))
     if (!run) throw new Problem('conflict', 'This file is being imported already, or has been.')
     runInBackground(tenant, { run, isTrial, author: writer.author }, { onError, release })
-    return json(run)
-  } catch (error) {
-    release()
-    throw error
-  }
+    return run
+  })
 }
 
 const found = (run: ImportRun | null): ImportRun => {

@@ -2,8 +2,9 @@ import type { ManagementResources } from '@masthead/contract'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
 import { listPastImports } from '../../transfer/import/past-imports.ts'
-import { reserveTenant, runInBackground } from '../../transfer/import/runner.ts'
+import { runInBackground } from '../../transfer/import/runner.ts'
 import { createRun, takeRun } from '../../transfer/import/runs.ts'
+import { beginRun } from '../background-runs.ts'
 import { json, notFound } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['imports']> = {
@@ -13,21 +14,14 @@ export const handlers: Handlers<ManagementResources['imports']> = {
     const past = (await listPastImports(tenant)).find(({ id }) => id === importId)
     if (!past) throw notFound('import')
     if (past.state === 'undone') throw new Problem('conflict', 'This import was undone already.')
-    const release = reserveTenant(tenant.tenantId)
-    if (!release) throw new Problem('conflict', isRunning)
-    try {
+    return beginRun(tenant, async (release) => {
       const run = await tenant.transaction(async (query) => {
         const { id } = await createRun(query, { kind: 'undo', fileName: '', resource: '', importId })
         return takeRun(query, id)
       })
       if (!run) throw new Error('the run was not stored')
       runInBackground(tenant, { run, isTrial: false, author: writer.author }, { onError, release })
-      return json(run)
-    } catch (error) {
-      release()
-      throw error
-    }
+      return run
+    })
   },
 }
-
-const isRunning = 'An import or undo of this organisation is running: wait until it has ended.'

@@ -1,5 +1,5 @@
 import type { ManagementResources } from '@masthead/contract'
-import type { Query } from '../../database/connection.ts'
+import type { Query } from '../../database/connections/connection.ts'
 import { signOutOfConsole } from '../../identity/consents.ts'
 import { findCredentials } from '../../identity/credentials.ts'
 import { findAdmins, findMemberships } from '../../identity/members.ts'
@@ -10,16 +10,12 @@ import { invalidProperty, Problem } from '../../problem.ts'
 import { json, notFound, signedInElsewhere, userOf } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['me']> = {
-  GetMe: async ({
-    tenant: {
-      read: { withoutTenant: read },
-    },
-    principal,
-  }) => {
+  GetMe: async ({ tenant: { read }, principal }) => {
+    const query = read.withoutTenant
     const [user, tenants, admins] = await Promise.all([
-      findUser(read, userOf(principal)),
-      findMemberships(read, userOf(principal)),
-      findAdmins(read, principal.tenantId, 10),
+      findUser(query, userOf(principal)),
+      findMemberships(query, userOf(principal)),
+      findAdmins(query, principal.tenantId, 10),
     ])
     const tenant = tenants.find(({ id }) => id === principal.tenantId)
     if (!user || !tenant) throw notFound('user')
@@ -33,12 +29,8 @@ export const handlers: Handlers<ManagementResources['me']> = {
       return json({ sessions: await signOutOfConsole(query, writer.author, userOf(principal), grantId) })
     }),
 
-  GetCredentials: async ({
-    tenant: {
-      read: { withoutTenant: read },
-    },
-    principal,
-  }) => json(await findCredentials(read, userOf(principal))),
+  GetCredentials: async ({ tenant, principal }) =>
+    json(await findCredentials(tenant.read.withoutTenant, userOf(principal))),
 
   ChangePassword: async ({ tenant, principal, writer, issuer, body: { currentPassword, newPassword, keepTokens } }) => {
     if (issuer === null) throw signedInElsewhere()

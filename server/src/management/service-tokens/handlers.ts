@@ -1,5 +1,5 @@
 import type { ManagementResources } from '@masthead/contract'
-import type { Query } from '../../database/connection.ts'
+import type { Query } from '../../database/connections/connection.ts'
 import { type AccessToken, createToken, findTokens, revokeToken, rotateToken } from '../../identity/access-tokens.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'

@@ -7,10 +7,8 @@ import { lockHead, writeRecords } from '../../records/write.ts'
 import { deleteImages } from '../../transfer/import/journal.ts'
 import { deleteRuns } from '../../transfer/import/runs.ts'
 
-export type Erased = { images: number; answers: number; deliveries: number }
-
 /** Nothing stays but that there was a contact of this id, and who did what when. */
-export const eraseContact = (tenant: TenantDatabase, author: Author, id: string): Promise<Erased> =>
+export const eraseContact = (tenant: TenantDatabase, author: Author, id: string) =>
   tenant.transaction(async (query) => {
     await lockHead(query, 'contacts')
     await writeRecords(query, 'contacts', [{ before: { id }, after: null, author: null }])

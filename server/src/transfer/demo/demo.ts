@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ResourceName, resourceNames, storedFieldsOf } from '@masthead/contract'
 import { operator } from '../../audit/author.ts'
-import type { Query } from '../../database/connection.ts'
+import type { Query } from '../../database/connections/connection.ts'
 import type { Database } from '../../database/database.ts'
+import { versionsFrom } from '../../database/versions.ts'
 import { createToken } from '../../identity/access-tokens.ts'
 import { createMember, findMember, isMember } from '../../identity/members.ts'
 import { presented, principalsOf } from '../../identity/principal.ts'
@@ -113,7 +114,7 @@ function* batches(records: Iterable<DemoRecord>): Generator<Partial<Record<Resou
 const storedToken = async (database: Database, tenant: Tenant, dataDirectory: string): Promise<string> => {
   const file = join(dataDirectory, tenant.slug === demoSlug ? 'demo-token' : `demo-token-${tenant.slug}`)
   const stored = await readFile(file, 'utf8').catch(() => '')
-  const holder = await principalsOf(database, null)
+  const holder = await principalsOf(database, versionsFrom(database.readVersions, 0), null)
     .authenticate(presented(stored))
     .catch(() => null)
   if (holder?.tenantId === tenant.id) return stored

@@ -410,8 +410,8 @@ describe('a large export', () => {
     large = await service.newTenant()
     await large.add('accounts', [sampleAccount('A-1')])
     await service.owner.query(
-      `insert into contacts (tenant_id, position, class, body, id, account_id, created_at, updated_at, notes)
-      select $1, number, 0, '{}', gen_random_uuid(), 'A-1', now(), now(), repeat(number::text || ' ', 2000)
+      `insert into contacts (tenant_id, position, version, class, body, id, account_id, created_at, updated_at, notes)
+      select $1, number, number, 0, '{}', gen_random_uuid(), 'A-1', now(), now(), repeat(number::text || ' ', 2000)
       from generate_series(1, 20000) as number`,
       [large.id],
     )

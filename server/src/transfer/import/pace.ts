@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Query } from '../../database/connection.ts'
-import { requestsEachSecond } from '../../database/revision-poller.ts'
+import type { Query } from '../../database/connections/connection.ts'
+import { requestsEachSecond } from '../../database/request-rate.ts'
 
 export type Pace = {
   /** Whether others are served. */

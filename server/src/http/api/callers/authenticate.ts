@@ -1,7 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Api } from '@masthead/contract'
-import { type PresentedToken, type Principal, type Principals, presented } from '../../../identity/principal.ts'
+import {
+  type CachedHolder,
+  type PresentedToken,
+  type Principal,
+  type Principals,
+  presented,
+} from '../../../identity/principal.ts'
 import { Problem } from '../../../problem.ts'
 import type { UnknownTokens } from './unknown-tokens.ts'
 
@@ -22,8 +28,8 @@ const tokenIn = ({ headers: { authorization: header }, socket }: IncomingMessage
 /** What came last over a connection, as long as that is open: nearly all send the same each time. */
 const lastOver = new WeakMap<Socket, { header: string; token: PresentedToken | null }>()
 
-/** Who holds the token of the request, where that is known without asking. */
-export const knownHolder = (principals: Principals, request: IncomingMessage): Principal | null => {
+/** Who held the token of the request when it was looked up. */
+export const cachedHolder = (principals: Principals, request: IncomingMessage): CachedHolder | null => {
   const token = tokenIn(request)
   return token && principals.cached(token)
 }

@@ -1,0 +1,3 @@
+import { runFolder } from './run-folder.ts'
+
+await runFolder('administration')

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
+import { accessibilityFaults } from '../../../server/test/accessibility.ts'
+import { attachTo, startReceiver } from '../../../server/test/legacy-receiver.ts'
+import { newApplication } from '../../../server/test/oauth-browser.ts'
+import { sampleAccount } from '../../../server/test/sample-records.ts'
+import { button, openConsole } from '../visitor.ts'
+
+/** Whatever the light, however one sees, hears or moves, and on a phone. */
+
+const { service, newPerson, visit } = await openConsole()
+const tenant = await service.newTenant('Herald Press')
+const admin = await newPerson('Grace Hopper', [tenant, 'admin'])
+const viewer = await newPerson('Vera Viewer', [tenant, 'viewer'])
+await tenant.add('accounts', [sampleAccount('A1')])
+await attachTo(service, tenant, await startReceiver())
+await newApplication(service, { tenantId: tenant.id })
+const token = await tenant.serviceToken()
+await service.call('POST', '/contacts', { token, body: { accountId: 'A1', name: 'Ada Byron' } })
+
+const dialog = (page: Page) => page.getByRole('dialog')
+
+/** Every page of access and administration, and what opens on them. */
+const tour = async (page: Page, look: (name: string) => Promise<void>) => {
+  await page.goto('/settings/tokens')
+  await button(page, 'Make a token').click()
+  await button(page, 'Make the token').click()
+  await dialog(page).locator('.field-error').first().waitFor()
+  await look('what is wrong with a token')
+  await dialog(page).getByLabel('Name').fill('Nightly report')
+  await dialog(page).getByLabel('See contacts').check()
+  await button(page, 'Make the token').click()
+  await button(page, 'I have it').waitFor()
+  await look('a token, once')
+  await button(page, 'I have it').click()
+  await button(page, 'Revoke Nightly report').click()
+  await look('whether to revoke')
+  await button(page, 'Revoke the token').click()
+  await page.locator('summary').click()
+  await look('tokens that have ended')
+  await page.goto('/settings/applications-allowed')
+  await page.locator('.empty').waitFor()
+  await look('consents')
+  await page.goto('/admin/members')
+  await page.getByRole('row', { name: 'Vera Viewer' }).waitFor()
+  await look('members')
+  await button(page, 'Invite a colleague').click()
+  await look('an invitation')
+  await page.goto('/admin/service-tokens')
+  await page.getByRole('row', { name: 'test' }).waitFor()
+  await look('service tokens')
+  await page.goto('/admin/applications')
+  await page.getByRole('row', { name: 'Test application' }).waitFor()
+  await look('applications')
+  await button(page, 'Register an application').click()
+  await look('a new application')
+  await page.goto('/admin/legacy')
+  await page.getByRole('region', { name: 'Details' }).waitFor()
+  await look('legacy system')
+  await page.goto('/admin/imports')
+  await button(page, 'Import a file').click()
+  await look('a file')
+  const rows = `accountId,company\nI1,Imported\n${'x'.repeat(70)},Refused\n`
+  await page
+    .getByLabel('File', { exact: true })
+    .setInputFiles({ name: 'accounts.csv', mimeType: 'text/csv', buffer: Buffer.from(rows) })
+  await button(page, 'Check the file').click()
+  await page.getByText('Nothing is written yet').waitFor()
+  await look('what an import would do')
+  await page.goto('/admin/audit?resource=contacts')
+  await page.getByRole('listitem').getByText('Details').click()
+  await look('audit trail')
+}
+
+visit('no page of the administration hinders anybody, in light and in dark', admin, async (page) => {
+  const found: Record<string, string[]> = {}
+  await tour(page, async (name) => {
+    found[name] = await accessibilityFaults(page)
+  })
+  assert.deepEqual(
+    Object.entries(found).filter(([, faults]) => faults.length > 0),
+    [],
+  )
+})
+
+visit(
+  'never has to scroll sideways on a phone',
+  admin,
+  (page) =>
+    tour(page, async (name) => {
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, name)
+      const wide = `[...document.querySelectorAll('dialog *')].filter((one) => one.scrollWidth > 360).length`
+      assert.equal(await page.evaluate(wide), 0, name)
+    }),
+  { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true },
+)
+
+visit('who is no admin is not hindered either', viewer, async (page) => {
+  await page.goto('/admin/audit')
+  await page.getByRole('heading', { name: 'This page is for admins' }).waitFor()
+  assert.deepEqual(await accessibilityFaults(page), [])
+})

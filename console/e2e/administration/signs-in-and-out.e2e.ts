@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { sampleAccount } from '../../../server/test/sample-records.ts'
+import { button, heading, openConsole, requireRows, signIn } from '../visitor.ts'
+
+const { baseUrl, service, newPerson, newVisitor, visit } = await openConsole()
+const herald = await service.newTenant('Herald Press')
+const gazette = await service.newTenant('Gazette & Sons')
+await herald.add('accounts', [sampleAccount('A1', { company: 'Harbour Books' })])
+await gazette.add('accounts', [sampleAccount('A1', { company: 'Valley Library' })])
+const ada = await newPerson('Ada Lovelace', [herald, 'admin'], [gazette, 'viewer'])
+const grace = await newPerson('Grace Hopper', [herald, 'editor'])
+
+const menu = (page: Page) => button(page, /settings and sign out/)
+const signOut = async (page: Page, how: 'Sign out' | 'Sign out everywhere') => {
+  await menu(page).click()
+  if (how === 'Sign out everywhere') await button(page, `${how} …`).click()
+  await button(page, how).click()
+  await heading(page, 'You are signed out').waitFor()
+}
+
+visit('signs in, and is where they wanted to be', null, async (page) => {
+  await page.goto('/accounts?search=harbour')
+  await heading(page, 'Sign in to the console').waitFor()
+  await signIn(page, grace)
+  await requireRows(page, ['Harbour Books'])
+  assert.equal(page.url(), `${baseUrl}/accounts?search=harbour`)
+  await page.getByText('Herald Press').first().waitFor()
+})
+
+visit('reloads the page, opens another, and stays signed in', grace, async (page) => {
+  await page.goto('/accounts')
+  await requireRows(page, ['Harbour Books'])
+  await page.reload()
+  await requireRows(page, ['Harbour Books'])
+  const second = await page.context().newPage()
+  await second.goto(`${baseUrl}/accounts/A1`)
+  await heading(second, 'Harbour Books').waitFor()
+})
+
+visit('leaves no token in the browser', grace, async (page) => {
+  await page.goto('/accounts')
+  await requireRows(page, ['Harbour Books'])
+  const stored = await page.evaluate(
+    `JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, history.state])`,
+  )
+  assert.doesNotMatch(String(stored), /ey[\w-]+\.ey|token|verifier/i)
+})
+
+visit('opens the address that ends a sign-in by hand, and comes to the start', grace, async (page) => {
+  await page.goto('/signed-in?code=x&state=y')
+  await heading(page, 'Herald Press').waitFor()
+  assert.equal(new URL(page.url()).pathname, '/')
+})
+
+visit('comes by another name of the machine, and is led to the right one', grace, async (page) => {
+  await page.goto(`${baseUrl.replace('localhost', '127.0.0.1')}/accounts`)
+  await requireRows(page, ['Harbour Books'])
+  assert.equal(page.url(), `${baseUrl}/accounts`)
+})
+
+visit('changes the mind on the way, and can begin again', null, async (page) => {
+  await page.goto('/accounts')
+  await button(page, 'Sign in').click()
+  await button(page, 'Cancel').click()
+  await heading(page, 'Sign in to the console').waitFor()
+  assert.equal(await page.getByRole('alert').count(), 0)
+  await signIn(page, grace)
+  await requireRows(page, ['Harbour Books'])
+})
+
+visit('signs out, and nothing is left to see', null, async (page) => {
+  await page.goto('/accounts')
+  await signIn(page, grace)
+  await requireRows(page, ['Harbour Books'])
+  await signOut(page, 'Sign out')
+  await page.goBack()
+  await heading(page, 'Sign in to the console').waitFor()
+  assert.equal(await page.getByText('Harbour Books').count(), 0)
+  await signIn(page, ada)
+  await menu(page).waitFor()
+})
+
+test('signs out everywhere: another browser is told so, and goes on in the same place', async () => {
+  const [here, there] = await Promise.all([newVisitor(), newVisitor()])
+  for (const { page } of [here, there]) {
+    await page.goto('/accounts')
+    await signIn(page, grace)
+    await requireRows(page, ['Harbour Books'])
+  }
+  await signOut(here.page, 'Sign out everywhere')
+  await there.page.getByRole('searchbox', { name: 'Search' }).fill('harbour')
+  await there.page.getByRole('alert').getByText('Your session has ended').waitFor()
+  await signIn(there.page, grace)
+  await requireRows(there.page, ['Harbour Books'])
+  assert.equal(there.page.url(), `${baseUrl}/accounts?search=harbour`)
+  await Promise.all([here.context.close(), there.context.close()])
+})
+
+visit('switches between organisations, and stays in the one that was chosen', ada, async (page) => {
+  await page.goto('/accounts')
+  await requireRows(page, ['Valley Library'])
+  await button(page, 'Organisation: Gazette & Sons').click()
+  await button(page, 'Herald Press').click()
+  await heading(page, 'Herald Press').waitFor()
+  await page.goto('/accounts')
+  await requireRows(page, ['Harbour Books'])
+})

@@ -1,0 +1,319 @@
+import pg from 'pg'
+import type { Outage } from './outage.ts'
+import { noResponse, outcomeUnknown, Unavailable } from './unavailable.ts'
+
+export type Row = Record<string, unknown>
+
+/** Every text is prepared once a connection, so texts must be few, and their plans right for every tenant. */
+export type Statement = { text: string; values?: unknown[] }
+
+/** It is not the query of a tenant's door, which gives the tenant to every statement. */
+export type Query = { <R = Row>(statement: Statement): Promise<R[]>; readonly withoutTenant?: undefined }
+
+/** The role that serves when the role in the connection string could pass by row-level security. */
+export const serviceRole = 'masthead_service'
+
+/** Where graphile-worker keeps its jobs. */
+export const jobsSchema = 'graphile_worker'
+
+// int8 counts and positions stay far below 2^53.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+
+const openingMilliseconds = 2_000
+
+export const clientOptions = (connectionString: string): pg.ClientConfig => ({
+  connectionString,
+  pipeline: true,
+  application_name: 'masthead',
+  connectionTimeoutMillis: openingMilliseconds,
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 5_000,
+})
+
+/**
+ * How long a statement may take before the server ends it, and how long an answer may before we end the connection: the
+ * second speaks when the server, or the way to it, is gone without a word.
+ */
+export type Timeouts = { statementSeconds: number; responseMilliseconds: number }
+
+/** For what callers wait for, so that they hear soon of a server that hangs. */
+export const short: Timeouts = { statementSeconds: 4, responseMilliseconds: 5_000 }
+/** For searches, and for work that nobody waits for. */
+export const long: Timeouts = { statementSeconds: 10, responseMilliseconds: 12_000 }
+
+/**
+ * Statements are shaped so that one plan is right for every tenant, so planning them again would only cost time; and
+ * they are short, so compiling or parallel workers would too.
+ */
+const sessionSettings = ({ statementSeconds }: Timeouts): string => `
+  set plan_cache_mode = force_generic_plan; set jit = off; set max_parallel_workers_per_gather = 0;
+  set statement_timeout = '${statementSeconds}s'; set lock_timeout = '3s';
+  set idle_in_transaction_session_timeout = '5s'`
+
+const connectionOf = (client: pg.ClientBase): pg.Connection =>
+  (client as unknown as { connection: pg.Connection }).connection // there, but not among its types
+
+/** At once, whatever the server still says: all that waits for an answer fails with this error. */
+const breakOff = (client: pg.ClientBase, error: Error): void => {
+  const connection = connectionOf(client)
+  connection.emit('error', error)
+  connection.stream.destroy()
+}
+
+/** The function of PostgreSQL in which a commit waits for its standby. Its messages are translated, its name is not. */
+const waitForStandby = 'SyncRepWaitForLSN'
+
+/** A connection that fails takes with it what is asked over it, and nothing else. */
+const watch = (client: pg.ClientBase): void => {
+  // Without a listener a lost connection ends the process.
+  client.on('error', () => {})
+  // Of a commit whose wait was canceled PostgreSQL says this first, and then that it is done.
+  client.on('notice', ({ routine }) => {
+    if (routine !== waitForStandby) return
+    breakOff(client, new Unavailable(outcomeUnknown, 'the wait for a standby was canceled'))
+  })
+}
+
+export const newClient = (options: pg.ClientConfig): pg.Client => {
+  const client = new pg.Client(options)
+  watch(client)
+  return client
+}
+
+/** Behind a proxy that does not know yet who is the primary, a connection may lead anywhere. */
+export const refuseStandby = async (client: pg.ClientBase): Promise<void> => {
+  const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only')
+  if (rows[0]?.transaction_read_only === 'off') return
+  throw new Unavailable('25006', 'this server takes no writes: it is a standby, or was set to read only')
+}
+
+const setRole = async (client: pg.ClientBase, role: string | null): Promise<void> => {
+  if (role) await client.query(`set role ${pg.escapeIdentifier(role)}`)
+}
+
+/** In one round trip. */
+const prepareSession = async (
+  client: pg.ClientBase,
+  role: string | null,
+  timeouts: Timeouts,
+  prepareMore: (client: pg.ClientBase) => Promise<unknown> = async () => {},
+): Promise<void> => {
+  const asked = Promise.all([
+    client.query(sessionSettings(timeouts)),
+    setRole(client, role),
+    refuseStandby(client),
+    prepareMore(client),
+  ])
+  try {
+    await answered(client, asked, openingMilliseconds)
+  } catch (error) {
+    breakOff(client, error instanceof Error ? error : new Error(String(error)))
+    throw error
+  }
+}
+
+/** One that many share: `client` is made but not connected. */
+export const openShared = async (
+  client: pg.Client,
+  role: string | null,
+  timeouts: Timeouts,
+  prepareMore: (client: pg.ClientBase) => Promise<unknown>,
+): Promise<pg.Client> => {
+  await client.connect()
+  await prepareSession(client, role, timeouts, prepareMore)
+  return client
+}
+
+/** Connections that are lent one at a time. One that breaks while idle is replaced at the next use. */
+export const openPool = (
+  connectionString: string,
+  role: string | null,
+  size: number,
+  timeouts: Timeouts,
+  more: pg.PoolConfig = {},
+  prepareMore?: (client: pg.ClientBase) => Promise<unknown>,
+): pg.Pool => {
+  const pool = new pg.Pool({
+    ...clientOptions(connectionString),
+    max: size,
+    // A server that does not answer a farewell must not keep the process.
+    allowExitOnIdle: true,
+    onConnect: (client) => {
+      watch(client)
+      return prepareSession(client, role, timeouts, prepareMore)
+    },
+    ...more,
+  })
+  pool.on('error', () => {})
+  return pool
+}
+
+/** From a pool, but none that was open when another broke: it may lead nowhere too, and say so only by silence. */
+export const acquireFrom = (pool: pg.Pool): (() => Promise<pg.PoolClient>) => {
+  const openedAt = new WeakMap<pg.ClientBase, number>()
+  let brokenAt = Number.NEGATIVE_INFINITY
+  pool.on('connect', (client) => {
+    openedAt.set(client, performance.now())
+    client.on('error', () => {
+      brokenAt = performance.now()
+    })
+  })
+  return async () => {
+    for (;;) {
+      const client = await pool.connect()
+      if ((openedAt.get(client) ?? 0) > brokenAt) return client
+      client.release(true)
+      // It need not take leave: nobody may be there to hear it.
+      connectionOf(client).stream.destroy()
+    }
+  }
+}
+
+/**
+ * Each statement is planned when it is sent, with the statistics of the moment. The plan is generic, so a tenant that is
+ * newer than the statistics is not taken for an empty one.
+ */
+const bulkSettings = `
+  set plan_cache_mode = force_generic_plan; set jit = off; set work_mem = '64MB'; set temp_buffers = '64MB'; set maintenance_work_mem = '64MB'; set lock_timeout = '30s'; set default_statistics_target = 10`
+
+/** Limits that were set for the database or the role; which there are depends on the version. */
+const noTimeLimits = `
+  select set_config(name, '0', false) from pg_settings
+  where name in ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout')`
+
+export const prepareBulkSession = async (client: pg.ClientBase, role: string | null): Promise<void> => {
+  await refuseStandby(client)
+  await client.query(bulkSettings)
+  await client.query(noTimeLimits)
+  // The locks of a command that was killed go within a second. Not every system can tell.
+  await client.query(`set client_connection_check_interval = '1s'`).catch(() => {})
+  await setRole(client, role)
+}
+
+/** Ends the connection when no answer comes. (`query_timeout` of pg does the same, but left callers waiting after a crash.) */
+export const answered = async <T>(client: pg.ClientBase, answer: Promise<T>, milliseconds: number): Promise<T> => {
+  const tooLong = setTimeout(
+    () => breakOff(client, new Unavailable(noResponse, `the database did not answer within ${milliseconds / 1_000} s`)),
+    milliseconds,
+  )
+  try {
+    return await answer
+  } finally {
+    clearTimeout(tooLong)
+  }
+}
+
+const names = new Map<string, string>()
+
+export const prepared = (statement: Statement): Required<Statement> & { name: string } => {
+  const name = names.get(statement.text) ?? `masthead-${names.size + 1}`
+  names.set(statement.text, name)
+  return { name, text: statement.text, values: statement.values ?? [] }
+}
+
+/** Connections on which something waits to be sent. */
+const held = new Set<pg.Connection['stream']>()
+
+/** What is asked in one turn of the event loop is sent at once: each system call costs more than making a statement. */
+export const gather = (client: pg.ClientBase): void => {
+  const { stream } = connectionOf(client)
+  if (held.has(stream)) return
+  held.add(stream)
+  stream.cork()
+  setImmediate(() => {
+    held.delete(stream)
+    stream.uncork()
+  })
+}
+
+export const queryOn =
+  (client: pg.ClientBase, { responseMilliseconds }: Timeouts): Query =>
+  async <R>(statement: Statement) => {
+    gather(client)
+    // The caller names the row type of the statement it wrote.
+    return (await answered(client, client.query(prepared(statement)), responseMilliseconds)).rows as R[]
+  }
+
+/** For statements in bulk, which are few and may take long: planned each time, without a limit of time. */
+export const unpreparedOn =
+  (client: pg.ClientBase): Query =>
+  async <R>({ text, values }: Statement) =>
+    // The caller names the row type of the statement it wrote.
+    (await client.query(text, values)).rows as R[]
+
+/** `opened` is the client once it is there, so that nobody need wait for it. */
+type Slot = { client: Promise<pg.Client>; opened?: pg.Client; load: number }
+
+/**
+ * A few connections that many callers share: each caller queues its messages in one synchronous call, on the slot with
+ * the least under way, and a slot whose connection broke is replaced by the next caller.
+ */
+export class SharedConnections {
+  readonly #open: () => Promise<pg.Client>
+  readonly #outage: Outage
+  readonly #slots: (Slot | undefined)[]
+  #isClosed = false
+
+  constructor(size: number, open: () => Promise<pg.Client>, outage: Outage) {
+    this.#open = open
+    this.#outage = outage
+    this.#slots = new Array(size).fill(undefined)
+  }
+
+  async use<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+    // A connection that is opened now would stay open.
+    if (this.#isClosed) throw new Error('the connections are closed')
+    const slot = this.#leastLoaded()
+    slot.load++
+    try {
+      return await work(slot.opened ?? (await slot.client))
+    } finally {
+      slot.load--
+    }
+  }
+
+  load(): { most: number; open: number; running: number } {
+    const open = this.#slots.filter((slot) => slot !== undefined)
+    return { most: this.#slots.length, open: open.length, running: open.reduce((sum, { load }) => sum + load, 0) }
+  }
+
+  #leastLoaded(): Slot {
+    let best: Slot | undefined
+    for (const slot of this.#slots) if (slot && (!best || slot.load < best.load)) best = slot
+    const free = this.#slots.indexOf(undefined)
+    return free >= 0 && (!best || best.load > 0) ? this.#openSlot(free) : (best ?? this.#openSlot(0))
+  }
+
+  #openSlot(index: number): Slot {
+    const client = this.#outage.note(this.#open())
+    const slot: Slot = { client, load: 0 }
+    this.#slots[index] = slot
+    const forget = () => {
+      if (this.#slots[index] === slot) this.#slots[index] = undefined
+    }
+    client.then((opened) => {
+      slot.opened = opened.once('end', forget).once('error', (error) => {
+        forget()
+        this.#outage.ended(error)
+      })
+    }, forget)
+    return slot
+  }
+
+  /** All that is asked over them fails with this error, and whoever asks anew gets new ones. */
+  breakOff(reason: Error): void {
+    for (const slot of this.#slots) if (slot?.opened) breakOff(slot.opened, reason)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.allSettled(this.#slots.map(async (slot) => slot && end(await slot.client)))
+  }
+}
+
+/** A server that does not answer the farewell is left without. */
+export const end = async (client: pg.Client): Promise<void> => {
+  const waited = setTimeout(() => connectionOf(client).stream.destroy(), openingMilliseconds)
+  await client.end()
+  clearTimeout(waited)
+}

@@ -1,0 +1,63 @@
+/** The connection or its server is gone, or is none that takes writes: who asks again may reach another. */
+const lost = new Set([
+  '25006',
+  '25P03',
+  '53300',
+  '57P01',
+  '57P02',
+  '57P03',
+  '57P05',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+])
+/** Errors of pg that have no code. */
+const lostMessages =
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered|Client was closed)/
+/** The server is there, but was hindered: by a lock, a limit of time, a broken disk. */
+const hindered = new Set(['40001', '40P01', '55P03', '57014', '58030'])
+
+/** Whether the server did it was on its way to us when the connection was lost: transaction_resolution_unknown. */
+export const outcomeUnknown = '08007'
+
+/** Nothing was heard from the server for too long: connection_failure. */
+export const noResponse = '08006'
+
+/** What this program itself finds unavailable, under a code of PostgreSQL. */
+export class Unavailable extends Error {
+  readonly code: string
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** Whether it was known only after a while that the server had gone. */
+export const isWithoutResponse = (error: unknown): boolean =>
+  error instanceof Unavailable && (error.code === noResponse || isWithoutResponse(error.cause))
+
+const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '')
+
+/** Whether a connection failed, rather than what was asked over it. */
+export const isConnectionLost = (error: unknown): boolean => {
+  if (!(error instanceof Error)) return false
+  const code = codeOf(error)
+  return lost.has(code) || code.startsWith('08') || code.startsWith('ECONN') || lostMessages.test(error.message)
+}
+
+/** Whether nothing was done, and would be if it were asked for once more. */
+export const isWorthRepeating = (error: unknown): boolean =>
+  error instanceof Error &&
+  codeOf(error) !== outcomeUnknown &&
+  (isConnectionLost(error) || codeOf(error) === '40001' || codeOf(error) === '40P01')
+
+/** Whether the same request may succeed later, without anybody's doing or after an operator's. */
+export const isUnavailable = (error: unknown): error is Error =>
+  isConnectionLost(error) ||
+  // Class 53 is full disks, memory and connections.
+  (error instanceof Error && (hindered.has(codeOf(error)) || codeOf(error).startsWith('53')))

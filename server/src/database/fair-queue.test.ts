@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { cloneTemplate } from '../../test/service.ts'
+import { serviceRole } from './connections/connection.ts'
+import { openDatabase } from './database.ts'
+import { FairQueue } from './fair-queue.ts'
+
+/** Work that ends when the test says so. */
+const newWork = (lanes: FairQueue, log: string[]) => (owner: string, name: string) => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const done = lanes.run(owner, async () => {
+    log.push(name)
+    await promise
+  })
+  return { end: resolve, done }
+}
+
+test('one owner takes no more than its share, and another goes on at once', async () => {
+  const log: string[] = []
+  const work = newWork(new FairQueue(3, 2, 10_000), log)
+  const all = [work('a', 'a1'), work('a', 'a2'), work('a', 'a3'), work('b', 'b1')]
+  assert.deepEqual(log, ['a1', 'a2', 'b1'])
+  for (const { end } of all) end()
+  await Promise.all(all.map(({ done }) => done))
+  assert.deepEqual(log, ['a1', 'a2', 'b1', 'a3'])
+})
+
+test('owners that wait take turns', async () => {
+  const log: string[] = []
+  const work = newWork(new FairQueue(1, 1, 10_000), log)
+  const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'].map((name) => work(name.charAt(0), name))
+  for (const { end } of all) end()
+  await Promise.all(all.map(({ done }) => done))
+  assert.deepEqual(log, ['a1', 'b1', 'c1', 'a2', 'b2', 'a3'])
+})
+
+test('a lane is free again after a failure', async () => {
+  const lanes = new FairQueue(1, 1, 10_000)
+  await assert.rejects(
+    lanes.run('a', () => Promise.reject(new Error('no'))),
+    /no/,
+  )
+  assert.equal(await lanes.run('a', async () => 1), 1)
+})
+
+test('refuses those beyond a bound, as a server that has no connection left would', async () => {
+  const lanes = new FairQueue(1, 1, 10_000)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const waiting = Array.from({ length: 101 }, () => lanes.run('a', () => promise))
+  await assert.rejects(
+    lanes.run('a', () => promise),
+    { code: '53300' },
+  )
+  resolve()
+  await Promise.all(waiting)
+})
+
+test('a tenant that reads much leaves room for the read of another', async (context) => {
+  const database = openDatabase(await cloneTemplate(), serviceRole, {
+    connections: { reading: 1, searching: 1, writing: 1 },
+  })
+  context.after(() => database.close())
+  const [loud, quiet] = [database.forTenant(randomUUID()), database.forTenant(randomUUID())]
+  let done = 0
+  const flood = Array.from({ length: 12 }, () =>
+    loud.read.withoutTenant({ text: 'select pg_sleep(0.05)' }).then(() => done++),
+  )
+  await quiet.read.withoutTenant({ text: 'select 1' })
+  assert.ok(done <= 4, `it waited for ${done}`)
+  await Promise.all(flood)
+})
+
+test('refuses who has waited for too long, and goes on with the others', async () => {
+  const lanes = new FairQueue(1, 1, 50)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const running = lanes.run('a', () => promise)
+  for (const owner of ['a', 'b']) {
+    await assert.rejects(
+      lanes.run(owner, async () => {}),
+      { code: '53300' },
+    )
+  }
+  const waiting = lanes.run('b', async () => 'done')
+  resolve()
+  await running
+  assert.equal(await waiting, 'done')
+})

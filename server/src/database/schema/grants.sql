@@ -1,0 +1,37 @@
+-- Run after the migrations when the program serves under a role of its own: that role owns nothing,
+-- is held by row-level security everywhere, and cannot read the text that search looks in.
+grant usage on schema public to masthead_service;
+grant select on installation to masthead_service;
+-- A slug stays what it is: by that of a canary the audit log of a tenant could be deleted.
+revoke update on tenants from masthead_service;
+grant select, insert, update (name, default_assignee), delete on tenants to masthead_service;
+grant select, update on identity_revision to masthead_service;
+grant execute on function versions_of to masthead_service;
+grant select, insert, update, delete on
+  users, former_users, memberships, invitations, access_tokens, applications, consents, authorization_state, signing_keys, sign_in_failures,
+  heads, tallies, removed_records,
+  publications, accounts, contacts, subscriptions, invoices, tasks,
+  imports, import_creations, import_changes, import_runs, import_parts, idempotency_records
+  to masthead_service;
+grant select (tenant_id, resource, position, class), insert, update, delete on search_texts to masthead_service;
+grant select, insert, update, delete on legacy_systems, legacy_deliveries to masthead_service;
+-- Entries of the audit log can be added, but not changed. Row-level security says what may be deleted.
+grant execute on function append_to_audit, chain_audit to masthead_service;
+grant select, insert, delete on audit_keys, audit_entries, audit_waiting to masthead_service;
+grant select, delete on audit_links to masthead_service;
+
+-- Jobs name a tenant and nothing else of it, and a worker takes those of all tenants.
+grant usage on schema graphile_worker, masthead_silence to masthead_service;
+grant select, insert, update, delete on all tables in schema graphile_worker to masthead_service;
+do $$
+declare
+  name text;
+begin
+  for name in
+    select relname from pg_class
+    where relnamespace = 'graphile_worker'::regnamespace and relkind = 'r' and relrowsecurity and not exists (
+      select from pg_policy where polrelid = pg_class.oid and polname = 'service')
+  loop
+    execute format('create policy service on graphile_worker.%I to masthead_service using (true)', name);
+  end loop;
+end $$;

@@ -1,0 +1,160 @@
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import pg from 'pg'
+import {
+  answered,
+  clientOptions,
+  end,
+  jobsSchema,
+  newClient,
+  refuseStandby,
+  serviceRole,
+} from '../connections/connection.ts'
+
+const directory = new URL('./migrations/', import.meta.url)
+export const oldestServer = 15
+/** The last migration that the graphile-worker of package.json brings. */
+export const newestJobsVersion = 20
+/** Any number, the same in every process: whoever holds this lock migrates. */
+const advisoryLock = 4_714_330_117
+/** For the connection, and for the first answer over it. No caller waits, and a machine that starts much at once is slow. */
+const timeoutMilliseconds = 5_000
+
+export type Migrated = { applied: string[]; version: number /** under which to serve */; role: string | null }
+
+export type MigrateOptions = {
+  /** Lets the service role log in with this password, so that no session of the service is a superuser's. */
+  servicePassword?: string
+}
+
+/** Brings the database up to this program's schema, once, whoever else starts at the same time. */
+export const migrate = async (connectionString: string, options: MigrateOptions = {}): Promise<Migrated> => {
+  const client = newClient({
+    ...clientOptions(connectionString),
+    ...{ pipeline: false, connectionTimeoutMillis: timeoutMilliseconds },
+  })
+  await client.connect()
+  try {
+    await answered(client, refuseStandby(client), timeoutMilliseconds)
+    await refuseOldServer(client)
+    await client.query('select pg_advisory_lock($1)', [advisoryLock])
+    await client.query(`create table if not exists migrations (
+      version integer primary key, name text not null, applied_at timestamptz not null default now())`)
+    const files = await knownMigrations()
+    const applied = await applyMissing(client, files)
+    await bringUpJobs(client, connectionString)
+    await client.query('insert into installation (cursor_key) values ($1) on conflict do nothing', [randomBytes(32)])
+    const role = await serveUnder(client)
+    if (role && options.servicePassword !== undefined) await allowLogin(client, role, options.servicePassword)
+    return { applied, version: files.length, role }
+  } finally {
+    await end(client)
+  }
+}
+
+/** Their files, in their order. */
+export const knownMigrations = async (): Promise<string[]> =>
+  (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort()
+
+export type AppliedMigration = { version: number; name: string }
+
+/** The migrations were rewritten once, before the first release, so a database has former ones or those of this program. */
+export const hasFormerSchema = (applied: readonly AppliedMigration[], files: readonly string[]): boolean =>
+  applied.some(({ version, name }) => version <= files.length && name !== files[version - 1])
+
+export const formerSchemaRemedy =
+  'export each tenant with that program (`masthead export`) and import the files with this one (`masthead import`) into a new ' +
+  'database or data folder; users, tokens and the audit log are not carried over'
+
+const refuseOldServer = async (client: pg.Client): Promise<void> => {
+  const { rows } = await client.query<{ server_version_num: string }>('show server_version_num')
+  const major = Math.trunc(Number(rows[0]?.server_version_num) / 10_000)
+  if (major < oldestServer) throw new Error(`PostgreSQL ${major} is too old: Masthead needs ${oldestServer} or newer`)
+}
+
+/** The schema of graphile-worker, in which jobs are kept. Its program is loaded only when there is something to do. */
+const bringUpJobs = async (client: pg.Client, connectionString: string): Promise<void> => {
+  if ((await jobsVersion(client)) >= newestJobsVersion) return
+  const { Logger, runMigrations } = await import('graphile-worker')
+  await runMigrations({ connectionString, schema: jobsSchema, logger: new Logger(() => () => {}) })
+}
+
+const jobsVersion = async (client: pg.Client): Promise<number> => {
+  const { rows: found } = await client.query<{ exists: boolean }>(
+    `select to_regclass('${jobsSchema}.migrations') is not null as exists`,
+  )
+  if (!found[0]?.exists) return 0
+  const { rows } = await client.query<{ version: number }>(
+    `select coalesce(max(id), 0) as version from ${jobsSchema}.migrations`,
+  )
+  return rows[0]?.version ?? 0
+}
+
+const applyMissing = async (client: pg.Client, files: string[]): Promise<string[]> => {
+  const { rows } = await client.query<AppliedMigration>('select version, name from migrations order by version')
+  if (hasFormerSchema(rows, files)) throw new Error(`an earlier Masthead made this database: ${formerSchemaRemedy}`)
+  const current = rows.at(-1)?.version ?? 0
+  if (current > files.length) {
+    throw new Error(
+      `the database has schema version ${current}, this program knows ${files.length}: run the newer program that made it`,
+    )
+  }
+  const missing = files.slice(current)
+  for (const [index, name] of missing.entries()) {
+    const sql = await readFile(new URL(name, directory), 'utf8')
+    await client.query('begin')
+    try {
+      await client.query(sql)
+      await client.query('insert into migrations (version, name) values ($1, $2)', [current + index + 1, name])
+      await client.query('commit')
+    } catch (error) {
+      await client.query('rollback')
+      throw new Error(`migration ${name} failed: ${error instanceof Error ? error.message : error}`, { cause: error })
+    }
+  }
+  return missing
+}
+
+/** A role that row-level security does not hold must not serve: a role that owns nothing does it instead. */
+const serveUnder = async (client: pg.Client): Promise<string | null> => {
+  const { rows } = await client.query<{ rolsuper: boolean; rolbypassrls: boolean }>(
+    'select rolsuper, rolbypassrls from pg_roles where rolname = current_user',
+  )
+  const [role] = rows
+  if (!role?.rolsuper && !role?.rolbypassrls) return null
+  await becomeMember(client, role.rolsuper)
+  await client.query(await readFile(new URL('./grants.sql', import.meta.url), 'utf8'))
+  return serviceRole
+}
+
+export const serviceRoleRemedy = `have an administrator run: create role ${serviceRole} nologin; grant ${serviceRole} to <the role of DATABASE_URL>`
+
+/** A superuser may take any role. Others need `createrole`, or an administrator who has made the role and granted it. */
+const becomeMember = async (client: pg.Client, isSuperuser: boolean): Promise<void> => {
+  const { rows } = await client.query<{ exists: boolean; member: boolean }>(
+    `select count(*) > 0 as exists, coalesce(bool_or(pg_has_role(oid, 'member')), false) as member
+      from pg_roles where rolname = '${serviceRole}'`,
+  )
+  const [found] = rows
+  try {
+    if (!found?.exists) {
+      await client.query(`do $$ begin
+        create role ${serviceRole} nologin;
+      exception when duplicate_object or unique_violation then null; end $$`)
+    }
+    if (!isSuperuser && !found?.member) await client.query(`grant ${serviceRole} to current_user`)
+  } catch (cause) {
+    throw new Error(
+      `this role passes by row-level security and cannot make another to serve under; ${serviceRoleRemedy}`,
+      { cause },
+    )
+  }
+}
+
+const allowLogin = async (client: pg.Client, role: string, password: string): Promise<void> => {
+  const { rows } = await client.query<{ rolcanlogin: boolean }>('select rolcanlogin from pg_roles where rolname = $1', [
+    role,
+  ])
+  if (rows[0]?.rolcanlogin) return
+  await client.query(`alter role ${role} login password ${pg.escapeLiteral(password)}`)
+}

@@ -1,0 +1,334 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { managementApi, operations, type Resource, resourceNames, resources } from '@masthead/contract'
+import { ConsoleBrowser, manage } from '../../../test/console-session.ts'
+import { newFolder } from '../../../test/import-files.ts'
+import { attachTo } from '../../../test/legacy-receiver.ts'
+import { unnamedTenants } from '../../../test/named-tenants.ts'
+import { authorize, newApplication, newPerson } from '../../../test/oauth-browser.ts'
+import { populatedTenant } from '../../../test/populated-tenant.ts'
+import { RecordedStatements, statementsText, unmetStatements } from '../../../test/recorded-statements.ts'
+import { baseUrl, linksOf, startService } from '../../../test/service.ts'
+import { callOperation, validRequest } from '../../../test/valid-requests.ts'
+import { operator } from '../../audit/author.ts'
+import { exportAudit } from '../../audit/export.ts'
+import { chainWaiting, countWaiting, isInChain, verifyChain } from '../../audit/queries.ts'
+import { endSession } from '../../authorization-server/adapter.ts'
+import { detach, retry } from '../../deliveries/administration.ts'
+import {
+  claimDelivery,
+  completeSpentJobs,
+  countAllDeliveries,
+  putBack,
+  settleDelivered,
+  settleFailed,
+  wakeWhenDue,
+  wakeWhereDue,
+} from '../../deliveries/queries.ts'
+
+import { legacySystem } from '../../doctor/queries.ts'
+import { listTokens, rotateToken } from '../../identity/access-tokens.ts'
+import { setApplicationDisabled } from '../../identity/applications.ts'
+import { hasConsented, withdrawConsentsOfSession } from '../../identity/consents.ts'
+import { allowMail, consumeInvitation } from '../../identity/invitations.ts'
+import { listMembers, removeMember } from '../../identity/members.ts'
+import { emailKey, findUser, hashPasswordOf, proveAddress, removePassword, setSubject } from '../../identity/users.ts'
+import { makeCanary, newTwins, removeCanaries } from '../../probe/canaries.ts'
+import { eraseContact } from '../../resources/contacts/erasure.ts'
+import { isKnownContact } from '../../resources/contacts/queries.ts'
+import { exportRecords } from '../../transfer/export/export.ts'
+import { importFiles } from '../../transfer/import/import.ts'
+import { deleteOldImages } from '../../transfer/import/journal.ts'
+
+import {
+  addPart,
+  createRun,
+  deleteOldRuns,
+  endRun,
+  failRun,
+  partsOf,
+  readRejectedRows,
+  storeProgress,
+  storeRejectedRows,
+  takeRun,
+} from '../../transfer/import/runs.ts'
+import { undoImport } from '../../transfer/import/undo.ts'
+import { forgetOldAnswers } from '../idempotency-records.ts'
+import { findTenantTables, withoutPolicy } from './tenant-tables.ts'
+
+/** A tour through all that the service does; what it sends on the way is looked at below. */
+const recorded = new RecordedStatements()
+const service = await startService({
+  // It makes its signing keys itself.
+  delegation: { issuer: baseUrl, secret: 'a secret that no other test has' },
+  through: (database) => recorded.through(database),
+})
+const { database } = service
+const { tenant, records, token, word } = await populatedTenant(service)
+const scope = database.forTenant(tenant.id)
+const tenantTables = (await findTenantTables(database.query)).map(({ name }) => name)
+const held = tenantTables.filter((name) => !withoutPolicy.includes(name))
+
+const call = async (method: string, path: string, body?: object, headers = {}) => {
+  const answer = await service.call(method, path, { token, headers, ...(body && { body }) })
+  assert.ok(answer.status < 500, answer.text)
+  return answer
+}
+
+const subsetsOf = <T>(all: readonly T[]): T[][] =>
+  all.reduce<T[][]>((sets, one) => sets.concat(sets.map((set) => [...set, one])), [[]])
+
+test('every list answers with each of its filters, at each depth, after a cursor and with a search', async () => {
+  for (const name of resourceNames) {
+    const { listing, operations } = resources[name] as Resource // as the contract declares them
+    const list = Object.values(operations).find(({ method, path }) => method === 'GET' && path === `/${name}`)
+    if (!listing || !list) continue
+    const filters = listing.filters.map((field) => `${field}=${field === 'status' ? 'active' : records.publication.id}`)
+    const account = 'accountId' in (list.query?.properties ?? {}) ? [`accountId=${records.account.accountId}`] : []
+    const search = listing.search.length > 0 ? [`search=${word}`] : []
+    const shown = Object.keys(listing.leftOutUnless).map((parameter) => `${parameter}=true`)
+    for (const conditions of subsetsOf([...filters, ...account, ...search])) {
+      for (const classes of shown.length > 0 ? [[], shown] : [[]]) {
+        const query = [...conditions, ...classes].join('&')
+        const first = await call('GET', `/${name}?pageSize=1&${query}`)
+        const { next } = linksOf(first.headers)
+        if (next) await call('GET', next)
+        for (const page of [2, 30, 100_000]) await call('GET', `/${name}?page=${page}&${query}`)
+      }
+    }
+  }
+})
+
+test('every operation of the customer API succeeds, also as a retry, and with a legacy system', async () => {
+  for (const step of ['alone', 'attached']) {
+    for (const named of operations) {
+      const { status } = await callOperation(service.call, named, records, { token })
+      assert.equal(status, named.operation.status, named.name)
+      if (named.operation.method !== 'POST') continue
+      const headers = { 'idempotency-key': `${step} ${named.name}` }
+      for (const attempt of [1, 2])
+        assert.equal(
+          (await callOperation(service.call, named, records, { token, headers })).status,
+          status,
+          `${attempt}`,
+        )
+    }
+    await call('POST', '/contacts', { accountId: records.account.id })
+    await call('POST', '/contacts', { accountId: 'nobody' })
+    await call('DELETE', `/contacts/${records.contact.id}`)
+    await call('PATCH', `/contacts/${records.contact.id}`, { accountId: records.account.accountId, deletedAt: null })
+    for (const { path } of [validRequest('GetSubscriptionById', records), validRequest('GetPublicationById', records)])
+      await call('GET', `${path}x`)
+    if (step === 'alone') await attachTo(service, tenant, { url: 'http://127.0.0.1:1/', secret: '' })
+  }
+})
+
+test('deliveries are claimed, settled, failed, put back, retried and given up', async () => {
+  for (const settle of [
+    (claimed: NonNullable<Awaited<ReturnType<typeof claimDelivery>>>) => settleDelivered(scope, claimed),
+    (claimed: NonNullable<Awaited<ReturnType<typeof claimDelivery>>>) => putBack(scope, claimed),
+    ...[1, 2, 3, 4].map(
+      () => (claimed: NonNullable<Awaited<ReturnType<typeof claimDelivery>>>) =>
+        settleFailed(scope, claimed, { error: 'away', silent: true }, 0),
+    ),
+  ]) {
+    const claimed = await claimDelivery(scope)
+    if (claimed) await settle(claimed)
+  }
+  await service.owner.query('update legacy_systems set resumes_at = null')
+  const claimed = await claimDelivery(scope)
+  assert.ok(claimed)
+  await settleDelivered(scope, claimed)
+  await wakeWhenDue(scope)
+  await wakeWhereDue(database)
+  await completeSpentJobs(database)
+  await countAllDeliveries(database)
+  await legacySystem(scope.read)
+  await retry(scope)
+  await detach(scope, true)
+})
+
+test('people sign in, and every operation of the console succeeds or is refused', async () => {
+  const person = await newPerson(service, [tenant, 'admin'])
+  const member = await newPerson(service, [tenant, 'viewer'])
+  const { management } = await new ConsoleBrowser(service.origin).signIn(person)
+  const console = async (method: string, path: string, body?: object) => {
+    const answer = await manage(service.origin, method, path, { token: management, ...(body && { body }) })
+    assert.ok(answer.status < 500, answer.text)
+    return answer.body
+  }
+  const { id: tokenId } = await console('POST', '/tokens', { name: 'Mine', scopes: ['contacts:read'] })
+  await console('DELETE', `/tokens/${tokenId}`)
+  const given = { service: 'Sync', scopes: ['contacts:read'] }
+  const { id: serviceTokenId } = await console('POST', '/service-tokens', given)
+  await console('POST', `/service-tokens/${serviceTokenId}/rotate`, {})
+  await console('DELETE', `/service-tokens/${serviceTokenId}`)
+  await console('PATCH', `/members/${member.id}`, { role: 'editor', legacyUserId: 'E-1' })
+  const { id: invitationId } = await console('POST', '/invitations', { email: 'new@example.com', role: 'viewer' })
+  await console('DELETE', `/invitations/${invitationId}`)
+  const application = await newApplication(service)
+  await authorize(service.origin, { application, person, tenantId: tenant.id })
+  const { items } = await console('GET', '/consents')
+  await console('DELETE', `/consents/${items[0].id}`)
+  for (const { operation } of managementApi.operations.filter(({ operation }) => operation.method === 'GET'))
+    await console('GET', operation.path.replaceAll(/\{\w+\}/g, serviceTokenId))
+  await console('POST', '/legacy-system/retry')
+  await console('DELETE', `/members/${member.id}`)
+  const run = await console('POST', '/import-runs', { fileName: 'contacts.csv', resource: 'contacts' })
+  await console('GET', `/import-runs/${run.id}/rejected-rows`)
+  const passwords = { currentPassword: person.password, newPassword: 'another horse battery' }
+  await console('PATCH', '/me/password', passwords)
+  const changed = { ...person, password: passwords.newPassword }
+  for (const everywhere of [false, true]) {
+    const { management: token } = await new ConsoleBrowser(service.origin).signIn(changed)
+    assert.equal((await manage(service.origin, 'POST', '/me/sign-out', { token, body: { everywhere } })).status, 200)
+  }
+})
+
+test('operators administer people and applications', async () => {
+  const { clientId } = await newApplication(service)
+  const [person, other] = [await newPerson(service, [tenant, 'admin']), await newPerson(service, [tenant, 'viewer'])]
+  await hashPasswordOf(database.query, 'new@example.com', 'correct horse battery')
+  await database.transaction(async (query) => {
+    await setApplicationDisabled(query, operator, clientId, true)
+    await hasConsented(query, person.id, clientId)
+    await allowMail(query, tenant.id, person.email)
+    await consumeInvitation(query, 'nothing')
+    await withdrawConsentsOfSession(query, operator, 'nothing')
+    await endSession(query, 'nothing')
+    const user = await findUser(query, person.id)
+    assert.ok(user)
+    await setSubject(query, user, 'subject')
+    await removePassword(query, operator, user)
+    await query({ text: 'select stamp_identity()' })
+  })
+  await service.owner.query('update users set email_key = $1, tenant_id = $2 where id = $3', [
+    ...[emailKey(person.email), tenant.id, other.id],
+  ])
+  await database.transaction(async (query) => {
+    const user = await findUser(query, person.id)
+    assert.ok(user)
+    assert.deepEqual(await proveAddress(query, user), [tenant.id])
+  })
+})
+
+test('files are imported, changed, pruned, undone and exported, and runs come and go', async () => {
+  const folder = await newFolder()
+  const signal = new AbortController().signal
+  const request = { folder, format: 'ndjson', gzip: false, spreadsheet: false, replace: true, signal } as const
+  await exportRecords(scope, { ...request, onProgress: () => {} })
+  const other = await service.newTenant()
+  const copy = database.forTenant(other.id)
+  const files = resourceNames.map((name) => join(folder, `${name}.ndjson`))
+  const { id } = await importFiles(copy, files)
+  const renewals = ['L-2', 'L-1', ''].map((subscriptionId) => {
+    const renewedFromSubsId = subscriptionId === 'L-2' ? 'L-1' : null
+    const { accountId, publicationId } = records.subscription
+    return JSON.stringify({ subscriptionId, renewedFromSubsId, accountId, publicationId })
+  })
+  await importFiles(copy, [await newFolder({ 'subscriptions.ndjson': renewals.join('\n') })])
+  const contact = { id: records.contact.id, accountId: records.account.accountId, name: 'Changed' }
+  const changed = await newFolder({ 'contacts.ndjson': JSON.stringify(contact) })
+  const pruned = await importFiles(copy, [changed], { prune: true, force: true })
+  for (const past of [pruned.id, id]) await undoImport(copy, String(past))
+  await deleteOldImages(copy)
+  await copy.transaction(async (query) => {
+    const { id } = await createRun(query, { kind: 'import', fileName: 'contacts.csv', resource: 'contacts' })
+    await addPart(query, id, 1, Buffer.from('email'))
+    await takeRun(query, id)
+    await storeProgress(query, id, null)
+    for await (const part of partsOf(query, id)) assert.ok(part)
+    await failRun(query, id, 'no')
+    await storeRejectedRows(query, id, 'email')
+    await readRejectedRows(query, id)
+    await endRun(query, id, { state: 'done' })
+  })
+  await service.owner.query(`update import_runs set created_at = now() - interval '2 days'`)
+  await deleteOldRuns(copy)
+})
+
+test('the audit log is chained, verified and exported, a contact erased, and canaries come and go', async () => {
+  await chainWaiting(database)
+  await countWaiting(database.query)
+  await scope.inBulk(async (_client, query) => {
+    assert.equal((await verifyChain(query)).broken, null)
+    await isInChain(query, '00')
+  })
+  const { signal } = new AbortController()
+  await exportAudit(scope, join(await newFolder(), 'audit.ndjson'), { signal, onEntries: () => {} })
+  assert.ok(await isKnownContact(scope, records.contact.id))
+  assert.ok(!(await isKnownContact(scope, tenant.id)))
+  await eraseContact(scope, operator, records.contact.id)
+  await forgetOldAnswers(scope)
+  await makeCanary(database, newTwins(), 1)
+  await removeCanaries(database)
+  const [first] = await listTokens(database.query, tenant.id)
+  if (first) await database.transaction((query) => rotateToken(query, operator, first.id, 0))
+  const [member] = await listMembers(database.query, tenant.id)
+  if (member) await database.transaction((query) => removeMember(query, operator, tenant.id, member.email))
+})
+
+test('statements.sql shows every statement that the service sends', async (context) => {
+  const text = statementsText(recorded, [tenant.id])
+  const path = fileURLToPath(new URL('./statements.sql', import.meta.url))
+  context.assert.fileSnapshot(text, path, { serializers: [String] })
+})
+
+test('the tour meets every statement in the sources, with exceptions that only get fewer', () => {
+  assert.deepEqual(unmetStatements(recorded), [
+    // Of two processes that take one code at the same moment, the second sends these.
+    'authorization-server/adapter.ts: delete from authorization_state where model = $1 and grant_i',
+    'authorization-server/adapter.ts: select grant_id from authorization_state where model = $1 an',
+    'identity/outside-issuer.ts: select membership.tenant_id as "tenantId", membership.user_i',
+    "transfer/demo/demo.ts: select pg_advisory_xact_lock(hashtext('masthead demo'))",
+  ])
+})
+
+test('every statement names the tenant for each table of tenants that it touches', () => {
+  const found = [...recorded.senders].flatMap(([text, senders]) => {
+    const unnamed = unnamedTenants(text, held)
+    return unnamed.length > 0 ? [`${[...senders].join(', ')}: ${unnamed.join(', ')} in ${text}`] : []
+  })
+  assert.deepEqual(found, [])
+})
+
+test('so does every function that is no part of an extension', async () => {
+  const { rows } = await service.owner.query<{ name: string; body: string }>(`
+    select proname as name, prosrc as body from pg_proc
+    where pronamespace = 'public'::regnamespace and not exists (select from pg_depend where objid = pg_proc.oid and deptype = 'e')`)
+  const found = rows.flatMap(({ name, body }) => {
+    const named = body.replaceAll(/tenant_id = (tenant|current_tenant\(\))/g, 'tenant_id = $$1')
+    return named.split(';').flatMap((text) => unnamedTenants(text, held).map((table) => `${name}: ${table}`))
+  })
+  assert.deepEqual(found, [])
+})
+
+test('a statement that names no tenant is found, wherever the table stands in it', () => {
+  const statements = {
+    'select 1 from contacts where tenant_id = $1 and id = $2': [],
+    'select 1 from contacts where id = $1': ['contacts'],
+    'select 1 from contacts as a join accounts as b on b.tenant_id = $1 where a.tenant_id = $1': [],
+    'select 1 from contacts as a join accounts as b on b.id = a.id where a.tenant_id = $1': ['accounts'],
+    'select 1 from contacts where tenant_id = $1 and exists (select from accounts where id = $2)': ['accounts'],
+    'select 1 from contacts where tenant_id = $1 union all select 1 from accounts': ['accounts'],
+    'update contacts set name = $1': ['contacts'],
+    'delete from contacts using accounts where contacts.tenant_id = $1': ['accounts'],
+    'insert into contacts (id) values ($1)': ['contacts'],
+    'insert into contacts (tenant_id, id) values ($1, $2)': [],
+    'insert into contacts (tenant_id, id) select $1, id from accounts': ['accounts'],
+    'select 1 from contacts where tenant_id = $10': ['contacts'],
+    "select ' from contacts '": [],
+  }
+  for (const [text, expected] of Object.entries(statements))
+    assert.deepEqual(unnamedTenants(text, ['contacts', 'accounts']), expected, text)
+})
+
+test('a statement of the door that does not use its first parameter fails', async () => {
+  await assert.rejects(
+    scope.inBulk((_client, query) => query({ text: 'select 1' })),
+    { code: '08P01' },
+  )
+  await assert.rejects(scope.read({ text: 'select $2::text', values: ['x'] }), { code: '42P18' })
+})
