@@ -28,7 +28,7 @@ const sizes: Record<string, number> = {
 export const seed = (dataDirectory: string): SeededTenant[] =>
   JSON.parse(
     run(dataDirectory, 'node', [
-      'server/test/seed-contacts.ts',
+      'server/test/records/seed-contacts.ts',
       ...Object.entries(sizes).map(([slug, count]) => `${slug}=${count}`),
     ]),
   )

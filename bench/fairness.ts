@@ -22,7 +22,7 @@ const loudEachSecond = 300
 const tokensOfLoud = 8
 
 const main = async (): Promise<void> => {
-  run(dataDirectory, 'node', ['server/test/seed-contacts.ts', 'quiet=10000', 'loud=50000'])
+  run(dataDirectory, 'node', ['server/test/records/seed-contacts.ts', 'quiet=10000', 'loud=50000'])
   const times = new Map<string, number[]>()
   for (const limits of ['on', 'off'] as const) {
     const served = await serve(dataDirectory, { RATE_LIMIT: limits })

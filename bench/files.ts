@@ -41,7 +41,7 @@ const large: Sent[] = [
 const kinds = { 'hostile files': hostile, 'refused rows': refused, 'large files': large }
 
 const main = async (): Promise<void> => {
-  run(dataDirectory, 'node', ['server/test/seed-contacts.ts', 'quiet=10000'])
+  run(dataDirectory, 'node', ['server/test/records/seed-contacts.ts', 'quiet=10000'])
   const served = await serve(dataDirectory)
   try {
     const quiet = await newQuietCaller(served)

@@ -12,10 +12,10 @@ import { fuzzedVisit } from './test/fuzzing/fuzzed-visits.ts'
 import { exchangeBytes } from './test/fuzzing/stranger.ts'
 import { Visitor } from './test/fuzzing/visitor.ts'
 import { quoted } from './test/fuzzing/wire.ts'
-import { attachTo } from './test/legacy-receiver.ts'
+import { attachTo } from './test/outside/legacy-receiver.ts'
+import { storedStateIn, tracesIn } from './test/records/stored-state.ts'
+import { assertTallies } from './test/records/tallies.ts'
 import { startService } from './test/service.ts'
-import { storedStateIn, tracesIn } from './test/stored-state.ts'
-import { assertTallies } from './test/tallies.ts'
 
 /** Another at each run. The one that a failure printed brings it back: `FUZZ_SEED=… npm test`. */
 const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31))

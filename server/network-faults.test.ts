@@ -3,10 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { after, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { basePath } from '@masthead/contract'
-import { faultyNetwork } from './test/faulty-network.ts'
-import { attachTo, startReceiver, startWorkerFor } from './test/legacy-receiver.ts'
-import { until } from './test/masthead-process.ts'
-import { MixedLoad } from './test/mixed-load.ts'
 import {
   authorizationRequest,
   Browser,
@@ -15,11 +11,15 @@ import {
   newPerson,
   newVerifier,
   obtainCode,
-} from './test/oauth-browser.ts'
-import { assertProblem } from './test/problem-answer.ts'
-import { sampleAccount } from './test/sample-records.ts'
+} from './test/browsers/oauth-browser.ts'
+import { faultyNetwork } from './test/outside/faulty-network.ts'
+import { attachTo, startReceiver, startWorkerFor } from './test/outside/legacy-receiver.ts'
+import { until } from './test/processes/masthead-process.ts'
+import { MixedLoad } from './test/records/mixed-load.ts'
+import { sampleAccount } from './test/records/sample-records.ts'
+import { assertTallies } from './test/records/tallies.ts'
+import { assertProblem } from './test/requests/problem-response.ts'
 import { cloneTemplate, startService } from './test/service.ts'
-import { assertTallies } from './test/tallies.ts'
 
 const connectionString = await cloneTemplate()
 const network = await faultyNetwork(connectionString)

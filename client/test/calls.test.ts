@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { describe, test } from 'node:test'
-import { sampleAccount, sampleContact } from '../../server/test/sample-records.ts'
+import { sampleAccount, sampleContact } from '../../server/test/records/sample-records.ts'
 import { startService } from '../../server/test/service.ts'
 import {
   ConnectionError,

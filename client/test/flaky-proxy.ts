@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after } from 'node:test'
-import { garblers } from '../../server/test/judged-answers.ts'
+import { garblers } from '../../server/test/requests/judged-responses.ts'
 
 /** What happens to a request instead of going through. */
 export type Mishap =

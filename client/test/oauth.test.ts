@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Browser, callback, newApplication, newPerson } from '../../server/test/oauth-browser.ts'
-import { sampleAccount, sampleContact } from '../../server/test/sample-records.ts'
+import { Browser, callback, newApplication, newPerson } from '../../server/test/browsers/oauth-browser.ts'
+import { sampleAccount, sampleContact } from '../../server/test/records/sample-records.ts'
 import { freeAddress, startService } from '../../server/test/service.ts'
 import {
   AuthorizationError,

@@ -9,9 +9,9 @@ import { join, normalize } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { startBrowser } from '../../server/test/browser.ts'
-import { newApplication, newPerson } from '../../server/test/oauth-browser.ts'
-import { sampleAccount, sampleContact } from '../../server/test/sample-records.ts'
+import { startBrowser } from '../../server/test/browsers/browser.ts'
+import { newApplication, newPerson } from '../../server/test/browsers/oauth-browser.ts'
+import { sampleAccount, sampleContact } from '../../server/test/records/sample-records.ts'
 import { freeAddress, startService } from '../../server/test/service.ts'
 
 /** The package as others get it: packed, and installed into an empty project. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { sampleAccount, sampleContact } from '../../server/test/sample-records.ts'
+import { sampleAccount, sampleContact } from '../../server/test/records/sample-records.ts'
 import { generous, startService } from '../../server/test/service.ts'
 import { type ComingRetry, ConnectionError, isProblem, Masthead, type MastheadOptions } from '../src/index.ts'
 import { type Mishap, startFlakyProxy } from './flaky-proxy.ts'

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { BrowserContextOptions } from 'playwright-core'
-import { startBrowser } from '../../server/test/browser.ts'
-import { startServing, temporaryDataDirectory } from '../../server/test/masthead-process.ts'
+import { startBrowser } from '../../server/test/browsers/browser.ts'
+import { startServing, temporaryDataDirectory } from '../../server/test/processes/masthead-process.ts'
 import { signIn } from './visitor.ts'
 
 /** Pictures of the main pages for the documentation, on demo data: `npm run screenshots`. */

@@ -187,7 +187,7 @@ const isShownLater = ({ path }: Operation): boolean =>
 const headers = {
   ETag: { required: true, description: 'Names this version of the answer.', schema: { type: 'string' } },
   'Idempotency-Replayed': {
-    description: '`true` when this is the kept answer of an earlier request with the same `Idempotency-Key`.',
+    description: '`true` when this is the stored response to an earlier request with the same `Idempotency-Key`.',
     schema: { type: 'string', enum: ['true'] },
   },
   Link: {

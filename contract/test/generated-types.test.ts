@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { sampleAccount, sampleContact } from '../../server/test/sample-records.ts'
+import { sampleAccount, sampleContact } from '../../server/test/records/sample-records.ts'
 import { startService } from '../../server/test/service.ts'
 
 /** The types that `openapi-typescript` makes of the document, under `openapi-fetch`: as the client's README shows it. */

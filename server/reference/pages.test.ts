@@ -8,7 +8,7 @@ import { operations, problems, type Resource, resources, scopes } from '@masthea
 import type { Command } from 'commander'
 import { buildProgram } from '../src/commands/program.ts'
 import { readConfig } from '../src/config.ts'
-import '../test/judged-answers.ts'
+import '../test/requests/judged-responses.ts'
 import { anchorOf } from './markdown.ts'
 import { folder, referencePages } from './pages.ts'
 

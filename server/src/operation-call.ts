@@ -25,11 +25,11 @@ type Writing = {
 }
 
 /** The response of an operation: its JSON, and the values of its headers; `location` is a path below the base path. */
-export type Answer = { body: string | Buffer; links?: Page['links']; location?: string }
+export type HandlerResult = { body: string | Buffer; links?: Page['links']; location?: string }
 
 /** A handler as HTTP calls it; `Handlers<…>` types it in its resource. */
 // biome-ignore lint/suspicious/noExplicitAny: a handler's call is typed where it is written, by its own operation
-export type Handler = (call: any) => Promise<Answer>
+export type Handler = (call: any) => Promise<HandlerResult>
 
 /** Fails at start when an operation has no handler. */
 export const handlerOf = (handlers: ReadonlyMap<string, Handler>, name: string): Handler => {
@@ -40,5 +40,5 @@ export const handlerOf = (handlers: ReadonlyMap<string, Handler>, name: string):
 
 /** One function for each operation, by its name in the contract. */
 export type Handlers<R extends Resource> = {
-  [Name in keyof R['operations']]: (call: Call<R['operations'][Name]>) => Promise<Answer>
+  [Name in keyof R['operations']]: (call: Call<R['operations'][Name]>) => Promise<HandlerResult>
 }

@@ -8,7 +8,7 @@ import { openDatabase } from '../src/database/database.ts'
 import { openEmbedded } from '../src/database/embedded/server.ts'
 import { migrate } from '../src/database/schema/migrate.ts'
 import { ensureSigningKey } from '../src/identity/signing-keys.ts'
-import { offerBrowser } from './browser-server.ts'
+import { offerBrowser } from './browsers/browser-server.ts'
 
 /**
  * One PostgreSQL and one browser for the whole run. Each test file clones the migrated template (see service.ts) and opens

@@ -19,7 +19,7 @@ import { createTenant, type Tenant } from '../src/identity/tenants.ts'
 import type { Fields } from '../src/records/stored-record.ts'
 import { insertRecords } from '../src/records/write.ts'
 import { secret, templates } from './database-server.ts'
-import './judged-answers.ts'
+import './requests/judged-responses.ts'
 
 /** The service as production runs it, on a database of its own, reached over HTTP. */
 export type Service = {
@@ -35,9 +35,9 @@ export type Service = {
 
 export type CallOptions = { token?: string; body?: unknown; headers?: Record<string, string>; signal?: AbortSignal }
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers whose shape they assert
-export type CallAnswer = { status: number; headers: Headers; body: any; text: string }
+export type CallResponse = { status: number; headers: Headers; body: any; text: string }
 /** `path` is relative to the base path of the API, or begins with `//` to be relative to the origin. */
-export type Call = (method: string, path: string, options?: CallOptions) => Promise<CallAnswer>
+export type Call = (method: string, path: string, options?: CallOptions) => Promise<CallResponse>
 
 export type TestTenant = Tenant & {
   /** A service token with these scopes, all of them unless said otherwise. */
@@ -186,7 +186,7 @@ export const callAt = async (
   method: string,
   path: string,
   options: CallOptions = {},
-): Promise<CallAnswer> => {
+): Promise<CallResponse> => {
   const { token, body, headers = {}, signal } = options
   const response = await fetch(origin + (path.startsWith('//') ? path.slice(1) : basePath + path), {
     method,
@@ -244,7 +244,7 @@ export const walk = async (service: Service, token: string, path: string): Promi
   const items: Record<string, unknown>[] = []
   for (let next: string | undefined = path; next !== undefined; ) {
     // Also what another process has just written.
-    const answer: CallAnswer = await service.call('GET', next, { token, headers: { 'cache-control': 'no-cache' } })
+    const answer: CallResponse = await service.call('GET', next, { token, headers: { 'cache-control': 'no-cache' } })
     if (answer.status !== 200) throw new Error(`${next} answered ${answer.status}: ${answer.text}`)
     items.push(...answer.body.items)
     next = linksOf(answer.headers).next

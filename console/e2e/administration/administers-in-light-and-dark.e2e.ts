@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import { accessibilityFaults } from '../../../server/test/accessibility.ts'
-import { attachTo, startReceiver } from '../../../server/test/legacy-receiver.ts'
-import { newApplication } from '../../../server/test/oauth-browser.ts'
-import { sampleAccount } from '../../../server/test/sample-records.ts'
+import { accessibilityFaults } from '../../../server/test/browsers/accessibility.ts'
+import { newApplication } from '../../../server/test/browsers/oauth-browser.ts'
+import { attachTo, startReceiver } from '../../../server/test/outside/legacy-receiver.ts'
+import { sampleAccount } from '../../../server/test/records/sample-records.ts'
 import { button, openConsole } from '../visitor.ts'
 
 /** Whatever the light, however one sees, hears or moves, and on a phone. */

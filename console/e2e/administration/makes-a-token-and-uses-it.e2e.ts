@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
-import { sampleAccount, sampleContact } from '../../../server/test/sample-records.ts'
+import { sampleAccount, sampleContact } from '../../../server/test/records/sample-records.ts'
 import { button, heading, openConsole } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()

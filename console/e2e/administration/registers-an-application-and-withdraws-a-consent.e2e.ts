@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { after } from 'node:test'
 import type { Page } from 'playwright-core'
-import { authorizationRequest, newVerifier, post, prefixed } from '../../../server/test/oauth-browser.ts'
+import { authorizationRequest, newVerifier, post, prefixed } from '../../../server/test/browsers/oauth-browser.ts'
 import { button, openConsole } from '../visitor.ts'
 
 const { baseUrl, service, newPerson, visit } = await openConsole()

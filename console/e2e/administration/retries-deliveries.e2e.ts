@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { attachTo, startReceiver, startWorkerFor } from '../../../server/test/legacy-receiver.ts'
-import { sampleAccount } from '../../../server/test/sample-records.ts'
+import { attachTo, startReceiver, startWorkerFor } from '../../../server/test/outside/legacy-receiver.ts'
+import { sampleAccount } from '../../../server/test/records/sample-records.ts'
 import { button, openConsole } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()

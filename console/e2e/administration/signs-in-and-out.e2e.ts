@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { sampleAccount } from '../../../server/test/sample-records.ts'
+import { sampleAccount } from '../../../server/test/records/sample-records.ts'
 import { button, heading, openConsole, requireRows, signIn } from '../visitor.ts'
 
 const { baseUrl, service, newPerson, newVisitor, visit } = await openConsole()

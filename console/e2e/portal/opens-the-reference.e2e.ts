@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { samplePublication } from '../../../server/test/sample-records.ts'
+import { samplePublication } from '../../../server/test/records/sample-records.ts'
 import { openConsole } from '../visitor.ts'
 
 /** The library's page under our policy: `visit` fails when Chromium complains of anything that it refused. */

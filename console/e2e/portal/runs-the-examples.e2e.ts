@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
-import { populatedTenant } from '../../../server/test/populated-tenant.ts'
+import { populatedTenant } from '../../../server/test/records/populated-tenant.ts'
 import { freeAddress, startService } from '../../../server/test/service.ts'
 import { type ExampleName, examples, type Language, type Place } from '../../src/docs/examples.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import type { Page } from 'playwright-core'
-import { accessibilityFaults } from '../../../server/test/accessibility.ts'
-import { sampleAccount, sampleContact } from '../../../server/test/sample-records.ts'
+import { accessibilityFaults } from '../../../server/test/browsers/accessibility.ts'
+import { sampleAccount, sampleContact } from '../../../server/test/records/sample-records.ts'
 import { button, heading, openConsole, type Person } from '../visitor.ts'
 
 /** Somebody who wants to see how an application gets access, before they build one. */

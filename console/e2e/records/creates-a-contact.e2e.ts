@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@masthead/contract'
 import type { Page, Request } from 'playwright-core'
-import { sampleAccount } from '../../../server/test/sample-records.ts'
+import { sampleAccount } from '../../../server/test/records/sample-records.ts'
 import { button, heading, openConsole, requireNoHindrance, signIn } from '../visitor.ts'
 
 const { service, newPerson, newVisitor, visit } = await openConsole()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { sampleAccount, sampleContact } from '../../../server/test/sample-records.ts'
+import { sampleAccount, sampleContact } from '../../../server/test/records/sample-records.ts'
 import { button, heading, openConsole, requireNoHindrance, requireRows } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import { sampleAccount, sampleContact } from '../../../server/test/sample-records.ts'
+import { sampleAccount, sampleContact } from '../../../server/test/records/sample-records.ts'
 import { button, heading, openConsole, requireNoHindrance, signIn } from '../visitor.ts'
 
 const { service, newPerson, newVisitor, visit } = await openConsole()

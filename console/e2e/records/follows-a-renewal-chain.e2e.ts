@@ -6,7 +6,7 @@ import {
   sampleInvoice,
   samplePublication,
   sampleSubscription,
-} from '../../../server/test/sample-records.ts'
+} from '../../../server/test/records/sample-records.ts'
 import { heading, openConsole } from '../visitor.ts'
 
 /** What a person does who wants to know how long a customer has been reading. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { newId } from '../../../server/src/records/identifiers.ts'
-import { samplePublication } from '../../../server/test/sample-records.ts'
+import { samplePublication } from '../../../server/test/records/sample-records.ts'
 import { button, heading, openConsole, requireNoHindrance } from '../visitor.ts'
 
 /** What a person does when a new customer calls. */

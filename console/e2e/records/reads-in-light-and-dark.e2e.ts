@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { accessibilityFaults } from '../../../server/test/accessibility.ts'
-import { populatedTenant } from '../../../server/test/populated-tenant.ts'
+import { accessibilityFaults } from '../../../server/test/browsers/accessibility.ts'
+import { populatedTenant } from '../../../server/test/records/populated-tenant.ts'
 import { button, heading, openConsole } from '../visitor.ts'
 
 /** Whatever the light, and however one sees, hears or moves. */

@@ -7,7 +7,7 @@ import {
   sampleInvoice,
   samplePublication,
   sampleSubscription,
-} from '../../../server/test/sample-records.ts'
+} from '../../../server/test/records/sample-records.ts'
 import { button, heading, openConsole } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()

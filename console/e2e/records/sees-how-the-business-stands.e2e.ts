@@ -6,7 +6,7 @@ import {
   sampleInvoice,
   samplePublication,
   sampleSubscription,
-} from '../../../server/test/sample-records.ts'
+} from '../../../server/test/records/sample-records.ts'
 import { heading, openConsole, requireNoHindrance } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()

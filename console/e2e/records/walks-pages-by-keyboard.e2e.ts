@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import { sampleAccount } from '../../../server/test/sample-records.ts'
+import { sampleAccount } from '../../../server/test/records/sample-records.ts'
 import { heading, openConsole, requireRows } from '../visitor.ts'
 
 /** What a person does who leaves the mouse alone. */

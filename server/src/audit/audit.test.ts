@@ -4,7 +4,6 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { runMasthead } from '../../test/masthead-process.ts'
 import {
   actionOf,
   authorizationRequest,
@@ -15,8 +14,9 @@ import {
   newVerifier,
   post,
   refresh,
-} from '../../test/oauth-browser.ts'
-import { sampleAccount, sampleContact } from '../../test/sample-records.ts'
+} from '../../test/browsers/oauth-browser.ts'
+import { runMasthead } from '../../test/processes/masthead-process.ts'
+import { sampleAccount, sampleContact } from '../../test/records/sample-records.ts'
 import { secret, startService, type TestTenant } from '../../test/service.ts'
 import { importFiles } from '../transfer/import/import.ts'
 import { undoImport } from '../transfer/import/undo.ts'

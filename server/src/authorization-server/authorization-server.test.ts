@@ -22,9 +22,9 @@ import {
   resource,
   type TokenAnswer,
   type Tokens,
-} from '../../test/oauth-browser.ts'
-import { sendRaw } from '../../test/raw-connection.ts'
-import { samplePublication } from '../../test/sample-records.ts'
+} from '../../test/browsers/oauth-browser.ts'
+import { samplePublication } from '../../test/records/sample-records.ts'
+import { sendRaw } from '../../test/requests/raw-connection.ts'
 import { baseUrl, startService } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
 import { type Application, setApplicationDisabled } from '../identity/applications.ts'

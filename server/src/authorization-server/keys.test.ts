@@ -2,9 +2,6 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { decodeProtectedHeader } from 'jose'
 import pg from 'pg'
-import { templates } from '../../test/database-server.ts'
-import { injectRequest } from '../../test/injected-request.ts'
-import { runMasthead, startServing, until } from '../../test/masthead-process.ts'
 import {
   authorize,
   newApplication,
@@ -13,7 +10,10 @@ import {
   post,
   refresh,
   type Tokens,
-} from '../../test/oauth-browser.ts'
+} from '../../test/browsers/oauth-browser.ts'
+import { templates } from '../../test/database-server.ts'
+import { runMasthead, startServing, until } from '../../test/processes/masthead-process.ts'
+import { injectRequest } from '../../test/requests/injected-request.ts'
 import { baseUrl, cloneTemplate, secret, startService } from '../../test/service.ts'
 import { buildApp } from '../app.ts'
 import { serviceRole } from '../database/connections/connection.ts'
@@ -68,7 +68,7 @@ describe('the signing key', () => {
   test('is made also where that takes longer than a transaction may idle', async (context) => {
     const serving = await startServing(['--port', '0'], {
       ...{ DATABASE_URL: await cloneTemplate(), MASTHEAD_SECRET: secret },
-      NODE_OPTIONS: `--import=${new URL('../../test/slow-keys.ts', import.meta.url)}`,
+      NODE_OPTIONS: `--import=${new URL('../../test/outside/slow-keys.ts', import.meta.url)}`,
     })
     context.after(() => serving.kill())
     const { keys } = JSON.parse(await (await fetch(`${serving.announced.url}/oauth2/jwks`)).text())

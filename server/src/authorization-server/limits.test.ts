@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { managementApi } from '@masthead/contract'
-import { ConsoleBrowser } from '../../test/console-session.ts'
-import { injectRequest } from '../../test/injected-request.ts'
+import { ConsoleBrowser } from '../../test/browsers/console-session.ts'
 import {
   authorizationRequest,
   newApplication,
@@ -11,7 +10,8 @@ import {
   obtainCode,
   type Parameters,
   type Person,
-} from '../../test/oauth-browser.ts'
+} from '../../test/browsers/oauth-browser.ts'
+import { injectRequest } from '../../test/requests/injected-request.ts'
 import { baseUrl, generous, secret, startService } from '../../test/service.ts'
 import { buildApp } from '../app.ts'
 import type { RateLimits } from '../http/api/callers/rate-limit.ts'

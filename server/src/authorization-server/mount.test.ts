@@ -12,7 +12,7 @@ import {
   type Parameters,
   post,
   resource,
-} from '../../test/oauth-browser.ts'
+} from '../../test/browsers/oauth-browser.ts'
 import { baseUrl, startService } from '../../test/service.ts'
 
 const service = await startService()

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:net'
 import { after, describe, test } from 'node:test'
-import { startServing } from '../../test/masthead-process.ts'
 import {
   authorizationRequest,
   authorize,
@@ -15,7 +14,8 @@ import {
   post,
   refresh,
   type TokenAnswer,
-} from '../../test/oauth-browser.ts'
+} from '../../test/browsers/oauth-browser.ts'
+import { startServing } from '../../test/processes/masthead-process.ts'
 import { baseUrl, secret, startService } from '../../test/service.ts'
 
 /** Two servers as an operator runs them, on one database. */

@@ -9,7 +9,7 @@ import {
   newVerifier,
   offeredTenants,
   type Person,
-} from '../../test/oauth-browser.ts'
+} from '../../test/browsers/oauth-browser.ts'
 import { baseUrl, secret, startService } from '../../test/service.ts'
 import { buildApp } from '../app.ts'
 

@@ -4,8 +4,6 @@ import { describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { customerApi, managementApi } from '@masthead/contract'
 import type { FastifyInstance } from 'fastify'
-import { injectRequest } from '../../test/injected-request.ts'
-import { until } from '../../test/masthead-process.ts'
 import {
   actionOf,
   authorizationRequest,
@@ -14,8 +12,10 @@ import {
   newPerson,
   newVerifier,
   type Parameters,
-} from '../../test/oauth-browser.ts'
-import { sendRaw } from '../../test/raw-connection.ts'
+} from '../../test/browsers/oauth-browser.ts'
+import { until } from '../../test/processes/masthead-process.ts'
+import { injectRequest } from '../../test/requests/injected-request.ts'
+import { sendRaw } from '../../test/requests/raw-connection.ts'
 import { baseUrl, generous, secret, startService } from '../../test/service.ts'
 import { buildApp } from '../app.ts'
 

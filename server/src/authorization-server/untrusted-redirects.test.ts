@@ -12,7 +12,7 @@ import {
   type Parameters,
   prefixed,
   type Visit,
-} from '../../test/oauth-browser.ts'
+} from '../../test/browsers/oauth-browser.ts'
 import { baseUrl, startService } from '../../test/service.ts'
 import { consoleId, findApplication } from '../identity/applications.ts'
 

@@ -19,8 +19,8 @@ import {
   startServing,
   temporaryDataDirectory,
   until,
-} from '../../test/masthead-process.ts'
-import { assertTallies } from '../../test/tallies.ts'
+} from '../../test/processes/masthead-process.ts'
+import { assertTallies } from '../../test/records/tallies.ts'
 import { writeArchive } from '../database/backup/archive.ts'
 import { type FileSum, summed, textEntry } from '../database/backup/manifest.ts'
 import { clientOptions } from '../database/connections/connection.ts'

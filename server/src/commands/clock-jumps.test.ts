@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { isAlive, type Serving, startServing } from '../../test/masthead-process.ts'
-import { authorize, newApplication, newPerson, obtainCode, post, refresh } from '../../test/oauth-browser.ts'
-import { sampleAccount } from '../../test/sample-records.ts'
+import { authorize, newApplication, newPerson, obtainCode, post, refresh } from '../../test/browsers/oauth-browser.ts'
+import { isAlive, type Serving, startServing } from '../../test/processes/masthead-process.ts'
+import { sampleAccount } from '../../test/records/sample-records.ts'
 import { baseUrl, freeAddress, secret, startService } from '../../test/service.ts'
 import { allScopes } from '../identity/roles.ts'
 
@@ -32,7 +32,7 @@ describe('when the clock is set forward and back while it serves', async () => {
       ...{ DATABASE_URL: right.connectionString, MASTHEAD_SECRET: secret, BASE_URL: baseUrl },
       ...{ PORT: new URL(origin).port, RATE_LIMIT_TOKEN: '30' },
       ...{
-        NODE_OPTIONS: `--import=${new URL('../../test/shifted-clock.ts', import.meta.url)}`,
+        NODE_OPTIONS: `--import=${new URL('../../test/processes/shifted-clock.ts', import.meta.url)}`,
         CLOCK_OFFSET_FILE: offset,
       },
     })

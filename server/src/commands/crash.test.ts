@@ -10,7 +10,7 @@ import {
   startServing,
   temporaryDataDirectory,
   until,
-} from '../../test/masthead-process.ts'
+} from '../../test/processes/masthead-process.ts'
 import { openEmbedded } from '../database/embedded/server.ts'
 
 type Item = { id: string; name: string }

@@ -6,8 +6,13 @@ import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { attachTo } from '../../test/legacy-receiver.ts'
-import { type Environment, postmasterOf, runMasthead, temporaryDataDirectory } from '../../test/masthead-process.ts'
+import { attachTo } from '../../test/outside/legacy-receiver.ts'
+import {
+  type Environment,
+  postmasterOf,
+  runMasthead,
+  temporaryDataDirectory,
+} from '../../test/processes/masthead-process.ts'
 import { cloneTemplate, secret, startService } from '../../test/service.ts'
 import { openEmbedded } from '../database/embedded/server.ts'
 import type { Finding } from '../doctor/finding.ts'

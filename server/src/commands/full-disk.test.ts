@@ -6,7 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
-import { isAlive, postmasterOf, runMasthead, type Serving, startServing, until } from '../../test/masthead-process.ts'
+import {
+  isAlive,
+  postmasterOf,
+  runMasthead,
+  type Serving,
+  startServing,
+  until,
+} from '../../test/processes/masthead-process.ts'
 import { openEmbedded } from '../database/embedded/server.ts'
 
 /** A small disk of its own, when we may mount one; says why not otherwise. */

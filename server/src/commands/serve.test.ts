@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { actionOf, Browser, challengeOf, form, newVerifier } from '../../test/browsers/oauth-browser.ts'
 import {
   accepts,
   isAlive,
@@ -18,8 +19,7 @@ import {
   startServing,
   temporaryDataDirectory,
   until,
-} from '../../test/masthead-process.ts'
-import { actionOf, Browser, challengeOf, form, newVerifier } from '../../test/oauth-browser.ts'
+} from '../../test/processes/masthead-process.ts'
 import { cloneTemplate, freeAddress } from '../../test/service.ts'
 
 const checkout = fileURLToPath(new URL('../../..', import.meta.url))
@@ -197,7 +197,7 @@ describe('masthead serve --demo, in a folder of its own', async () => {
     const head = ['POST /customer-api/v1/contacts HTTP/1.1', 'Host: localhost', `Authorization: Bearer ${writersToken}`]
     const body = ['Content-Type: application/json', 'Content-Length: 2', 'Expect: 100-continue', '', '{']
     socket.write([...head, ...body].join('\r\n'))
-    await until('a request is under way', () => received.startsWith('HTTP/1.1 100 '))
+    await until('a request is in flight', () => received.startsWith('HTTP/1.1 100 '))
     signal(said)
     await until('nobody is let in any more', async () => !(await accepts('localhost', port)))
     received = ''

@@ -17,7 +17,7 @@ import {
   startServing,
   temporaryDataDirectory,
   until,
-} from '../../test/masthead-process.ts'
+} from '../../test/processes/masthead-process.ts'
 import { cloneTemplate, freeAddress } from '../../test/service.ts'
 import { openEmbedded } from '../database/embedded/server.ts'
 
@@ -189,7 +189,7 @@ describe('a stop', () => {
     const stalled = await keptConnection(url)
     // It is told to go on once its head was read: from then on there is something that a stop waits for.
     stalled.send(creation(accountId).replace('\r\n', '\r\nExpect: 100-continue\r\n').slice(0, -5))
-    await until('the upload is under way', () => stalled.received().startsWith('HTTP/1.1 100 '))
+    await until('the upload is in flight', () => stalled.received().startsWith('HTTP/1.1 100 '))
     process.kill(pid, 'SIGTERM')
     await until('nobody is let in', async () => !(await accepts('localhost', portOf(url))))
     const begun = Date.now()

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { get } from 'node:http'
 import { describe, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import type { Counting } from '../../test/counting-thread.ts'
-import { startServing } from '../../test/masthead-process.ts'
-import { callAlone } from '../../test/own-connection.ts'
+import type { Counting } from '../../test/processes/counting-thread.ts'
+import { startServing } from '../../test/processes/masthead-process.ts'
+import { callAlone } from '../../test/requests/own-connection.ts'
 import { secret, startService } from '../../test/service.ts'
 import { newToken } from '../identity/token-format.ts'
 import type { Demand } from './counters.ts'
@@ -19,7 +19,7 @@ const demand = (key: string, quota: number, from: Demand['from'] = 'callers'): D
 
 /** How often a thread was let in; it ends with its requests in flight. */
 const countIn = async (given: Counting): Promise<number> => {
-  const worker = new Worker(new URL('../../test/counting-thread.ts', import.meta.url), { workerData: given })
+  const worker = new Worker(new URL('../../test/processes/counting-thread.ts', import.meta.url), { workerData: given })
   const [[admitted]] = await Promise.all([once(worker, 'message'), once(worker, 'exit')])
   return admitted
 }

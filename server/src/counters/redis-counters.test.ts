@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { startServing, temporaryDataDirectory, until } from '../../test/masthead-process.ts'
-import { startRedis, withoutRedis } from '../../test/redis-server.ts'
-import { sampleAccount, sampleContact } from '../../test/sample-records.ts'
+import { startRedis, withoutRedis } from '../../test/outside/redis-server.ts'
+import { startServing, temporaryDataDirectory, until } from '../../test/processes/masthead-process.ts'
+import { sampleAccount, sampleContact } from '../../test/records/sample-records.ts'
 import { freeAddress, generous, type Service, secret, startService } from '../../test/service.ts'
 import { newToken } from '../identity/token-format.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { sampleAccount, sampleContact } from '../../test/sample-records.ts'
+import { sampleAccount, sampleContact } from '../../test/records/sample-records.ts'
 import { cloneTemplate, startService } from '../../test/service.ts'
 import { BatchedReads } from './batched-reads.ts'
 import { serviceRole } from './connections/connection.ts'

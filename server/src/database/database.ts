@@ -89,7 +89,7 @@ export type Database = {
 
 export type Connections = { reading: number; searching: number; writing: number }
 
-/** Connections that may be open and are, statements or transactions under way on them, and those that wait for one. */
+/** Connections that may be open and are, statements or transactions in flight on them, and those that wait for one. */
 export type Load = Record<keyof Connections, { most: number; open: number; running: number; waiting: number }>
 
 const connectionsAlone: Connections = { reading: 4, searching: 3, writing: 10 }

@@ -7,9 +7,9 @@ import { openDatabase } from './database.ts'
 import { FairQueue } from './fair-queue.ts'
 
 /** Work that ends when the test says so. */
-const newWork = (lanes: FairQueue, log: string[]) => (owner: string, name: string) => {
+const newWork = (queue: FairQueue, log: string[]) => (owner: string, name: string) => {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const done = lanes.run(owner, async () => {
+  const done = queue.run(owner, async () => {
     log.push(name)
     await promise
   })
@@ -36,20 +36,20 @@ test('owners that wait take turns', async () => {
 })
 
 test('a lane is free again after a failure', async () => {
-  const lanes = new FairQueue(1, 1, 10_000)
+  const queue = new FairQueue(1, 1, 10_000)
   await assert.rejects(
-    lanes.run('a', () => Promise.reject(new Error('no'))),
+    queue.run('a', () => Promise.reject(new Error('no'))),
     /no/,
   )
-  assert.equal(await lanes.run('a', async () => 1), 1)
+  assert.equal(await queue.run('a', async () => 1), 1)
 })
 
 test('refuses those beyond a bound, as a server that has no connection left would', async () => {
-  const lanes = new FairQueue(1, 1, 10_000)
+  const queue = new FairQueue(1, 1, 10_000)
   const { promise, resolve } = Promise.withResolvers<void>()
-  const waiting = Array.from({ length: 101 }, () => lanes.run('a', () => promise))
+  const waiting = Array.from({ length: 101 }, () => queue.run('a', () => promise))
   await assert.rejects(
-    lanes.run('a', () => promise),
+    queue.run('a', () => promise),
     { code: '53300' },
   )
   resolve()
@@ -72,16 +72,16 @@ test('a tenant that reads much leaves room for the read of another', async (cont
 })
 
 test('refuses who has waited for too long, and goes on with the others', async () => {
-  const lanes = new FairQueue(1, 1, 50)
+  const queue = new FairQueue(1, 1, 50)
   const { promise, resolve } = Promise.withResolvers<void>()
-  const running = lanes.run('a', () => promise)
+  const running = queue.run('a', () => promise)
   for (const owner of ['a', 'b']) {
     await assert.rejects(
-      lanes.run(owner, async () => {}),
+      queue.run(owner, async () => {}),
       { code: '53300' },
     )
   }
-  const waiting = lanes.run('b', async () => 'done')
+  const waiting = queue.run('b', async () => 'done')
   resolve()
   await running
   assert.equal(await waiting, 'done')

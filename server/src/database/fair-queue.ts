@@ -75,7 +75,7 @@ export class FairQueue {
       resolve()
     }
     const waiting = { go, refuse }
-    const tooLong = setTimeout(() => refuse(new Busy('too many calls are under way')), this.#longestWaitMilliseconds)
+    const tooLong = setTimeout(() => refuse(new Busy('too many calls are in flight')), this.#longestWaitMilliseconds)
     owner.waiting.push(waiting)
     return promise
   }

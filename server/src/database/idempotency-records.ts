@@ -3,7 +3,7 @@ import type { TenantDatabase } from './database.ts'
 import type { TenantQuery } from './tenant-query.ts'
 
 /** An answer as it was sent. */
-export type SentAnswer = { status: number; headers: Record<string, string>; body: string }
+export type PlainResponse = { status: number; headers: Record<string, string>; body: string }
 
 /** A request that its sender may send again: by whom, under which key, and what it asks for. */
 export type RetriableRequest = { principal: string; key: string; fingerprint: Buffer }
@@ -29,8 +29,8 @@ export const takeTurn = async (query: TenantQuery, { principal, key }: Retriable
 export const findAnswer = async (
   query: TenantQuery,
   { principal, key }: RetriableRequest,
-): Promise<(SentAnswer & { fingerprint: Buffer }) | null> => {
-  const [row] = await query<SentAnswer & { fingerprint: Buffer }>({
+): Promise<(PlainResponse & { fingerprint: Buffer }) | null> => {
+  const [row] = await query<PlainResponse & { fingerprint: Buffer }>({
     text: `select request as fingerprint, status, headers, body from idempotency_records
       where tenant_id = $1 and principal = $2 and key = $3 and kept_at > now() - ${lifetime} for update`,
     values: [principal, key],
@@ -67,7 +67,7 @@ export const forgetOldAnswers = async ({ transaction }: TenantDatabase): Promise
 export const keepAnswer = async (
   query: TenantQuery,
   { principal, key, fingerprint }: RetriableRequest,
-  { status, headers, body }: SentAnswer,
+  { status, headers, body }: PlainResponse,
 ): Promise<void> => {
   await query({
     text: `

@@ -3,10 +3,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import pg from 'pg'
-import { until } from '../../test/masthead-process.ts'
-import { sampleAccount } from '../../test/sample-records.ts'
-import { type CallAnswer, startService, type TestTenant, walk } from '../../test/service.ts'
-import { assertTenantTallies } from '../../test/tallies.ts'
+import { until } from '../../test/processes/masthead-process.ts'
+import { sampleAccount } from '../../test/records/sample-records.ts'
+import { assertTenantTallies } from '../../test/records/tallies.ts'
+import { type CallResponse, startService, type TestTenant, walk } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
 import { entriesAfter } from '../audit/queries.ts'
 import { updateContact } from '../resources/contacts/queries.ts'
@@ -67,7 +67,7 @@ const send = ({ token, name, accountId = 'C-1', key }: Sent) =>
     headers: { 'x-request-id': `of-${name}`, ...(key && { 'idempotency-key': key }) },
   })
 
-type Ask = () => Promise<CallAnswer>
+type Ask = () => Promise<CallResponse>
 
 /** The first is in flight when the others come, so that they go together, in this order. Those after `queued` do not queue up. */
 const askTogether = async (tenant: TestTenant, first: Ask, others: Ask[], queued = others.length) => {
@@ -91,7 +91,7 @@ const sendTogether = (tenant: TestTenant, first: Sent, others: Sent[]) =>
   )
 
 /** Those that come while another write is in flight. */
-const inOneBatch = async (tenant: TestTenant, asks: Ask[]): Promise<CallAnswer[]> => {
+const inOneBatch = async (tenant: TestTenant, asks: Ask[]): Promise<CallResponse[]> => {
   const token = await tenant.serviceToken()
   const { holder, answers } = await askTogether(tenant, () => send({ token, name: 'ahead' }), asks)
   await holder.leave()
@@ -247,7 +247,7 @@ describe('writes of one batch', () => {
     while (ids.length < count) ids.push((await send({ token, name: `N-${ids.length}` })).body.id)
     return ids
   }
-  const statusesOf = (answers: CallAnswer[]) => answers.map(({ status }) => status)
+  const statusesOf = (answers: CallResponse[]) => answers.map(({ status }) => status)
 
   test('are stored with every field, as one that goes alone', async () => {
     const tenant = await newTenant()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { startReceiver } from '../../test/legacy-receiver.ts'
+import { startReceiver } from '../../test/outside/legacy-receiver.ts'
 import {
   isAlive,
   postmasterOf,
@@ -11,7 +11,7 @@ import {
   startServing,
   temporaryDataDirectory,
   until,
-} from '../../test/masthead-process.ts'
+} from '../../test/processes/masthead-process.ts'
 
 /** A contact that one writer creates and then changes: what of it was answered, and how far it was tried. */
 type Series = { id: string; answered: number; tried: number }

@@ -2,9 +2,15 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { after, describe, test } from 'node:test'
-import { attachTo, type Received, type Receiver, startReceiver, startWorkerFor } from '../../test/legacy-receiver.ts'
-import { until } from '../../test/masthead-process.ts'
-import { sampleAccount } from '../../test/sample-records.ts'
+import {
+  attachTo,
+  type Received,
+  type Receiver,
+  startReceiver,
+  startWorkerFor,
+} from '../../test/outside/legacy-receiver.ts'
+import { until } from '../../test/processes/masthead-process.ts'
+import { sampleAccount } from '../../test/records/sample-records.ts'
 import { freeAddress, startService, type TestTenant } from '../../test/service.ts'
 import { detach, retry, status } from './administration.ts'
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import pg from 'pg'
-import { attachTo, startReceiver, startWorkerFor } from '../../test/legacy-receiver.ts'
-import { until } from '../../test/masthead-process.ts'
-import { sampleAccount } from '../../test/sample-records.ts'
+import { attachTo, startReceiver, startWorkerFor } from '../../test/outside/legacy-receiver.ts'
+import { until } from '../../test/processes/masthead-process.ts'
+import { sampleAccount } from '../../test/records/sample-records.ts'
 import { startService } from '../../test/service.ts'
 import { status } from './administration.ts'
 

@@ -2,8 +2,15 @@ import assert from 'node:assert/strict'
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { decodeJwt, decodeProtectedHeader, SignJWT, UnsecuredJWT } from 'jose'
-import { authorize, newApplication, newPerson, prefixed, refresh, type Tokens } from '../../test/oauth-browser.ts'
-import { sampleAccount } from '../../test/sample-records.ts'
+import {
+  authorize,
+  newApplication,
+  newPerson,
+  prefixed,
+  refresh,
+  type Tokens,
+} from '../../test/browsers/oauth-browser.ts'
+import { sampleAccount } from '../../test/records/sample-records.ts'
 import { secret, startService } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
 import { setApplicationDisabled } from './applications.ts'

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { basePath, type Role, type Scope, scopePrefix } from '@masthead/contract'
 import { decodeJwt, exportSPKI, SignJWT } from 'jose'
-import { manage } from '../../test/console-session.ts'
+import { manage } from '../../test/browsers/console-session.ts'
 import {
   type Account,
   authorize,
@@ -14,9 +14,9 @@ import {
   realProvider,
   sign,
   startIssuer,
-} from '../../test/issuers.ts'
-import { type Environment, runMasthead, startServing, until } from '../../test/masthead-process.ts'
-import { samplePublication } from '../../test/sample-records.ts'
+} from '../../test/outside/issuers.ts'
+import { type Environment, runMasthead, startServing, until } from '../../test/processes/masthead-process.ts'
+import { samplePublication } from '../../test/records/sample-records.ts'
 import { cloneTemplate, type Service, startService } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
 import { createToken, findTokens } from './access-tokens.ts'

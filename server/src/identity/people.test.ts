@@ -2,10 +2,17 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import type { Role } from '@masthead/contract'
-import { ConsoleBrowser, manage } from '../../test/console-session.ts'
-import { linkIn, startMailReceiver } from '../../test/mail-receiver.ts'
-import { runMasthead, until } from '../../test/masthead-process.ts'
-import { actionOf, authorize, Browser, newApplication, newPerson, type Person } from '../../test/oauth-browser.ts'
+import { ConsoleBrowser, manage } from '../../test/browsers/console-session.ts'
+import {
+  actionOf,
+  authorize,
+  Browser,
+  newApplication,
+  newPerson,
+  type Person,
+} from '../../test/browsers/oauth-browser.ts'
+import { linkIn, startMailReceiver } from '../../test/outside/mail-receiver.ts'
+import { runMasthead, until } from '../../test/processes/masthead-process.ts'
 import { type CallOptions, secret, startService, type TestTenant } from '../../test/service.ts'
 
 const receiver = await startMailReceiver()

@@ -1,5 +1,5 @@
 import type { TenantDatabase } from '../database/database.ts'
-import type { Answer } from '../operation-call.ts'
+import type { HandlerResult } from '../operation-call.ts'
 import { Problem } from '../problem.ts'
 import { reserveTenant } from '../transfer/import/runner.ts'
 import type { ImportRun } from '../transfer/import/runs.ts'
@@ -9,7 +9,7 @@ import { json } from './responses.ts'
 export const beginRun = async (
   { tenantId }: TenantDatabase,
   begin: (release: () => void) => Promise<ImportRun>,
-): Promise<Answer> => {
+): Promise<HandlerResult> => {
   const release = reserveTenant(tenantId)
   if (!release)
     throw new Problem('conflict', 'An import or undo of this organisation is running: wait until it has ended.')

@@ -2,11 +2,16 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { managementApi, managementScopes } from '@masthead/contract'
 import pg from 'pg'
-import { ConsoleBrowser, manage } from '../../test/console-session.ts'
-import { assertAnswers } from '../../test/contract-answers.ts'
-import { until } from '../../test/masthead-process.ts'
-import { authorize, Browser, newApplication, newPerson } from '../../test/oauth-browser.ts'
-import { sampleAccount, sampleInvoice, samplePublication, sampleSubscription } from '../../test/sample-records.ts'
+import { ConsoleBrowser, manage } from '../../test/browsers/console-session.ts'
+import { authorize, Browser, newApplication, newPerson } from '../../test/browsers/oauth-browser.ts'
+import { until } from '../../test/processes/masthead-process.ts'
+import {
+  sampleAccount,
+  sampleInvoice,
+  samplePublication,
+  sampleSubscription,
+} from '../../test/records/sample-records.ts'
+import { assertAnswers } from '../../test/requests/contract-responses.ts'
 import { type CallOptions, startService } from '../../test/service.ts'
 import type { Fields } from '../records/stored-record.ts'
 

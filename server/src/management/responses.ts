@@ -2,10 +2,10 @@ import type { Role } from '@masthead/contract'
 import type { Query } from '../database/connections/connection.ts'
 import { lockCallerMembership } from '../identity/consents.ts'
 import type { Principal } from '../identity/principal.ts'
-import type { Answer } from '../operation-call.ts'
+import type { HandlerResult } from '../operation-call.ts'
 import { invalidProperty, Problem } from '../problem.ts'
 
-export const json = (value: object, location?: string): Answer => ({
+export const json = (value: object, location?: string): HandlerResult => ({
   body: JSON.stringify(value),
   ...(location !== undefined && { location }),
 })

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, test } from 'node:test'
-import { runMasthead, spawnMasthead, startServing, until } from '../../test/masthead-process.ts'
-import { callAlone } from '../../test/own-connection.ts'
-import { sendRaw } from '../../test/raw-connection.ts'
-import { sampleAccount, sampleContact } from '../../test/sample-records.ts'
-import { readMetrics, type Sample, sumOf } from '../../test/served-metrics.ts'
+import { runMasthead, spawnMasthead, startServing, until } from '../../test/processes/masthead-process.ts'
+import { readMetrics, type Sample, sumOf } from '../../test/processes/served-metrics.ts'
+import { sampleAccount, sampleContact } from '../../test/records/sample-records.ts'
+import { callAlone } from '../../test/requests/own-connection.ts'
+import { sendRaw } from '../../test/requests/raw-connection.ts'
 import { secret, startService } from '../../test/service.ts'
 
 const service = await startService()
@@ -26,7 +26,7 @@ await service.owner.query(
   [attached.id, randomUUID()],
 )
 const environment = { DATABASE_URL: service.connectionString, MASTHEAD_SECRET: secret, RATE_LIMIT: 'off' }
-const mortal = `--import=${new URL('../../test/mortal-threads.ts', import.meta.url)}`
+const mortal = `--import=${new URL('../../test/processes/mortal-threads.ts', import.meta.url)}`
 const api = '/customer-api/v1'
 
 const requests = (samples: readonly Sample[], labels: Record<string, string> = {}): number =>
@@ -116,13 +116,13 @@ describe('the metrics of two workers', async () => {
     // Once in each worker.
     assert.ok(read === 1 || read === 2, `${read}`)
     assert.equal(given(samples, 'memory') - given(before, 'memory'), 20 - read)
-    const kept = 'masthead_remembered_answers'
+    const kept = 'masthead_cached_responses'
     assert.equal(sumOf(samples, kept) - sumOf(before, kept), read)
-    const [used, most] = ['used', 'most'].map((state) => sumOf(samples, 'masthead_remembered_bytes', { state }))
+    const [used, most] = ['used', 'most'].map((state) => sumOf(samples, 'masthead_cached_bytes', { state }))
     assert.ok((used ?? 0) > 1_000 && (used ?? 0) < (most ?? 0))
   })
 
-  test('show what is under way, what waits for a connection, and who left before the answer', async () => {
+  test('show what is in flight, what waits for a connection, and who left before the answer', async () => {
     const before = await tell()
     await service.owner.query('begin')
     await service.owner.query('select from heads where tenant_id = $1 for update', [tenant.id])
@@ -149,7 +149,7 @@ describe('the metrics of two workers', async () => {
     })
     await service.owner.query('rollback')
     await Promise.all(writes)
-    await until('nothing is under way', async () => {
+    await until('nothing is in flight', async () => {
       const samples = await tell()
       return sumOf(samples, 'masthead_database_calls') + sumOf(samples, 'masthead_http_requests_under_way') === 0
     })

@@ -77,9 +77,9 @@ export class ThreadMetrics implements RequestWatcher {
         pools.flatMap(([pool, { running, waiting }]) => valuesBy('state', { running, waiting }, { pool })),
       ),
       counter('masthead_answers_total', 'Responses to reads, by source.', valuesBy('from', { memory, database })),
-      gauge('masthead_remembered_answers', 'Cached responses.', responses),
+      gauge('masthead_cached_responses', 'Cached responses.', responses),
       gauge(
-        'masthead_remembered_bytes',
+        'masthead_cached_bytes',
         'Size of the cached responses, and its limit.',
         valuesBy('state', { used: bytes, most: mostBytes }),
       ),

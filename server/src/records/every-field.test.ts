@@ -11,13 +11,13 @@ import {
   storedFieldsOf,
 } from '@masthead/contract'
 import pg from 'pg'
-import { importer, newFolder } from '../../test/import-files.ts'
-import { until } from '../../test/masthead-process.ts'
-import { addSamples } from '../../test/populated-tenant.ts'
-import { type CallAnswer, startService, type TestTenant } from '../../test/service.ts'
-import { assertTenantTallies } from '../../test/tallies.ts'
-import { fold } from './folding.ts'
+import { until } from '../../test/processes/masthead-process.ts'
+import { importer, newFolder } from '../../test/records/import-files.ts'
+import { addSamples } from '../../test/records/populated-tenant.ts'
+import { assertTenantTallies } from '../../test/records/tallies.ts'
+import { type CallResponse, startService, type TestTenant } from '../../test/service.ts'
 import { newId } from './identifiers.ts'
+import { normalise } from './normalising.ts'
 import type { Fields } from './stored-record.ts'
 import { tables } from './tables.ts'
 
@@ -61,7 +61,7 @@ const columnsOf = (resource: ResourceName, fields: Fields, importId: string | nu
   })
   const { search } = tables[resource].listing
   const searched = search.map((field) => fields[field]).filter((value) => typeof value === 'string')
-  const searchText = search.length > 0 ? fold(searched.join(' ')) : null
+  const searchText = search.length > 0 ? normalise(searched.join(' ')) : null
   return { ...Object.fromEntries(columns), import_id: importId, search_text: searchText }
 }
 
@@ -208,7 +208,7 @@ describe('every field that a request gives is stored', () => {
   const ask = (world: World, { method, path, body }: Asked, headers: Record<string, string> = {}) =>
     service.call(method, path, { token: world.token, ...(body && { body }), headers })
 
-  const assertDone = async (world: World, { stored }: Asked, answer: CallAnswer): Promise<void> => {
+  const assertDone = async (world: World, { stored }: Asked, answer: CallResponse): Promise<void> => {
     assert.ok(answer.status === 200 || answer.status === 201, answer.text)
     const { id, accountId } = answer.body
     for (const [resource, fields] of Object.entries(stored) as [ResourceName, Fields][]) {

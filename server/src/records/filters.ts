@@ -1,8 +1,8 @@
 import { fieldOf, identifiersOf } from '@masthead/contract'
 import type { TenantDatabase } from '../database/database.ts'
 import { Problem } from '../problem.ts'
-import { foldedStatus, foldedWords } from './folding.ts'
 import { findReference, isUuid } from './identifiers.ts'
+import { normalisedStatus, normalisedWords } from './normalising.ts'
 import type { Table } from './tables.ts'
 
 /** The query of a list, parsed by its schema. */
@@ -42,7 +42,7 @@ const canonical = async (
   given: string,
 ): Promise<string | null> => {
   const { keyColumn, reference } = fieldOf(table.name, field)
-  if (keyColumn) return foldedStatus(given)
+  if (keyColumn) return normalisedStatus(given)
   if (!reference) return given
   const isById = identifiersOf(reference).canonical.kind === 'uuid'
   if (isUuid(given) !== isById) return findReference(tenant.read, reference, given)
@@ -59,7 +59,7 @@ const classesOf = (table: Table, query: ListQuery): number[] => {
 
 const wordsOf = (query: ListQuery): string[] | null => {
   if (query.search === undefined) return null
-  const words = foldedWords(String(query.search))
+  const words = normalisedWords(String(query.search))
   if (words.length > 0) return words
   throw new Problem('invalid_parameter', 'The search has no word to look for.', {
     errors: [{ parameter: 'search', code: 'empty', detail: 'Give at least one word; spaces only separate words.' }],

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { sampleAccount } from '../../test/sample-records.ts'
-import { type CallAnswer, linksOf, startService, type TestTenant } from '../../test/service.ts'
-import { assertTenantTallies } from '../../test/tallies.ts'
+import { sampleAccount } from '../../test/records/sample-records.ts'
+import { assertTenantTallies } from '../../test/records/tallies.ts'
+import { type CallResponse, linksOf, startService, type TestTenant } from '../../test/service.ts'
 
 /** What the model knows of a contact: as much as decides where it is listed, and the body last answered. */
 type Contact = {
@@ -43,7 +43,7 @@ const words = [
   ['C:\\x', 'c:\\x'],
   ["O'Neil", "o'neil"],
 ] as const
-const folded = new Map<string, string>(words)
+const normalised = new Map<string, string>(words)
 const searches = [
   'an',
   'ANN',
@@ -60,7 +60,7 @@ const searches = [
   'ana ÄN',
   'nobody',
 ] as const
-const foldedSearches: readonly string[][] = [
+const normalisedSearches: readonly string[][] = [
   ['an'],
   ['ann'],
   ['anne'],
@@ -171,7 +171,7 @@ const change = async (
   one: Exclude<Step, { kind: 'create' | 'leap' }>,
 ): Promise<void> => {
   const path = `/contacts/${target.body.id}`
-  let answer: CallAnswer
+  let answer: CallResponse
   if (one.kind === 'delete') {
     answer = await service.call('DELETE', path, { token })
     target.deleted = true
@@ -199,7 +199,7 @@ type Look = { account: number; search: number; pageSize: number }
 const compareLists = async (run: Run, look: Look): Promise<void> => {
   for (let bits = 0; bits < 32; bits++) {
     const [hidden, subs, deleted, byAccount, bySearch] = [1, 2, 4, 8, 16].map((bit) => (bits & bit) !== 0)
-    const sought = foldedSearches[look.search] ?? []
+    const sought = normalisedSearches[look.search] ?? []
     const expected = run.contacts.filter(
       (one) =>
         (hidden || !one.hideContact) &&
@@ -223,7 +223,7 @@ const occurs = (word: string, { name, title }: Contact): boolean =>
   [name, title ?? ''].some((field) =>
     field
       .split(' ')
-      .map((part) => folded.get(part) ?? part)
+      .map((part) => normalised.get(part) ?? part)
       .some((part) => part.includes(word)),
   )
 
@@ -243,7 +243,7 @@ const comparePages = async (
     assert.deepEqual(numbered.body, wanted, `${first}&page=${page}`)
     assert.equal(next !== undefined, page <= pages, `${first}: page ${page} has a next`)
     if (next === undefined) continue
-    const walked: CallAnswer = await service.call('GET', next, { token })
+    const walked: CallResponse = await service.call('GET', next, { token })
     assert.deepEqual(walked.body, wanted, `${first}: page ${page} by next`)
     next = linksOf(walked.headers).next
   }

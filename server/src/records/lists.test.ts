@@ -7,9 +7,9 @@ import {
   sampleInvoice,
   samplePublication,
   sampleSubscription,
-} from '../../test/sample-records.ts'
-import { type CallAnswer, linksOf, startService, type TestTenant, walk } from '../../test/service.ts'
-import { assertTallies } from '../../test/tallies.ts'
+} from '../../test/records/sample-records.ts'
+import { assertTallies } from '../../test/records/tallies.ts'
+import { type CallResponse, linksOf, startService, type TestTenant, walk } from '../../test/service.ts'
 import { SeededRandom } from '../transfer/demo/seeded-random.ts'
 import type { Fields } from './stored-record.ts'
 
@@ -30,7 +30,7 @@ const addAll = async (tenant: TestTenant, resource: ResourceName, records: Field
   return bodies
 }
 
-const get = async (token: string, path: string): Promise<CallAnswer> => {
+const get = async (token: string, path: string): Promise<CallResponse> => {
   const answer = await service.call('GET', path, { token })
   assert.equal(answer.status, 200, `${path}: ${answer.text}`)
   return answer

@@ -3,7 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import type { ResourceName } from '@masthead/contract'
 import pg from 'pg'
-import { sampleAccount, sampleContact, samplePublication, sampleSubscription } from '../../test/sample-records.ts'
+import {
+  sampleAccount,
+  sampleContact,
+  samplePublication,
+  sampleSubscription,
+} from '../../test/records/sample-records.ts'
 import { startService, type TestTenant } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
 import { queryOn, serviceRole, short } from '../database/connections/connection.ts'

@@ -3,14 +3,14 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
-import { sampleAccount, sampleContact } from '../../test/sample-records.ts'
+import { sampleAccount, sampleContact } from '../../test/records/sample-records.ts'
+import { assertTenantTallies } from '../../test/records/tallies.ts'
 import { startService, type TestTenant, walk } from '../../test/service.ts'
-import { assertTenantTallies } from '../../test/tallies.ts'
 import { newId } from './identifiers.ts'
 import { insertRecords } from './write.ts'
 
 const service = await startService()
-const program = new URL('../../test/inserting-process.ts', import.meta.url)
+const program = new URL('../../test/records/inserting-process.ts', import.meta.url)
 const children: ChildProcess[] = []
 // Several look at once, which one client cannot do.
 const owners = new pg.Pool({ connectionString: service.connectionString })
@@ -71,7 +71,7 @@ test('a record that commits late comes before one that another caller begins aft
   })
   await inserted
   const overtaking = service.call('POST', '/contacts', { token, body: { accountId: 'W-1', name: 'Ada Lovelace' } })
-  // The other insert is under way: it waits for the lock, or has overtaken.
+  // The other insert is in flight: it waits for the lock, or has overtaken.
   let isAnswered = false
   const answered = overtaking.finally(() => {
     isAnswered = true

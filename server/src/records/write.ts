@@ -6,8 +6,8 @@ import type { TenantDatabase } from '../database/database.ts'
 import type { TenantQuery as Query } from '../database/tenant-query.ts'
 import { doTogether } from '../database/write-queue.ts'
 import { Problem } from '../problem.ts'
-import { fold, foldedStatus } from './folding.ts'
 import { missingReference } from './identifiers.ts'
+import { normalise, normalisedStatus } from './normalising.ts'
 import type { Fields, StoredRecord } from './stored-record.ts'
 import { tables } from './tables.ts'
 import { type Operation, writeStatement } from './write-statement.ts'
@@ -90,7 +90,7 @@ const rowOf = (resource: ResourceName, change: Change, place: number): string =>
   for (const { name, column, keyColumn } of storedFieldsOf(resource)) {
     const value = after[name]
     row[column] = value
-    if (keyColumn && typeof value === 'string') row[keyColumn] = foldedStatus(value)
+    if (keyColumn && typeof value === 'string') row[keyColumn] = normalisedStatus(value)
   }
   row.search_text = searchText(resource, after)
   if (before) row.is_new_text = row.search_text !== searchText(resource, before)
@@ -105,7 +105,7 @@ const rowOf = (resource: ResourceName, change: Change, place: number): string =>
 const searchText = (resource: ResourceName, fields: Fields): string | null => {
   const searched = tables[resource].listing.search
   if (searched.length === 0) return null
-  return fold(
+  return normalise(
     searched
       .map((field) => fields[field])
       .filter((value) => typeof value === 'string')

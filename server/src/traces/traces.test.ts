@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { after, describe, test } from 'node:test'
-import { found, sendCanaries } from '../../test/canaries.ts'
-import { runMasthead, startServing, until } from '../../test/masthead-process.ts'
-import { sampleAccount, sampleContact } from '../../test/sample-records.ts'
+import { startReceiver, type TracedSpan } from '../../test/outside/trace-receiver.ts'
+import { runMasthead, startServing, until } from '../../test/processes/masthead-process.ts'
+import { found, sendCanaries } from '../../test/records/canaries.ts'
+import { sampleAccount, sampleContact } from '../../test/records/sample-records.ts'
 import { baseUrl, freeAddress, secret, startService } from '../../test/service.ts'
-import { startReceiver, type TracedSpan } from '../../test/trace-receiver.ts'
 
 const service = await startService()
 const tenant = await service.newTenant()

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { newClient } from '../../src/database/connections/connection.ts'
-import { until } from '../masthead-process.ts'
+import { until } from '../processes/masthead-process.ts'
 import { postgresPrograms } from './packages.ts'
 import { freePorts, type Programs } from './programs.ts'
 

@@ -1,4 +1,4 @@
-import type { Attempt } from '../mixed-load.ts'
+import type { Attempt } from '../records/mixed-load.ts'
 
 /** A span of the trial, with what was done to the cluster at its beginning. A request belongs to where it ended. */
 export type Phase = { name: string; from: number; to: number /** The node that was killed. */; deadNode: string | null }

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { say } from '../../src/commands/output.ts'
-import { isAlive } from '../masthead-process.ts'
+import { isAlive } from '../processes/masthead-process.ts'
 
 export type Account = { uid: number; gid: number } | null
 

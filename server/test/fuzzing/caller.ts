@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { basePath } from '@masthead/contract'
-import { operationAt } from '../contract-answers.ts'
-import { type CallAnswer, linksOf, type Service, type TestTenant } from '../service.ts'
-import type { Traces } from '../stored-state.ts'
+import type { Traces } from '../records/stored-state.ts'
+import { operationAt } from '../requests/contract-responses.ts'
+import { type CallResponse, linksOf, type Service, type TestTenant } from '../service.ts'
 import { type CanaryTenant, canariesIn, newCanaryTenant } from './canary-tenant.ts'
 import type { FuzzedRequest } from './fuzzed-requests.ts'
 import { assertWithinContract, type Sent } from './judgement.ts'
@@ -55,7 +55,7 @@ export class Caller {
   }
 
   /** Fails unless the answer is right and nothing is stored that it does not tell of. */
-  async call(request: FuzzedRequest): Promise<CallAnswer> {
+  async call(request: FuzzedRequest): Promise<CallResponse> {
     const { authorization, holder } = this.#authorized(request)
     const headers = [...authorization, ...request.headers]
     const wire = wireOf({ ...request, headers, target: basePath + request.path + request.query }, (text) =>
@@ -84,7 +84,7 @@ export class Caller {
     return { authorization: [['authorization', authorization.scheme + text]], holder: isBearer ? holder : null }
   }
 
-  #remember({ method, path }: Sent, { headers }: CallAnswer): void {
+  #remember({ method, path }: Sent, { headers }: CallResponse): void {
     const made = /[^/]+$/.exec(headers.get('location') ?? '')?.[0]
     const { resource } = operationAt(method, path) ?? {}
     if (resource) this.#note(poolOf.own(resource.name), made)
@@ -112,7 +112,12 @@ const sentBy = (wire: Wire): Omit<Sent, 'holder'> => ({
 })
 
 /** Only a write that succeeds may leave a trace; but under an idempotency key a refusal is kept too. */
-const assertNothingElse = ({ method, path, hasKey }: Sent, answer: CallAnswer, before: Traces, after: Traces): void => {
+const assertNothingElse = (
+  { method, path, hasKey }: Sent,
+  answer: CallResponse,
+  before: Traces,
+  after: Traces,
+): void => {
   const isWrite = method !== 'GET' && method !== 'HEAD' && operationAt(method, path) !== undefined
   if (isWrite && answer.status < 300 && !answer.headers.has('idempotency-replayed')) return
   const mayKeep = method === 'POST' && hasKey

@@ -7,8 +7,8 @@ import {
   sampleInvoice,
   samplePublication,
   sampleSubscription,
-} from '../sample-records.ts'
-import type { CallAnswer, Service, TestTenant } from '../service.ts'
+} from '../records/sample-records.ts'
+import type { CallResponse, Service, TestTenant } from '../service.ts'
 
 /** A tenant whose every record holds a word that nobody else may ever see. */
 export type CanaryTenant = {
@@ -19,7 +19,7 @@ export type CanaryTenant = {
 }
 
 /** The canaries that an answer shows: no other words have their shape. */
-export const canariesIn = ({ headers, text }: CallAnswer): string[] =>
+export const canariesIn = ({ headers, text }: CallResponse): string[] =>
   [text, ...headers.values()].flatMap((one) => one.match(/canary[0-9a-f]{32}/g) ?? [])
 
 export const newCanaryTenant = async (service: Service): Promise<CanaryTenant> => {

@@ -1,6 +1,6 @@
 import { scopes } from '@masthead/contract'
 import fc from 'fast-check'
-import { callback, prefixed, resource } from '../oauth-browser.ts'
+import { callback, prefixed, resource } from '../browsers/oauth-browser.ts'
 import { among, joined, mostly, words } from './choices.ts'
 import type { Body } from './fuzzed-bodies.ts'
 import { inHeader, strangeHeaders } from './fuzzed-headers.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { ProblemCode } from '@masthead/contract'
-import { assertConforms, assertProblemSchema, operationAt } from '../contract-answers.ts'
-import { assertProblem } from '../problem-answer.ts'
-import type { CallAnswer } from '../service.ts'
+import { assertConforms, assertProblemSchema, operationAt } from '../requests/contract-responses.ts'
+import { assertProblem } from '../requests/problem-response.ts'
+import type { CallResponse } from '../service.ts'
 import type { Holder } from './token-kinds.ts'
 
 /** What was sent, as far as it decides on what may be answered. */
@@ -24,7 +24,7 @@ const unauthenticated: readonly ProblemCode[] = [...unreadable, 'missing_token',
 const elsewhere: readonly ProblemCode[] = [...unauthenticated, 'not_found', 'method_not_allowed']
 
 /** The answer is one that the contract allows to this caller for this request. */
-export const assertWithinContract = (sent: Sent, answer: CallAnswer): void => {
+export const assertWithinContract = (sent: Sent, answer: CallResponse): void => {
   const { status, headers, text } = answer
   assert.ok(status >= 200 && status < 500, 'the service failed')
   const requestId = headers.get('x-request-id') ?? ''
@@ -38,10 +38,10 @@ export const assertWithinContract = (sent: Sent, answer: CallAnswer): void => {
 }
 
 /** Perhaps: an answer to HEAD has no body that would tell. */
-const isUnread = ({ status, body }: CallAnswer): boolean =>
+const isUnread = ({ status, body }: CallResponse): boolean =>
   body === null ? [400, 414, 431].includes(status) : unreadable.includes(body.code)
 
-const assertSuccess = ({ method, path, holder }: Sent, answer: CallAnswer): void => {
+const assertSuccess = ({ method, path, holder }: Sent, answer: CallResponse): void => {
   const { status, headers } = answer
   const named = operationAt(method, path)
   assert.ok(named, 'no operation is there')
@@ -54,7 +54,7 @@ const assertSuccess = ({ method, path, holder }: Sent, answer: CallAnswer): void
   assertConforms(named, answer, method)
 }
 
-const assertRefusal = ({ method, path, holder }: Sent, answer: CallAnswer): void => {
+const assertRefusal = ({ method, path, holder }: Sent, answer: CallResponse): void => {
   const { status, headers, body } = answer
   const named = operationAt(method, path)
   // Token before scope before all the rest: who lacks one of them learns only that.

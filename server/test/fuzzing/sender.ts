@@ -1,5 +1,5 @@
-import { KeptConnection } from '../raw-connection.ts'
-import type { CallAnswer } from '../service.ts'
+import { KeptConnection } from '../requests/raw-connection.ts'
+import type { CallResponse } from '../service.ts'
 import type { Wire } from './wire.ts'
 
 /** Sends one request after another over one connection. Whatever is wrong is told with the request, ready to be sent again. */
@@ -11,8 +11,8 @@ export class Sender {
     this.#connection = new KeptConnection(origin)
   }
 
-  async send(wire: Wire, judge: (answer: CallAnswer) => void | Promise<void>): Promise<CallAnswer> {
-    let answer: CallAnswer | undefined
+  async send(wire: Wire, judge: (answer: CallResponse) => void | Promise<void>): Promise<CallResponse> {
+    let answer: CallResponse | undefined
     try {
       answer = await this.#connection.send(wire.method, wire.bytes, wire.last)
       await judge(answer)

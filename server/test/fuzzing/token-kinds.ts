@@ -4,7 +4,7 @@ import { listTokens, revokeToken } from '../../src/identity/access-tokens.ts'
 import { listMembers, removeMember } from '../../src/identity/members.ts'
 import { allScopes } from '../../src/identity/roles.ts'
 import { newToken } from '../../src/identity/token-format.ts'
-import { authorize, newApplication, newPerson, prefixed } from '../oauth-browser.ts'
+import { authorize, newApplication, newPerson, prefixed } from '../browsers/oauth-browser.ts'
 import type { Service, TestTenant } from '../service.ts'
 
 /** Who holds a token, and what may be done with it; null for a token that is worth nothing. */

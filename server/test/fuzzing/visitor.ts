@@ -9,8 +9,8 @@ import {
   newPerson,
   newVerifier,
   obtainCode,
-} from '../oauth-browser.ts'
-import { baseUrl, type CallAnswer, type Service } from '../service.ts'
+} from '../browsers/oauth-browser.ts'
+import { baseUrl, type CallResponse, type Service } from '../service.ts'
 import { type CanaryTenant, canariesIn } from './canary-tenant.ts'
 import { cookiesHere, type FuzzedVisit, written } from './fuzzed-visits.ts'
 import { fill } from './placeholders.ts'
@@ -35,7 +35,7 @@ export class Visitor {
     this.#sender.close()
   }
 
-  async visit(visit: FuzzedVisit): Promise<CallAnswer> {
+  async visit(visit: FuzzedVisit): Promise<CallResponse> {
     const { method, framing } = visit
     const { target, body, headers } = written(visit)
     // The cookies of the interaction that the path names.
@@ -88,7 +88,7 @@ const belongings = async (service: Service, theirs: CanaryTenant): Promise<Reado
 }
 
 /** Nothing failed, nobody is led astray, and nothing is shown that was not meant to be. */
-const assertSane = (target: string, answer: CallAnswer): void => {
+const assertSane = (target: string, answer: CallResponse): void => {
   const { status, headers, text } = answer
   assert.ok(status >= 200 && status < 500, 'the service failed')
   assert.match(headers.get('x-request-id') ?? '', /^[A-Za-z0-9._-]{1,128}$/)

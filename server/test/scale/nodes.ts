@@ -16,8 +16,8 @@ import { allScopes } from '../../src/identity/roles.ts'
 import { createTenant } from '../../src/identity/tenants.ts'
 import { insertRecords } from '../../src/records/write.ts'
 import { freePorts, Programs } from '../failover/programs.ts'
-import { startServing, until } from '../masthead-process.ts'
-import { sampleAccount } from '../sample-records.ts'
+import { startServing, until } from '../processes/masthead-process.ts'
+import { sampleAccount } from '../records/sample-records.ts'
 import { type RegisterCall, unexplained } from './one-order.ts'
 
 const help = `npm run test:nodes -- [options]

@@ -14,7 +14,7 @@ export const connectionLimit = async (query: Query): Promise<number> => {
   return row?.most ?? 0
 }
 
-/** Those of the hand-over to legacy systems, of housekeeping, and of the process itself. */
+/** Connections of deliveries, of housekeeping, and of the process itself. */
 const connectionsBesides = 16
 
 /** How many a server with so many workers may have. */

@@ -246,7 +246,7 @@ type Slot = { client: Promise<pg.Client>; opened?: pg.Client; load: number }
 
 /**
  * A few connections that many callers share: each caller queues its messages in one synchronous call, on the slot with
- * the least under way, and a slot whose connection broke is replaced by the next caller.
+ * the least in flight, and a slot whose connection broke is replaced by the next caller.
  */
 export class SharedConnections {
   readonly #open: () => Promise<pg.Client>

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { basePath } from '@masthead/contract'
 import pg from 'pg'
-import { postmasterOf, temporaryDataDirectory, until } from '../../../test/masthead-process.ts'
-import { MixedLoad } from '../../../test/mixed-load.ts'
-import { assertProblem } from '../../../test/problem-answer.ts'
-import { sampleAccount } from '../../../test/sample-records.ts'
-import { type CallAnswer, startService } from '../../../test/service.ts'
-import { assertTallies } from '../../../test/tallies.ts'
+import { postmasterOf, temporaryDataDirectory, until } from '../../../test/processes/masthead-process.ts'
+import { MixedLoad } from '../../../test/records/mixed-load.ts'
+import { sampleAccount } from '../../../test/records/sample-records.ts'
+import { assertTallies } from '../../../test/records/tallies.ts'
+import { assertProblem } from '../../../test/requests/problem-response.ts'
+import { type CallResponse, startService } from '../../../test/service.ts'
 import { openEmbedded } from '../embedded/server.ts'
 import { migrate } from '../schema/migrate.ts'
 
@@ -103,8 +103,8 @@ describe('a commit that waits for a standby', async () => {
   const body = { accountId: account?.accountId, name }
   const send = (key = name) =>
     service.call('POST', '/contacts', { token, body: { ...body, name: key }, headers: { 'idempotency-key': key } })
-  const sendAndCancel = async (): Promise<CallAnswer> => {
-    let answer: CallAnswer | undefined
+  const sendAndCancel = async (): Promise<CallResponse> => {
+    let answer: CallResponse | undefined
     const sent = send().then((answered) => {
       answer = answered
     })

@@ -65,7 +65,7 @@ class TenantStatement extends Query {
     this.#columns = columnsOf.get(name) ?? []
   }
 
-  /** All in one piece: to hand over several costs more than to copy them. */
+  /** It is written in one piece, because several writes cost more than a copy. */
   submit(connection: pg.Connection): void {
     const wire = connection as Wire // it is one, whatever its declaration leaves out
     const { name, text } = this

@@ -8,7 +8,7 @@ import {
   sampleInvoice,
   samplePublication,
   sampleSubscription,
-} from '../../../test/sample-records.ts'
+} from '../../../test/records/sample-records.ts'
 import { startService, type TestTenant } from '../../../test/service.ts'
 import { insertRecords } from '../../records/write.ts'
 import { unpreparedOn } from '../connections/connection.ts'

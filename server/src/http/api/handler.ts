@@ -1,7 +1,7 @@
 import { callerOf } from '../../audit/author.ts'
 import type { TenantDatabase } from '../../database/database.ts'
-import type { SentAnswer } from '../../database/idempotency-records.ts'
-import type { Answer } from '../../operation-call.ts'
+import type { PlainResponse } from '../../database/idempotency-records.ts'
+import type { HandlerResult } from '../../operation-call.ts'
 import type { Problem } from '../../problem.ts'
 import { requireMatch } from '../responses/conditional.ts'
 import { openToAllOrigins } from '../responses/cross-origin.ts'
@@ -25,7 +25,7 @@ const read = async (exchange: Exchange): Promise<void> => {
   const { handler, headersOf, operation } = found(exchange.route)
   const { tenantId } = found(exchange.principal)
   const version = cache && (exchange.version ?? (await api.askVersions(tenantId)).records)
-  const answer: Answer = await handler(callOf(exchange))
+  const answer: HandlerResult = await handler(callOf(exchange))
   const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
   const make = () => plainResponse({ status: operation.status, headers: headersOf(answer, query, body) }, body, api)
   exchange.cached = cache && version !== null ? cache.keep({ tenantId, url, version }, body, make) : null
@@ -37,8 +37,8 @@ const write = async (exchange: Exchange): Promise<void> => {
   const { api, requestId, retriable } = exchange
   const { handler, headersOf, operation } = found(exchange.route)
   const call = writeCallOf(exchange)
-  const work = async (tenant: TenantDatabase): Promise<SentAnswer> => {
-    const answer: Answer = await handler({ ...call, tenant })
+  const work = async (tenant: TenantDatabase): Promise<PlainResponse> => {
+    const answer: HandlerResult = await handler({ ...call, tenant })
     const body = String(answer.body)
     return { status: operation.status, headers: headersOf(answer, call.query, body), body }
   }
@@ -73,7 +73,7 @@ const writeCallOf = (exchange: Exchange) => {
 
 /** The response before it is encoded. What is kept for a retry has no such headers. */
 const plainResponse = (
-  { status, headers }: Pick<SentAnswer, 'status' | 'headers'>,
+  { status, headers }: Pick<PlainResponse, 'status' | 'headers'>,
   body: Buffer,
   { isOpenToAllOrigins }: ServedApi,
 ): EncodedResponse => ({

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { basePath, operations } from '@masthead/contract'
-import { until } from '../../../test/masthead-process.ts'
-import { populatedTenant } from '../../../test/populated-tenant.ts'
-import { sendRaw } from '../../../test/raw-connection.ts'
-import { type CallAnswer, startService } from '../../../test/service.ts'
-import { validRequest } from '../../../test/valid-requests.ts'
+import { until } from '../../../test/processes/masthead-process.ts'
+import { populatedTenant } from '../../../test/records/populated-tenant.ts'
+import { sendRaw } from '../../../test/requests/raw-connection.ts'
+import { validRequest } from '../../../test/requests/valid-requests.ts'
+import { type CallResponse, startService } from '../../../test/service.ts'
 
 const service = await startService()
 const { tenant, token, records } = await populatedTenant(service)
 
 type Headers = Readonly<Record<string, string>>
 
-const get = (path: string, headers: Headers, bearer = token): Promise<CallAnswer> => {
+const get = (path: string, headers: Headers, bearer = token): Promise<CallResponse> => {
   const fixed = {
     Host: 'masthead.test',
     Connection: 'close',
@@ -24,11 +24,11 @@ const get = (path: string, headers: Headers, bearer = token): Promise<CallAnswer
 }
 
 /** What must be the same wherever a response comes from. */
-const comparable = ({ status, headers, text }: CallAnswer) => {
+const comparable = ({ status, headers, text }: CallResponse) => {
   const { date: _date, ratelimit, ...others } = Object.fromEntries(headers)
   return { status, headers: { ...others, ratelimit: ratelimit?.replaceAll(/[rt]=\d+/g, '') }, text }
 }
-const left = ({ headers }: CallAnswer): [requests: number, seconds: number] => {
+const left = ({ headers }: CallResponse): [requests: number, seconds: number] => {
   const [, requests, seconds] = /"token";r=(\d+);t=(\d+)/.exec(headers.get('ratelimit') ?? '') ?? []
   return [Number(requests), Number(seconds)]
 }
@@ -36,8 +36,8 @@ const left = ({ headers }: CallAnswer): [requests: number, seconds: number] => {
 const uncached = { 'Cache-Control': 'no-cache' }
 
 /** Once from the database, and then as often from the cache as it is there, each charged as it must be. */
-const assertSame = async (path: string, headers: Headers, status: number): Promise<CallAnswer> => {
-  const answers: CallAnswer[] = []
+const assertSame = async (path: string, headers: Headers, status: number): Promise<CallResponse> => {
+  const answers: CallResponse[] = []
   await until(`${path} is answered in one window of the limits`, async () => {
     const first = await get(path, {})
     const cached = await get(path, headers)

@@ -7,8 +7,8 @@ import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { basePath } from '@masthead/contract'
 import type { FastifyInstance } from 'fastify'
-import { until } from '../../../test/masthead-process.ts'
-import { sampleAccount, sampleContact } from '../../../test/sample-records.ts'
+import { until } from '../../../test/processes/masthead-process.ts'
+import { sampleAccount, sampleContact } from '../../../test/records/sample-records.ts'
 import { baseUrl, generous, secret, startService } from '../../../test/service.ts'
 import { buildApp } from '../../app.ts'
 
@@ -115,7 +115,7 @@ test('callers that do not read cost no more than their answers, are let go, and 
 
 /** As many at once as ever. */
 const assertMayCall = () =>
-  until('fifty may be under way again', async () => {
+  until('fifty may be in flight again', async () => {
     const all = Array.from({ length: 50 }, () =>
       service.call('GET', '/accounts', { token, headers: { connection: 'close' } }),
     )

@@ -3,7 +3,7 @@ import { largest, type Problem as ProblemBody, problems } from '@masthead/contra
 import type { FastifyBaseLogger, FastifyReply } from 'fastify'
 import { isUnavailable } from '../../database/connections/unavailable.ts'
 import { Busy } from '../../database/fair-queue.ts'
-import type { SentAnswer } from '../../database/idempotency-records.ts'
+import type { PlainResponse } from '../../database/idempotency-records.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
 import { Refusal } from '../../refusal.ts'
 
@@ -93,7 +93,7 @@ const wellFormed = (_member: string, value: unknown): unknown =>
   typeof value === 'string' ? value.toWellFormed() : value
 
 /** The problem as it is sent, but for what belongs to each request. */
-export const problemResponse = (problem: Problem, baseUrl: string, requestId: string): SentAnswer => ({
+export const problemResponse = (problem: Problem, baseUrl: string, requestId: string): PlainResponse => ({
   status: problem.status,
   headers: {
     'cache-control': 'no-store',

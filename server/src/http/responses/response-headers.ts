@@ -1,9 +1,9 @@
 import { isTagged, managementApi, type NamedOperation } from '@masthead/contract'
-import type { Answer } from '../../operation-call.ts'
+import type { HandlerResult } from '../../operation-call.ts'
 import type { Links } from '../../records/list.ts'
 import { entityTag } from './conditional.ts'
 
-export type HeadersOf = (answer: Answer, query: object, body: string | Buffer) => Record<string, string>
+export type HeadersOf = (answer: HandlerResult, query: object, body: string | Buffer) => Record<string, string>
 
 /** What the headers of an operation say of its response. */
 export const responseHeaders = (named: NamedOperation, apiUrl: string): HeadersOf => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { sampleAccount, samplePublication } from '../../../test/sample-records.ts'
+import { sampleAccount, samplePublication } from '../../../test/records/sample-records.ts'
 import { startService, type TestTenant } from '../../../test/service.ts'
 
 const service = await startService()

@@ -1,6 +1,6 @@
 import { isAudited } from '../../audit/queries.ts'
 import type { TenantDatabase } from '../../database/database.ts'
-import type { Answer } from '../../operation-call.ts'
+import type { HandlerResult } from '../../operation-call.ts'
 import { getRecord, requireReference } from '../../records/identifiers.ts'
 import type { Fields, StoredRecord } from '../../records/stored-record.ts'
 import { type Writer, write } from '../../records/write.ts'
@@ -26,7 +26,7 @@ export const updateContact = (
   { author, actingUser: userId }: Writer,
   named: { contactId: string; accountId?: string },
   decide: (contact: { body: string; record: Contact }, accountId: string) => Fields,
-): Promise<Answer> =>
+): Promise<HandlerResult> =>
   write(tenant, 'contacts', {
     locks: ['contacts'],
     decide: async (query) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { sampleAccount } from '../../../test/sample-records.ts'
+import { sampleAccount } from '../../../test/records/sample-records.ts'
 import { startService } from '../../../test/service.ts'
 
 const service = await startService()

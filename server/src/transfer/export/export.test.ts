@@ -17,14 +17,14 @@ import {
 } from '@masthead/contract'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
-import { type Outcome, runMasthead, spawnMasthead, until } from '../../../test/masthead-process.ts'
+import { type Outcome, runMasthead, spawnMasthead, until } from '../../../test/processes/masthead-process.ts'
 import {
   sampleAccount,
   sampleContact,
   sampleInvoice,
   samplePublication,
   sampleSubscription,
-} from '../../../test/sample-records.ts'
+} from '../../../test/records/sample-records.ts'
 import { startService, type TestTenant, walk } from '../../../test/service.ts'
 import { openSourceFile } from '../files/source-file.ts'
 

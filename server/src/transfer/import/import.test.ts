@@ -6,10 +6,10 @@ import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
 import pg from 'pg'
-import { environmentOf, importer, newFolder } from '../../../test/import-files.ts'
-import { runMasthead } from '../../../test/masthead-process.ts'
+import { runMasthead } from '../../../test/processes/masthead-process.ts'
+import { environmentOf, importer, newFolder } from '../../../test/records/import-files.ts'
+import { assertTenantTallies } from '../../../test/records/tallies.ts'
 import { startService, type TestTenant, walk } from '../../../test/service.ts'
-import { assertTenantTallies } from '../../../test/tallies.ts'
 
 const service = await startService()
 const environment = environmentOf(service)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { environmentOf, importer, newFolder } from '../../../test/import-files.ts'
-import { spawnMasthead, until } from '../../../test/masthead-process.ts'
+import { spawnMasthead, until } from '../../../test/processes/masthead-process.ts'
+import { environmentOf, importer, newFolder } from '../../../test/records/import-files.ts'
+import { assertTenantTallies } from '../../../test/records/tallies.ts'
 import { startService, type TestTenant, walk } from '../../../test/service.ts'
-import { assertTenantTallies } from '../../../test/tallies.ts'
 
 const service = await startService()
 /** Two batches of an import and a little more. */

@@ -8,8 +8,8 @@ import {
   storedFieldsOf,
 } from '@masthead/contract'
 import { shown } from '../../foreign-text.ts'
-import { foldedStatus } from '../../records/folding.ts'
 import { isUuid, newId } from '../../records/identifiers.ts'
+import { normalisedStatus } from '../../records/normalising.ts'
 import { columnTypes } from '../../records/write-statement.ts'
 import { joinedName } from '../../values.ts'
 import { readValue, reasonAgainst } from './cell-values.ts'
@@ -151,7 +151,7 @@ export class RowStager {
       values[this.#names.indexOf('name')] = joinedName(first ?? null, last ?? null)
     }
     if (this.#resource === 'invoices' && !(given & bitOf('invoices', 'isOpen'))) {
-      const status = foldedStatus(values[this.#names.indexOf('status')] ?? '')
+      const status = normalisedStatus(values[this.#names.indexOf('status')] ?? '')
       values[this.#names.indexOf('isOpen')] = openness.get(status) ?? null
     }
   }

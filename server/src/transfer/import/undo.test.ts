@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { importer, newFolder } from '../../../test/import-files.ts'
+import { importer, newFolder } from '../../../test/records/import-files.ts'
+import { assertTenantTallies } from '../../../test/records/tallies.ts'
 import { startService, walk } from '../../../test/service.ts'
-import { assertTenantTallies } from '../../../test/tallies.ts'
 
 const service = await startService()
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { until } from '../../../../test/masthead-process.ts'
-import { sampleAccount } from '../../../../test/sample-records.ts'
+import { until } from '../../../../test/processes/masthead-process.ts'
+import { sampleAccount } from '../../../../test/records/sample-records.ts'
 import { generous, startService } from '../../../../test/service.ts'
 import { MemoryCounters, newCounterMemory } from '../../../counters/memory-counters.ts'
 import type { Principal } from '../../../identity/principal.ts'
@@ -97,7 +97,7 @@ describe('requests of a token', () => {
     assert.equal((await service.call('GET', '/contacts', { token: await other.serviceToken() })).status, 200)
   })
 
-  test('are refused when too many are under way at once, and accepted again afterwards', async () => {
+  test('are refused when too many are in flight at once, and accepted again afterwards', async () => {
     const service = await startService({ rateLimits: { ...generous, atOnce: 2 } })
     const tenant = await service.newTenant()
     const token = await tenant.serviceToken()
@@ -105,7 +105,7 @@ describe('requests of a token', () => {
     await tenant.add('contacts', [])
     const create = () => service.call('POST', '/contacts', { token, body: { accountId: 'A' } })
     assert.equal((await create()).status, 201)
-    // What is under way waits for this lock.
+    // What is in flight waits for this lock.
     await service.owner.query('begin')
     await service.owner.query('select from heads where tenant_id = $1 for update', [tenant.id])
     const waiting = [create(), create(), create()]
@@ -176,7 +176,7 @@ describe('a token that is refused', async () => {
   })
 })
 
-test('whoever hangs up while the token is looked up is no longer under way', async () => {
+test('whoever hangs up while the token is looked up is no longer in flight', async () => {
   const service = await startService({ rateLimits: { ...generous, atOnce: 1 } })
   const tenant = await service.newTenant()
   const token = await tenant.serviceToken()

@@ -132,7 +132,7 @@ const refusalOf = (limits: Limits['list'], atOnce: number, taken: Taken): Charge
   if (refusedBy === null) return null
   const [first] = limits
   if (refusedBy === 'atOnce')
-    return { limit: 'at-once', detail: `${first.whose} may have ${atOnce} requests under way at once.`, seconds: 1 }
+    return { limit: 'at-once', detail: `${first.whose} may have ${atOnce} requests in flight at once.`, seconds: 1 }
   const { name, whose, quota } = limits[refusedBy] ?? first
   const seconds = secondsOf(taken, refusedBy)
   return { limit: name, detail: `${whose} may send ${quota} requests a minute; go on in ${seconds} s.`, seconds }

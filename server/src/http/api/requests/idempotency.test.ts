@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { sampleAccount } from '../../../../test/sample-records.ts'
-import { type CallAnswer, startService, type TestTenant } from '../../../../test/service.ts'
+import { sampleAccount } from '../../../../test/records/sample-records.ts'
+import { type CallResponse, startService, type TestTenant } from '../../../../test/service.ts'
 import { operator } from '../../../audit/author.ts'
 import { rotateToken } from '../../../identity/access-tokens.ts'
 
@@ -15,9 +15,9 @@ before(async () => {
   await tenant.add('accounts', [sampleAccount('A')])
 })
 
-const post = (path: string, key: string, body: object, more: { token?: string } = {}): Promise<CallAnswer> =>
+const post = (path: string, key: string, body: object, more: { token?: string } = {}): Promise<CallResponse> =>
   service.call('POST', path, { token, body, headers: { 'idempotency-key': key }, ...more })
-const replayed = ({ headers }: CallAnswer): string | null => headers.get('idempotency-replayed')
+const replayed = ({ headers }: CallResponse): string | null => headers.get('idempotency-replayed')
 const count = async (condition: string, table = 'contacts'): Promise<number> => {
   const { rows } = await service.owner.query(
     `select count(*)::integer as count from ${table} where tenant_id = $1 and ${condition}`,

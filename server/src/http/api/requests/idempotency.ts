@@ -4,8 +4,8 @@ import type { TenantDatabase } from '../../../database/database.ts'
 import {
   findAnswer,
   keepAnswer,
+  type PlainResponse,
   type RetriableRequest,
-  type SentAnswer,
   takeTurn,
 } from '../../../database/idempotency-records.ts'
 import type { TenantQuery } from '../../../database/tenant-query.ts'
@@ -31,15 +31,15 @@ export const fingerprint = (method: string, url: string, body: Buffer | undefine
 export const respondOnce = async (
   tenant: TenantDatabase,
   request: RetriableRequest,
-  work: (tenant: TenantDatabase) => Promise<SentAnswer>,
-  asResponse: (problem: Problem) => SentAnswer,
+  work: (tenant: TenantDatabase) => Promise<PlainResponse>,
+  asResponse: (problem: Problem) => PlainResponse,
   showsSecret = false,
-): Promise<SentAnswer> => {
+): Promise<PlainResponse> => {
   const waiting: ((after: TenantDatabase | null) => void)[] = []
   const tell = (isStored: boolean) => {
     for (const act of waiting.splice(0)) act(isStored ? tenant : null)
   }
-  const once = async (query: TenantQuery): Promise<SentAnswer> => {
+  const once = async (query: TenantQuery): Promise<PlainResponse> => {
     // What a former attempt has begun was not stored.
     tell(false)
     if (!(await takeTurn(query, request))) {
@@ -76,9 +76,9 @@ const shownAlready = (): Problem =>
   )
 
 const replay = (
-  { fingerprint, headers, ...kept }: SentAnswer & { fingerprint: Buffer },
+  { fingerprint, headers, ...kept }: PlainResponse & { fingerprint: Buffer },
   request: RetriableRequest,
-): SentAnswer => {
+): PlainResponse => {
   if (fingerprint.equals(request.fingerprint)) {
     return { ...kept, headers: { ...headers, 'idempotency-replayed': 'true' } }
   }
@@ -90,9 +90,9 @@ const replay = (
 
 const attempt = async (
   query: TenantQuery,
-  work: () => Promise<SentAnswer>,
-  asResponse: (problem: Problem) => SentAnswer,
-): Promise<SentAnswer> => {
+  work: () => Promise<PlainResponse>,
+  asResponse: (problem: Problem) => PlainResponse,
+): Promise<PlainResponse> => {
   await query.withoutTenant({ text: 'savepoint work' })
   try {
     return await work()
