@@ -26,6 +26,8 @@ export type Config = {
 
   /** `DATABASE_URL`: a PostgreSQL 15 or newer, as `postgres://user:password@host/database`: see docs/operating.md#the-database. Default: the embedded one. */
   databaseUrl: string | null
+  /** `DATABASE_DIRECT_URL`: the same database without the pooler, where `DATABASE_URL` leads to one in transaction mode, such as pgbouncer: see docs/operating.md#poolers. Default: there is none. */
+  directDatabaseUrl: string | null
   /** `MASTHEAD_DATA_DIR`: where the embedded PostgreSQL stores its data. Default: `.masthead` in the current folder. */
   dataDirectory: string
   /** `MASTHEAD_SECRET`: 32 or more random characters that encrypt the signing keys and the secrets of legacy systems; the same on every node. Default: generated once and stored in the data folder, mode 0600. */
@@ -123,6 +125,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config
     workers: optional('WORKERS', readWorkers) ?? 1,
     baseUrl: optional('BASE_URL', readOrigin),
     databaseUrl: optional('DATABASE_URL', readDatabaseUrl),
+    directDatabaseUrl: optional('DATABASE_DIRECT_URL', readDatabaseUrl),
     dataDirectory: text('MASTHEAD_DATA_DIR') ?? '.masthead',
     trustedProxies: optional('TRUST_PROXY', readProxies) ?? [],
     logLevel: optional('LOG_LEVEL', oneOf(logLevels)) ?? (process.stderr.isTTY ? 'warn' : 'info'),

@@ -49,7 +49,7 @@ const makeTemplates = async (connectionString: string): Promise<void> => {
   await migrate(addressOf(templates.bare))
   await administrator.query(`create database ${templates.withKey} template ${templates.bare}`)
   await administrator.end()
-  const database = openDatabase(addressOf(templates.withKey), serviceRole)
+  const database = openDatabase({ connectionString: addressOf(templates.withKey), role: serviceRole })
   await ensureSigningKey(database, secret)
   await database.close()
 }

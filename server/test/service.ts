@@ -73,6 +73,8 @@ export type ServiceOptions = {
   cacheMilliseconds?: number
   /** The same database by another way, which only the service takes. */
   reachedBy?: string
+  /** A pooler in transaction mode, which only the service takes. */
+  pooler?: string
   /** What stands between the service and its database. */
   through?: (database: Database) => Database
 }
@@ -96,7 +98,10 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const { connectionString = await cloneTemplate(hasKey ? templates.withKey : templates.bare) } = options
   const { through = (database) => database } = options
   const way = options.reachedBy ?? options.connectionString ?? withoutWaitingForTheDisk(connectionString)
-  const database = through(openDatabase(way, serviceRole))
+  const address = options.pooler
+    ? { connectionString: options.pooler, directConnectionString: connectionString }
+    : { connectionString: way }
+  const database = through(openDatabase({ ...address, role: serviceRole }))
   const {
     rateLimits = generous,
     counting = {},
@@ -120,8 +125,8 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     }),
   )
   await app.listen({ host: '127.0.0.1', port: Number(new URL(baseUrl).port) })
-  const address = app.server.address()
-  if (address === null || typeof address === 'string') throw new Error('the service does not listen on a port')
+  const bound = app.server.address()
+  if (bound === null || typeof bound === 'string') throw new Error('the service does not listen on a port')
   const owner = new pg.Client(connectionString)
   // Where a test ends its connection, the next statement fails.
   owner.on('error', () => {})
@@ -131,7 +136,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     await database.close()
     await owner.end()
   })
-  const origin = `http://127.0.0.1:${address.port}`
+  const origin = `http://127.0.0.1:${bound.port}`
   return {
     ...{ app, database, owner, connectionString, origin },
     call: (method, path, options) => callAt(origin, method, path, options),

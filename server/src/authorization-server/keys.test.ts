@@ -48,7 +48,7 @@ const soonSignsWith = async (kid: string): Promise<Tokens> => {
 
 /** Another process's server on the same database, as far as the database can tell. */
 const startAnother = async (context: TestContext, connectionString: string) => {
-  const own = openDatabase(connectionString, serviceRole)
+  const own = openDatabase({ connectionString: connectionString, role: serviceRole })
   context.after(() => own.close())
   const app = await buildApp({ database: own, baseUrl, delegation: { issuer: baseUrl, secret }, rateLimits: null })
   context.after(() => app.close())

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Config, readConfig } from '../config.ts'
-import type { Query } from '../database/connections/connection.ts'
+import type { DatabaseAddress, Query } from '../database/connections/connection.ts'
 import { remedyFor } from '../database/connections/reachability.ts'
 import { isUnavailable } from '../database/connections/unavailable.ts'
 import { type Database, openDatabase, type TenantDatabase } from '../database/database.ts'
@@ -23,13 +23,18 @@ const retryMilliseconds = 500
 export const openConfigured = async (config: Config, stopping?: AbortSignal, meanwhile?: () => void) => {
   const embedded = config.databaseUrl === null ? await openEmbedded(config.dataDirectory, say, meanwhile) : null
   const connectionString = embedded?.connectionString ?? config.databaseUrl ?? ''
+  const direct = config.directDatabaseUrl ?? connectionString
   try {
-    const attempt = () => migrate(connectionString, embedded ? { servicePassword: embedded.password } : {})
+    const attempt = () => migrate(direct, embedded ? { servicePassword: embedded.password } : {})
     const migrated = embedded || stopping ? await retryWhileUnavailable(attempt, stopping) : await attempt()
     const { role } = migrated
     // Workers open connections of their own with it.
-    const connection = { connectionString: (role && embedded?.connectionStringAs(role)) ?? connectionString, role }
-    const database = openDatabase(connection.connectionString, role)
+    const connection: DatabaseAddress = {
+      connectionString: (role && embedded?.connectionStringAs(role)) ?? connectionString,
+      role,
+      ...(direct !== connectionString && { directConnectionString: direct }),
+    }
+    const database = openDatabase(connection)
     const close = async () => {
       // A statement that hangs must not delay the exit; the embedded server ends it when it stops.
       await Promise.race([database.close(), delay(closeTimeoutMilliseconds, undefined, { ref: false })])

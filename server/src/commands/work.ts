@@ -42,8 +42,8 @@ export const startWorker = async (
   const secret = () => installationSecret(config)
   // Only `serve` and `work` need it, and only once they run.
   const { DeliveryWorker } = await import('../deliveries/delivery-worker.ts')
-  const deliveries = new DeliveryWorker({ ...connection, secret, allowPrivate: config.legacyAllowPrivate, onError })
-  const housekeeping = startHousekeeping({ ...connection, onError })
+  const deliveries = new DeliveryWorker({ connection, secret, allowPrivate: config.legacyAllowPrivate, onError })
+  const housekeeping = startHousekeeping({ connection, onError })
   return { stop: () => Promise.all([deliveries.stop(), housekeeping.stop()]) }
 }
 

@@ -79,7 +79,7 @@ describe('records that many ask for at once', async () => {
 })
 
 test('keys of one turn of the event loop share a statement, fifty at most', async (context) => {
-  const database = openDatabase(await cloneTemplate(), serviceRole)
+  const database = openDatabase({ connectionString: await cloneTemplate(), role: serviceRole })
   context.after(database.close)
   const { tenantId, read } = database.forTenant(randomUUID())
   const asked: number[] = []

@@ -7,6 +7,7 @@ import {
   acquireFrom,
   answered,
   clientOptions,
+  type DatabaseAddress,
   end,
   gather,
   long,
@@ -16,14 +17,16 @@ import {
   prepareBulkSession,
   type Query,
   queryOn,
+  type Session,
   SharedConnections,
   type Statement,
+  sessionFor,
   short,
   type Timeouts,
   unpreparedOn,
 } from './connections/connection.ts'
 import { Outage } from './connections/outage.ts'
-import { prepareReads, prepareWrites, readAsTenant, writeAsTenant } from './connections/tenant-statement.ts'
+import { queryAlone, readAsTenant, writeAsTenant } from './connections/tenant-statement.ts'
 import { isConnectionLost, outcomeUnknown, Unavailable } from './connections/unavailable.ts'
 import { FairQueue } from './fair-queue.ts'
 import { perTenant } from './per-tenant.ts'
@@ -57,7 +60,7 @@ export type TenantDatabase = {
   /** A transaction that decides first: what it returns asks for the last statements, which are sent together with the commit. */
   write: <T>(decide: Decide<TenantQuery, T>) => Promise<T>
   /** How a process of its own reaches this database. */
-  connection: { connectionString: string; role: string | null }
+  connection: DatabaseAddress
   /**
    * Calls `act` at once, or, inside the transaction of a call, when that has ended: after a commit with a handle for further
    * work, after a rollback with null.
@@ -120,26 +123,27 @@ const mostReads = 2_000
 const doubtMilliseconds = 1_000
 
 export const openDatabase = (
-  connectionString: string,
-  role: string | null,
+  address: DatabaseAddress,
   { connections = connectionsAlone, timeouts = short }: Opening = {},
 ): Database => {
-  const options = clientOptions(connectionString)
+  const quick = sessionFor(address, timeouts, 'reading')
+  const slow = sessionFor(address, long, 'reading')
+  const writeSession = sessionFor(address, timeouts, 'writing')
   // Not told by those that write: a commit that waits for a standby is silent, too, and then reads go on.
   const outage = new Outage((reason, isEverywhere) => {
     searching.breakOff(reason)
     if (isEverywhere) searches.refuseWaiting(reason)
   })
   const closing = new AbortController()
-  const openReading = (timeouts: Timeouts): Promise<pg.Client> => {
-    const client = newClient({ ...options, types: fromBytes })
+  const openReading = (session: Session): Promise<pg.Client> => {
+    const client = newClient({ ...clientOptions(address.connectionString), types: fromBytes })
     readRowsAsBytes(client)
-    return openShared(client, role, timeouts, prepareReads)
+    return openShared(client, address, session)
   }
-  const reading = new SharedConnections(connections.reading, () => openReading(timeouts), outage)
-  const versions = new SharedConnections(1, () => openReading(timeouts), outage)
-  const searching = new SharedConnections(connections.searching, () => openReading(long), outage)
-  const writing = openPool(connectionString, role, connections.writing, timeouts, {}, prepareWrites)
+  const reading = new SharedConnections(connections.reading, () => openReading(quick), outage)
+  const versions = new SharedConnections(1, () => openReading(quick), outage)
+  const searching = new SharedConnections(connections.searching, () => openReading(slow), outage)
+  const writing = openPool(address, connections.writing, writeSession)
   const acquire = acquireFrom(writing)
   const reads = new FairQueue(
     pipelined * connections.reading,
@@ -150,12 +154,12 @@ export const openDatabase = (
   const searches = new FairQueue(connections.searching, searchesOfOne(connections.searching), long.responseMilliseconds)
   const writes = new FairQueue(connections.writing, shareOf(connections.writing), timeouts.responseMilliseconds)
   const queue = new WriteQueue(timeouts.responseMilliseconds)
-  const ask: Query = (statement) => reading.use((client) => queryOn(client, timeouts)(statement))
+  const ask: Query = (statement) => reading.use((client) => queryAlone(client, quick)(statement))
   const searched = <R>(tenantId: string, statement: Statement): Promise<R[]> =>
     searching.use(async (client) => {
       // What is asked may take long. Whether somebody is there to answer is asked beside it.
       const doubt = setTimeout(() => ask({ text: 'select 1' }).catch(() => {}), doubtMilliseconds)
-      return readAs<R>(client, long, tenantId, statement).finally(() => clearTimeout(doubt))
+      return readAs<R>(client, slow, tenantId, statement).finally(() => clearTimeout(doubt))
     })
   const onConnection = <T>(owner: string, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     const asked = performance.now()
@@ -172,21 +176,21 @@ export const openDatabase = (
   return {
     // Not over the shared connections: a commit that waits for a standby would keep the readers behind it waiting.
     query: (statement) =>
-      onConnection('', (client) => runStatement(client, () => queryOn(client, timeouts)(statement))),
+      onConnection('', (client) => runStatement(client, () => queryAlone(client, writeSession)(statement))),
     read: (statement) => outage.bridge(() => ask(statement)),
-    readVersions: (statement) => outage.bridge(() => versions.use((client) => queryOn(client, timeouts)(statement))),
+    readVersions: (statement) => outage.bridge(() => versions.use((client) => queryAlone(client, quick)(statement))),
     cursorKey,
-    transaction: (work) => onConnection('', (client) => runTransaction(client, timeouts, null, deciding(work))),
+    transaction: (work) => onConnection('', (client) => runTransaction(client, writeSession, null, deciding(work))),
     forTenant: perTenant((tenantId) => {
       const read = tenantQuery(tenantId, (statement) =>
         reads.run(tenantId, () =>
-          outage.bridge(() => reading.use((client) => readAs(client, timeouts, tenantId, statement))),
+          outage.bridge(() => reading.use((client) => readAs(client, quick, tenantId, statement))),
         ),
       )
       const keyed = new BatchedReads(read)
       const write = <T>(decide: Decide<TenantQuery, T>): Promise<T> =>
         onConnection(tenantId, (client) =>
-          runTransaction<T>(client, timeouts, tenantId, async (query) => {
+          runTransaction<T>(client, writeSession, tenantId, async (query) => {
             const last = await decide(tenantQuery(tenantId, query))
             return (query) => last(tenantQuery(tenantId, query))
           }),
@@ -202,10 +206,10 @@ export const openDatabase = (
         ),
         transaction: (work) => write(deciding(work)),
         write,
-        connection: { connectionString, role },
+        connection: address,
         whenStored: (act) => act(door),
         inBatches: (list, item, work) => queue.run(`${tenantId} ${list}`, item, work),
-        inBulk: (work) => inBulk(options, role, tenantId, work),
+        inBulk: (work) => inBulk(address, tenantId, work),
       }
       return door
     }),
@@ -235,16 +239,18 @@ const readCursorKey = async (query: Query): Promise<KeyObject> => {
   return createSecretKey(row.cursor_key)
 }
 
-/** Until the transaction ends. */
-const setTenant = (tenantId: string): string => `set local masthead.tenant = ${pg.escapeLiteral(tenantId)}`
+/** The tenant is set until the transaction ends. */
+const beginningOf = ({ beginning }: Session, tenantId: string | null): string => {
+  if (beginning !== undefined) return `begin; ${beginning.replace('$1', pg.escapeLiteral(tenantId ?? ''))}`
+  return tenantId === null ? 'begin' : `begin; set local masthead.tenant = ${pg.escapeLiteral(tenantId)}`
+}
 
 const inBulk = async <T>(
-  options: pg.ClientConfig,
-  role: string | null,
+  { connectionString, directConnectionString = connectionString, role }: DatabaseAddress,
   tenantId: string,
   work: (client: pg.Client, query: TenantQuery) => Promise<T>,
 ): Promise<T> => {
-  const client = newClient({ ...options, pipeline: false })
+  const client = newClient({ ...clientOptions(directConnectionString), pipeline: false })
   await client.connect()
   try {
     await prepareBulkSession(client, role)
@@ -255,12 +261,8 @@ const inBulk = async <T>(
   }
 }
 
-const readAs = <R>(
-  client: pg.Client,
-  { responseMilliseconds }: Timeouts,
-  tenantId: string,
-  statement: Statement,
-): Promise<R[]> => answered(client, readAsTenant<R>(client, tenantId, statement), responseMilliseconds)
+const readAs = <R>(client: pg.Client, session: Session, tenantId: string, statement: Statement): Promise<R[]> =>
+  answered(client, readAsTenant<R>(client, session, tenantId, statement), session.responseMilliseconds)
 
 const runStatement = async <R>(client: pg.PoolClient, ask: () => Promise<R[]>): Promise<R[]> => {
   try {
@@ -283,19 +285,19 @@ const deciding =
 
 const runTransaction = async <T>(
   client: pg.PoolClient,
-  timeouts: Timeouts,
+  session: Session,
   tenantId: string | null,
   decide: Decide<Query, T>,
 ): Promise<T> => {
-  const { responseMilliseconds } = timeouts
-  const send = queryOn(client, timeouts)
+  const { responseMilliseconds } = session
+  const send = queryOn(client, session)
   let opening: Promise<unknown> | undefined
   let isOver = false
   const query: Query = async (statement) => {
     // Of several that asked beside each other, one may go on when another has failed; the connection may be somebody else's then.
     if (isOver) throw new Error('the transaction has ended')
     gather(client)
-    opening ??= client.query(tenantId === null ? 'begin' : `begin; ${setTenant(tenantId)}`)
+    opening ??= client.query(beginningOf(session, tenantId))
     // It fails with what follows it.
     opening.catch(() => {})
     return send(statement)
@@ -310,7 +312,7 @@ const runTransaction = async <T>(
     // Nothing was asked before, so nothing is committed with it: it is a transaction by itself.
     const isAlone = !opening && tenantId !== null && others.length === 0
     if (isAlone && only)
-      asked.answer(() => answered(client, writeAsTenant(client, tenantId, only), responseMilliseconds))
+      asked.answer(() => answered(client, writeAsTenant(client, session, tenantId, only), responseMilliseconds))
     else asked.answer(query)
     const committing = opening && answered(client, client.query('commit'), responseMilliseconds)
     isOver = true

@@ -57,9 +57,12 @@ test('refuses those beyond a bound, as a server that has no connection left woul
 })
 
 test('a tenant that reads much leaves room for the read of another', async (context) => {
-  const database = openDatabase(await cloneTemplate(), serviceRole, {
-    connections: { reading: 1, searching: 1, writing: 1 },
-  })
+  const database = openDatabase(
+    { connectionString: await cloneTemplate(), role: serviceRole },
+    {
+      connections: { reading: 1, searching: 1, writing: 1 },
+    },
+  )
   context.after(() => database.close())
   const [loud, quiet] = [database.forTenant(randomUUID()), database.forTenant(randomUUID())]
   let done = 0

@@ -288,9 +288,12 @@ test('a write leaves neither its tenant nor, when it fails, anything it did', as
 
 /** With one connection that writes, so that what it leaves there meets the next. */
 const openAlone = async () => {
-  const database = openDatabase(service.connectionString, serviceRole, {
-    connections: { reading: 1, searching: 1, writing: 1 },
-  })
+  const database = openDatabase(
+    { connectionString: service.connectionString, role: serviceRole },
+    {
+      connections: { reading: 1, searching: 1, writing: 1 },
+    },
+  )
   return { ...database, [Symbol.asyncDispose]: database.close }
 }
 
@@ -299,7 +302,7 @@ describe('served by the plain owner of the database', () => {
     const { url, dispose } = await ownedDatabase()
     const migrated = await migrate(url)
     assert.equal(migrated.role, null)
-    const database = openDatabase(url, migrated.role)
+    const database = openDatabase({ connectionString: url, role: migrated.role })
     const app = await buildApp({
       rateLimits: null,
       database,
@@ -369,7 +372,7 @@ describe('served by the plain owner of the database', () => {
     const askVersions = versionsFrom(database.readVersions, 0)
     const versions = () => Promise.all([askVersions(red.id), askVersions(blue.id)])
     const before = await versions()
-    const other = openDatabase(url, migrated.role)
+    const other = openDatabase({ connectionString: url, role: migrated.role })
     await other.forTenant(red.id).transaction((query) => insertRecords(query, 'accounts', [sampleAccount('LATE')]))
     await other.close()
     const [after, ofBlue] = await versions()
@@ -384,7 +387,11 @@ describe('served by the plain owner of the database', () => {
     const secret = receiver.secret.replace('whsec_', '')
     await attach(database.forTenant(red.id), { url: receiver.url, secret, installation: 'a secret for tests' })
     const worker = new DeliveryWorker({
-      ...{ connectionString: url, role: null, secret: async () => 'a secret for tests', allowPrivate: true },
+      ...{
+        connection: { connectionString: url, role: null },
+        secret: async () => 'a secret for tests',
+        allowPrivate: true,
+      },
       onError: assert.fail,
     })
     for (const { contact, token } of [red, blue]) await call('DELETE', `/contacts/${contact}`, token)
@@ -407,7 +414,10 @@ describe('an administrator who runs one command', () => {
         Object.assign(new URL(process.env.TEST_DATABASE_SERVER ?? ''), { pathname: new URL(url).pathname }).href,
       )
       const { role } = await migrate(url)
-      await using database = { ...openDatabase(url, role), [Symbol.asyncDispose]: () => database.close() }
+      await using database = {
+        ...openDatabase({ connectionString: url, role: role }),
+        [Symbol.asyncDispose]: () => database.close(),
+      }
       const create = async (slug: string) => {
         const { id } = await createTenant(database.query, { slug, name: slug })
         const tenant = database.forTenant(id)

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Logger, runTaskList, type WorkerEvents, type WorkerPool } from 'graphile-worker'
 import type pg from 'pg'
-import { jobsSchema, long, openPool, short } from '../database/connections/connection.ts'
+import { type DatabaseAddress, jobsSchema, long, openPool, short } from '../database/connections/connection.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { attempt, retryDelay } from './attempt.ts'
 
@@ -20,8 +20,7 @@ import {
 import { openSigningSecret, signedHeaders } from './secret.ts'
 
 export type DeliveryWorkerOptions = {
-  connectionString: string
-  role: string | null
+  connection: DatabaseAddress
   /** Signing secrets are encrypted under the secret of the installation, which is read when there is something to sign. */
   secret: () => Promise<string>
   allowPrivate: boolean
@@ -62,9 +61,8 @@ export class DeliveryWorker {
   readonly #ended: Promise<unknown>
 
   constructor(options: DeliveryWorkerOptions) {
-    const { connectionString, role } = options
     this.#options = options
-    this.#database = openDatabase(connectionString, role, { connections, timeouts: long })
+    this.#database = openDatabase(options.connection, { connections, timeouts: long })
     // graphile-worker never recovers from an error of its first query, so a sweep shows first that the database responds.
     this.#ended = this.#sweep(completeSpentJobs).then(() => Promise.all([this.#keepSweeping(), this.#keepTakingJobs()]))
   }
@@ -162,10 +160,10 @@ export class DeliveryWorker {
   }
 
   async #takeJobs(): Promise<void> {
-    const { connectionString, role } = this.#options
-    // graphile-worker itself sets no timeout.
+    const { connectionString, directConnectionString = connectionString, role } = this.#options.connection
+    // graphile-worker itself sets no timeout. It listens, so it needs a session of its own.
     const more = { query_timeout: short.responseMilliseconds }
-    const connections = openPool(connectionString, role, connectionsForJobs, short, more)
+    const connections = openPool({ connectionString: directConnectionString, role }, connectionsForJobs, short, more)
     const failing = new AbortController()
     const leaving = new AbortController()
     const pool = this.#startPool(connections, failing, leaving)

@@ -1,15 +1,15 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import pg from 'pg'
 import { type Config, examineConfig } from '../config.ts'
-import { clientOptions, long, queryOn, serviceRole } from '../database/connections/connection.ts'
+import { clientOptions, long, newClient, queryOn, serviceRole } from '../database/connections/connection.ts'
+import { findPooling, type Pooling, poolerRemedy } from '../database/connections/pooler.ts'
 import { remedyFor } from '../database/connections/reachability.ts'
 import { openDatabase } from '../database/database.ts'
 import { openEmbedded } from '../database/embedded/server.ts'
 import { messageOf } from '../error-message.ts'
 import { configurationChecks, mistakeChecks } from './configuration.ts'
 import { databaseChecks } from './database.ts'
-import { type Finding, failure, findings, ok, type Verdict } from './finding.ts'
+import { type Finding, failure, findings, ok, type Verdict, warning } from './finding.ts'
 import { machineChecks } from './machine.ts'
 import { mailChecks } from './mail.ts'
 import * as facts from './queries.ts'
@@ -34,31 +34,57 @@ export const examine = async (dataDir: string | undefined): Promise<Finding[]> =
 }
 
 const reach = async (config: Config, onFound: (findings: Finding[]) => void): Promise<Verdict> => {
-  if (config.databaseUrl !== null) return examineServer(config, config.databaseUrl, onFound)
+  const { databaseUrl, directDatabaseUrl } = config
+  if (databaseUrl !== null) {
+    const pooled = directDatabaseUrl === null ? null : await examinePooler(databaseUrl)
+    if (pooled !== null && pooled.status === 'failure') return pooled
+    const found = await examineServer(config, directDatabaseUrl ?? databaseUrl, onFound)
+    return found.status === 'ok' && pooled !== null ? pooled : found
+  }
   const folder = join(config.dataDirectory, 'postgres')
   if (!(await stat(folder).catch(() => null))) return ok('none yet: the first start makes one')
   await using server = await openEmbedded(config.dataDirectory)
   return await examineServer(config, server.connectionString, onFound)
 }
 
-const examineServer = async (config: Config, connectionString: string, onFound: (findings: Finding[]) => void) => {
-  const client = new pg.Client({ ...clientOptions(connectionString), pipeline: false })
-  // Without a listener a lost connection ends the process.
-  client.on('error', () => {})
+const noAnswer = (error: unknown): Verdict => {
+  const usual = 'see that the server runs, and that it can be reached from this machine'
+  return failure(`it does not answer: ${messageOf(error)}`, remedyFor(error) ?? usual)
+}
+
+/** DATABASE_URL, where DATABASE_DIRECT_URL is set as well. */
+const examinePooler = async (databaseUrl: string): Promise<Verdict> => {
   try {
-    await client.connect()
+    const pooling = await findPooling(databaseUrl)
+    if (pooling === 'transaction') return ok('that of DATABASE_URL answers, through a pooler in transaction mode')
+    const found =
+      pooling === 'none' ? 'DATABASE_URL leads to no pooler' : 'the pooler of DATABASE_URL is in session mode'
+    return warning(found, 'remove DATABASE_DIRECT_URL: statements are then planned once and not for each request')
   } catch (error) {
-    const usual = 'see that the server runs, and that it can be reached from this machine'
-    return failure(`it does not answer: ${messageOf(error)}`, remedyFor(error) ?? usual)
+    return noAnswer(error)
   }
+}
+
+const examineServer = async (config: Config, connectionString: string, onFound: (findings: Finding[]) => void) => {
+  let pooling: Pooling
+  try {
+    pooling = await findPooling(connectionString)
+  } catch (error) {
+    return noAnswer(error)
+  }
+  if (pooling === 'transaction') return failure('a pooler in transaction mode stands before the server', poolerRemedy)
+  const client = newClient({ ...clientOptions(connectionString), pipeline: false })
+  await client.connect()
   const query = queryOn(client, long)
   const { bypasses, service } = await facts.role(query, serviceRole)
-  const database = openDatabase(connectionString, bypasses && service ? serviceRole : null, {
-    connections: { reading: 1, searching: 1, writing: 1 },
-  })
+  const database = openDatabase(
+    { connectionString, role: bypasses && service ? serviceRole : null },
+    { connections: { reading: 1, searching: 1, writing: 1 } },
+  )
   try {
     onFound(await findings(databaseChecks(config, query, database)))
-    return ok(config.databaseUrl === null ? 'the embedded one answers' : 'that of DATABASE_URL answers')
+    if (config.databaseUrl === null) return ok('the embedded one answers')
+    return ok(`that of DATABASE_URL answers${pooling === 'session' ? ', through a pooler in session mode' : ''}`)
   } finally {
     await database.close()
     await client.end()

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { chainWaiting } from '../audit/queries.ts'
+import type { DatabaseAddress } from '../database/connections/connection.ts'
 import { openDatabase } from '../database/database.ts'
 import { forgetOldAnswers } from '../database/idempotency-records.ts'
 import { messageOf } from '../error-message.ts'
@@ -7,15 +8,15 @@ import { listTenants } from '../identity/tenants.ts'
 import { deleteOldImages } from '../transfer/import/journal.ts'
 import { deleteOldRuns } from '../transfer/import/runs.ts'
 
-type HousekeepingOptions = { connectionString: string; role: string | null; onError: (message: string) => void }
+type HousekeepingOptions = { connection: DatabaseAddress; onError: (message: string) => void }
 
 /** Housekeeping has its own connections, so that no request waits for it. */
 const connections = { reading: 1, searching: 1, writing: 1 }
 const stopTimeoutMilliseconds = 5_000
 
 /** Starts periodic work. Any number of processes may do it at once. */
-export const startHousekeeping = ({ connectionString, role, onError }: HousekeepingOptions) => {
-  const database = openDatabase(connectionString, role, { connections })
+export const startHousekeeping = ({ connection, onError }: HousekeepingOptions) => {
+  const database = openDatabase(connection, { connections })
   const stopping = new AbortController()
   const { signal } = stopping
 

@@ -8,7 +8,7 @@ import type { ThreadData, ToThread } from './worker-threads.ts'
 if (!parentPort) throw new Error('this file is run by worker-threads.ts')
 const { worker, served, connection, connections, logLevel } = workerData as ThreadData // as worker-threads.ts sends it
 const log = openLog({ level: logLevel, worker })
-const database = openDatabase(connection.connectionString, connection.role, { connections })
+const database = openDatabase(connection, { connections })
 const counting = { ...served.counting, thread: worker - 1 }
 const app = await serveApp({ ...served, counting }, { database, log, reusePort: true })
 parentPort.on('message', async (message: ToThread) => {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import type { DatabaseAddress } from '../database/connections/connection.ts'
 import type { Connections } from '../database/database.ts'
 import { lazily } from '../lazily.ts'
 import type { LogLevel } from '../log/level.ts'
@@ -11,7 +12,7 @@ import type { Served } from './served-app.ts'
 export type ThreadData = {
   worker: number
   served: Served
-  connection: { connectionString: string; role: string | null }
+  connection: DatabaseAddress
   connections: Connections
   logLevel: LogLevel
 }

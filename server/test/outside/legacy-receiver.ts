@@ -73,8 +73,7 @@ export const startWorkerFor = (
 ) => {
   const errors: string[] = []
   const worker = new DeliveryWorker({
-    connectionString: service.connectionString,
-    role: serviceRole,
+    connection: { connectionString: service.connectionString, role: serviceRole },
     secret: async () => secret,
     allowPrivate,
     onError: (message) => errors.push(message),

@@ -67,7 +67,7 @@ const ask = async <T>(url: string, work: (client: Client) => Promise<T>): Promis
 }
 
 /** Below those that outgoing connections get, so that it is still free when the server comes again. */
-const freePort = async (): Promise<number> => {
+export const freePort = async (): Promise<number> => {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000)
     const probe = createServer()

@@ -10,7 +10,7 @@ import { sampleContact } from './sample-records.ts'
  */
 const [connectionString = '', tenantId = '', accountId = '', seed = ''] = process.argv.slice(2)
 const random = new SeededRandom(Number(seed))
-const database = openDatabase(connectionString, serviceRole)
+const database = openDatabase({ connectionString: connectionString, role: serviceRole })
 const tenant = database.forTenant(tenantId)
 let stopped = false
 process.once('message', () => {

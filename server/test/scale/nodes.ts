@@ -209,7 +209,7 @@ const run = async ({ pairs, json, keep, 'max-age': maxAge }: ReturnType<typeof r
     ...{ BASE_URL: `http://127.0.0.1:${port}`, RATE_LIMIT: 'off', LOG_LEVEL: 'warn', CACHE_MAX_AGE_MS: maxAge },
   }
   const { role } = await migrate(embedded.connectionString)
-  const database = openDatabase(embedded.connectionString, role)
+  const database = openDatabase({ connectionString: embedded.connectionString, role: role })
   const nodes = []
   try {
     for (const node of ports) nodes.push(await startServing(['--port', `${node}`, '--no-work'], environment))

@@ -40,7 +40,7 @@ const outside = {
 
 /** A service whose database does not answer. */
 const stranded = async () => {
-  const database = openDatabase('postgres://nobody@127.0.0.1:1/nothing', null)
+  const database = openDatabase({ connectionString: 'postgres://nobody@127.0.0.1:1/nothing', role: null })
   const app = await buildApp({
     database,
     baseUrl: 'http://masthead.test',

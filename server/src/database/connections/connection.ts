@@ -4,6 +4,14 @@ import { noResponse, outcomeUnknown, Unavailable } from './unavailable.ts'
 
 export type Row = Record<string, unknown>
 
+/** How a process reaches a database. */
+export type DatabaseAddress = {
+  connectionString: string
+  role: string | null
+  /** Where `connectionString` leads to a pooler that gives each transaction another session: the server itself. */
+  directConnectionString?: string
+}
+
 /** Every text is prepared once a connection, so texts must be few, and their plans right for every tenant. */
 export type Statement = { text: string; values?: unknown[] }
 
@@ -41,14 +49,52 @@ export const short: Timeouts = { statementSeconds: 4, responseMilliseconds: 5_00
 /** For searches, and for work that nobody waits for. */
 export const long: Timeouts = { statementSeconds: 10, responseMilliseconds: 12_000 }
 
+/** Nothing is written where a session is for reading. */
+type Purpose = 'reading' | 'writing'
+
 /**
  * Statements are shaped so that one plan is right for every tenant, so planning them again would only cost time; and
- * they are short, so compiling or parallel workers would too.
+ * they are short, so compiling or parallel workers would too. The plan of a write is kept while tables grow, so it must not
+ * read the whole of one that is small now.
  */
-const sessionSettings = ({ statementSeconds }: Timeouts): string => `
-  set plan_cache_mode = force_generic_plan; set jit = off; set max_parallel_workers_per_gather = 0;
-  set statement_timeout = '${statementSeconds}s'; set lock_timeout = '3s';
-  set idle_in_transaction_session_timeout = '5s'`
+const sessionSettings = ({ statementSeconds }: Timeouts, purpose: Purpose, role: string | null) => ({
+  plan_cache_mode: 'force_generic_plan',
+  jit: 'off',
+  max_parallel_workers_per_gather: '0',
+  statement_timeout: `${statementSeconds}s`,
+  lock_timeout: '3s',
+  idle_in_transaction_session_timeout: '5s',
+  ...(purpose === 'reading' ? { default_transaction_read_only: 'on' } : { enable_seqscan: 'off' }),
+  ...(role !== null && { role }),
+})
+
+const setAll = (settings: [name: string, value: string][], isLocal: boolean): string =>
+  settings.map(([name, value]) => `set_config('${name}', ${pg.escapeLiteral(value)}, ${isLocal})`).join(', ')
+
+/** How statements are sent over a connection. */
+export type Session = Timeouts & {
+  /**
+   * A statement that each transaction begins with, because it gets a session of the pooler's that others use too. It takes
+   * the tenant as `$1` and answers no row. Nothing else of such a session is set, and its statements have no names.
+   */
+  beginning?: string
+}
+
+/** It fails on a standby, where a transaction cannot be made one that writes. */
+const pooledBeginning = (timeouts: Timeouts, purpose: Purpose, role: string | null): string => {
+  const settings: [string, string][] = [['transaction_read_only', 'off']]
+  if (purpose === 'reading') settings.push(['transaction_read_only', 'on'])
+  settings.push(...Object.entries(sessionSettings(timeouts, purpose, role)))
+  // Of a row that is compared with null, PostgreSQL would evaluate no more than the first.
+  return `select where concat(${setAll(settings, true)}, set_config('masthead.tenant', $1, true)) is null`
+}
+
+export const sessionFor = (
+  { role, directConnectionString }: DatabaseAddress,
+  timeouts: Timeouts,
+  purpose: Purpose,
+): Session =>
+  directConnectionString === undefined ? timeouts : { ...timeouts, beginning: pooledBeginning(timeouts, purpose, role) }
 
 const connectionOf = (client: pg.ClientBase): pg.Connection =>
   (client as unknown as { connection: pg.Connection }).connection // there, but not among its types
@@ -91,21 +137,27 @@ const setRole = async (client: pg.ClientBase, role: string | null): Promise<void
   if (role) await client.query(`set role ${pg.escapeIdentifier(role)}`)
 }
 
+/** A select that sets the tenant until the transaction ends, and answers no row. */
+export const beginAsTenant = {
+  name: 'masthead-begin',
+  text: `select where set_config('masthead.tenant', $1, true) is null`,
+}
+
 /** In one round trip. */
 const prepareSession = async (
   client: pg.ClientBase,
-  role: string | null,
-  timeouts: Timeouts,
-  prepareMore: (client: pg.ClientBase) => Promise<unknown> = async () => {},
+  { role }: DatabaseAddress,
+  session: Session,
+  purpose: Purpose,
 ): Promise<void> => {
-  const asked = Promise.all([
-    client.query(sessionSettings(timeouts)),
-    setRole(client, role),
-    refuseStandby(client),
-    prepareMore(client),
-  ])
+  const asked = [refuseStandby(client)]
+  if (session.beginning === undefined) {
+    const settings = Object.entries(sessionSettings(session, purpose, role))
+    asked.push(client.query(`select ${setAll(settings, false)}`).then(() => {}))
+    asked.push(client.query({ ...beginAsTenant, values: [''] }).then(() => {}))
+  }
   try {
-    await answered(client, asked, openingMilliseconds)
+    await answered(client, Promise.all(asked), openingMilliseconds)
   } catch (error) {
     breakOff(client, error instanceof Error ? error : new Error(String(error)))
     throw error
@@ -113,34 +165,27 @@ const prepareSession = async (
 }
 
 /** One that many share: `client` is made but not connected. */
-export const openShared = async (
-  client: pg.Client,
-  role: string | null,
-  timeouts: Timeouts,
-  prepareMore: (client: pg.ClientBase) => Promise<unknown>,
-): Promise<pg.Client> => {
+export const openShared = async (client: pg.Client, address: DatabaseAddress, session: Session): Promise<pg.Client> => {
   await client.connect()
-  await prepareSession(client, role, timeouts, prepareMore)
+  await prepareSession(client, address, session, 'reading')
   return client
 }
 
 /** Connections that are lent one at a time. One that breaks while idle is replaced at the next use. */
 export const openPool = (
-  connectionString: string,
-  role: string | null,
+  address: DatabaseAddress,
   size: number,
-  timeouts: Timeouts,
+  session: Session,
   more: pg.PoolConfig = {},
-  prepareMore?: (client: pg.ClientBase) => Promise<unknown>,
 ): pg.Pool => {
   const pool = new pg.Pool({
-    ...clientOptions(connectionString),
+    ...clientOptions(address.connectionString),
     max: size,
     // A server that does not answer a farewell must not keep the process.
     allowExitOnIdle: true,
     onConnect: (client) => {
       watch(client)
-      return prepareSession(client, role, timeouts, prepareMore)
+      return prepareSession(client, address, session, 'writing')
     },
     ...more,
   })
@@ -226,12 +271,14 @@ export const gather = (client: pg.ClientBase): void => {
   })
 }
 
+/** Inside a transaction, or over a connection without a pooler. */
 export const queryOn =
-  (client: pg.ClientBase, { responseMilliseconds }: Timeouts): Query =>
+  (client: pg.ClientBase, { responseMilliseconds, beginning }: Session): Query =>
   async <R>(statement: Statement) => {
     gather(client)
+    const sent = client.query(beginning === undefined ? prepared(statement) : statement)
     // The caller names the row type of the statement it wrote.
-    return (await answered(client, client.query(prepared(statement)), responseMilliseconds)).rows as R[]
+    return (await answered(client, sent, responseMilliseconds)).rows as R[]
   }
 
 /** For statements in bulk, which are few and may take long: planned each time, without a limit of time. */

@@ -2,19 +2,17 @@ import pg from 'pg'
 import utils from 'pg/lib/utils.js'
 import { serialize } from 'pg-protocol'
 import { copyOf, copyWithRoom } from './byte-rows.ts'
-import { gather, prepared, type Row, type Statement } from './connection.ts'
-
-/** They set the tenant until the transaction ends, and answer no row. */
-const text = `select where set_config('masthead.tenant', $1, true) is null`
-const begin = { name: 'masthead-begin', text }
-
-/** Once for each connection, before the first statement. Where it is read, nothing can be written from then on. */
-export const prepareReads = (client: pg.ClientBase): Promise<unknown> =>
-  Promise.all([client.query('set default_transaction_read_only = on'), client.query({ ...begin, values: [''] })])
-
-/** The plan of a statement is kept while tables grow, so it must not read the whole of one that is small now. */
-export const prepareWrites = (client: pg.ClientBase): Promise<unknown> =>
-  Promise.all([client.query('set enable_seqscan = off'), client.query({ ...begin, values: [''] })])
+import {
+  answered,
+  beginAsTenant,
+  gather,
+  prepared,
+  type Query,
+  queryOn,
+  type Row,
+  type Session,
+  type Statement,
+} from './connection.ts'
 
 /** Columns with JSON that is sent as it is, or with something around it. */
 const asBytes: Readonly<Record<string, (bytes: Buffer) => Buffer>> = { body: copyOf, items: copyWithRoom }
@@ -30,29 +28,35 @@ type Wire = pg.Connection & { submittedNamedStatements: Record<string, string> }
 type OpenQuery = { hasBeenParsed(wire: Wire): boolean }
 
 /** A query to `pg`, which takes no other on a connection that is shared; what it prepares for one is not needed here. */
-const Query = class {} as unknown as new () => OpenQuery // by the next line it is one
-Object.setPrototypeOf(Query.prototype, pg.Query.prototype)
+const SubmittedQuery = class {} as unknown as new () => OpenQuery // by the next line it is one
+Object.setPrototypeOf(SubmittedQuery.prototype, pg.Query.prototype)
 
 const executeAndSync = Buffer.concat([serialize.execute(), serialize.sync()])
-const beginningFor = (tenantId: string): Buffer =>
-  Buffer.concat([serialize.bind({ statement: begin.name, values: [tenantId] }), serialize.execute()])
+const beginningFor = ({ beginning }: Session, tenantId: string): Buffer =>
+  Buffer.concat(
+    beginning === undefined
+      ? [serialize.bind({ statement: beginAsTenant.name, values: [tenantId] }), serialize.execute()]
+      : [serialize.parse({ text: beginning }), serialize.bind({ values: [tenantId] }), serialize.execute()],
+  )
 
 /**
  * A statement in a transaction of its own that begins by setting the tenant. What is sent before one Sync is one
  * transaction to PostgreSQL, so it takes neither a `begin` nor a `commit`, and nobody's statement can fall between. It has
- * its answer when that transaction is committed. Its connection is prepared for what it begins with.
+ * its answer when that transaction is committed. A connection without a pooler is prepared for what it begins with.
  */
-class TenantStatement extends Query {
+class TenantStatement extends SubmittedQuery {
   readonly name: string
   readonly text: string
   readonly #values: unknown[]
   readonly #beginning: Buffer
+  readonly #isNamed: boolean
   readonly #answer: (error: Error | null, rows: Row[]) => void
   #columns: Column[]
   readonly #rows: Row[] = []
 
   constructor(
-    beginning: Buffer,
+    session: Session,
+    tenantId: string,
     { name, text, values }: ReturnType<typeof prepared>,
     answer: (error: Error | null, rows: Row[]) => void,
   ) {
@@ -60,7 +64,8 @@ class TenantStatement extends Query {
     this.name = name
     this.text = text
     this.#values = values
-    this.#beginning = beginning
+    this.#beginning = beginningFor(session, tenantId)
+    this.#isNamed = session.beginning === undefined
     this.#answer = answer
     this.#columns = columnsOf.get(name) ?? []
   }
@@ -70,9 +75,11 @@ class TenantStatement extends Query {
     const wire = connection as Wire // it is one, whatever its declaration leaves out
     const { name, text } = this
     // A value that cannot be sent fails here, before anything is.
-    const bind = serialize.bind({ statement: name, values: this.#values, valueMapper: utils.prepareValue })
+    const statement = this.#isNamed ? name : ''
+    const bind = serialize.bind({ statement, values: this.#values, valueMapper: utils.prepareValue })
     const parts = [this.#beginning]
-    if (!this.hasBeenParsed(wire)) {
+    if (!this.#isNamed) parts.push(serialize.parse({ text }))
+    else if (!this.hasBeenParsed(wire)) {
       parts.push(serialize.parse({ name, text }))
       wire.submittedNamedStatements[name] = text
     }
@@ -113,19 +120,37 @@ class TenantStatement extends Query {
   }
 }
 
-export const readAsTenant = <R>(client: pg.ClientBase, tenantId: string, statement: Statement): Promise<R[]> => {
+export const readAsTenant = <R>(
+  client: pg.ClientBase,
+  session: Session,
+  tenantId: string,
+  statement: Statement,
+): Promise<R[]> => {
   gather(client)
-  return writeAsTenant(client, tenantId, statement)
+  return writeAsTenant(client, session, tenantId, statement)
 }
 
 /** It is sent at once: no other statement goes over the same connection. */
-export const writeAsTenant = <R>(client: pg.ClientBase, tenantId: string, statement: Statement): Promise<R[]> =>
+export const writeAsTenant = <R>(
+  client: pg.ClientBase,
+  session: Session,
+  tenantId: string,
+  statement: Statement,
+): Promise<R[]> =>
   new Promise((resolve, reject) => {
     client.query(
-      new TenantStatement(beginningFor(tenantId), prepared(statement), (error, rows) => {
+      new TenantStatement(session, tenantId, prepared(statement), (error, rows) => {
         if (error) reject(error)
         // The caller names the row type of the statement it wrote.
         else resolve(rows as R[])
       }),
     )
   })
+
+/** A statement by itself that needs no tenant. */
+export const queryAlone =
+  (client: pg.ClientBase, session: Session): Query =>
+  <R>(statement: Statement): Promise<R[]> =>
+    session.beginning === undefined
+      ? queryOn(client, session)(statement)
+      : answered(client, readAsTenant(client, session, '', statement), session.responseMilliseconds)

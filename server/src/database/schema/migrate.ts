@@ -10,6 +10,7 @@ import {
   refuseStandby,
   serviceRole,
 } from '../connections/connection.ts'
+import { findPooling, isPooled, poolerRemedy } from '../connections/pooler.ts'
 
 const directory = new URL('./migrations/', import.meta.url)
 export const oldestServer = 15
@@ -36,6 +37,7 @@ export const migrate = async (connectionString: string, options: MigrateOptions 
   await client.connect()
   try {
     await answered(client, refuseStandby(client), timeoutMilliseconds)
+    await refusePooler(client, connectionString)
     await refuseOldServer(client)
     await client.query('select pg_advisory_lock($1)', [advisoryLock])
     await client.query(`create table if not exists migrations (
@@ -65,6 +67,12 @@ export const hasFormerSchema = (applied: readonly AppliedMigration[], files: rea
 export const formerSchemaRemedy =
   'export each tenant with that program (`masthead export`) and import the files with this one (`masthead import`) into a new ' +
   'database or data folder; users, tokens and the audit log are not carried over'
+
+/** A lock and a session that others use as well do not go together. */
+const refusePooler = async (client: pg.Client, connectionString: string): Promise<void> => {
+  if (!(await isPooled(client)) || (await findPooling(connectionString)) !== 'transaction') return
+  throw new Error(`a pooler gives each transaction another session; ${poolerRemedy}`)
+}
 
 const refuseOldServer = async (client: pg.Client): Promise<void> => {
   const { rows } = await client.query<{ server_version_num: string }>('show server_version_num')

@@ -62,7 +62,7 @@ describe('an answer from memory', () => {
 
   test('shows at its commit what a transaction wrote that was open for long', async () => {
     const { tenant, id, read, paths } = await furnished()
-    const other = openDatabase(here.connectionString, serviceRole)
+    const other = openDatabase({ connectionString: here.connectionString, role: serviceRole })
     after(() => other.close())
     await other.forTenant(tenant.id).transaction(async (query) => {
       await lockHead(query, 'contacts')

@@ -28,8 +28,7 @@ process.on('message', async (task: RunTask) => {
   folder = task.folder
   let progress: RunProgress | null = null
   const reporting = setInterval(() => progress && send({ progress }), reportMilliseconds)
-  const { connectionString, role } = task.connection
-  database ??= openDatabase(connectionString, role)
+  database ??= openDatabase(task.connection)
   try {
     const tenant = database.forTenant(task.tenantId)
     const onProgress = (next: RunProgress) => {
