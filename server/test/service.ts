@@ -248,8 +248,7 @@ export const linksOf = (headers: Headers): Record<string, string> =>
 export const walk = async (service: Service, token: string, path: string): Promise<Record<string, unknown>[]> => {
   const items: Record<string, unknown>[] = []
   for (let next: string | undefined = path; next !== undefined; ) {
-    // Also what another process has just written.
-    const answer: CallResponse = await service.call('GET', next, { token, headers: { 'cache-control': 'no-cache' } })
+    const answer: CallResponse = await service.call('GET', next, { token })
     if (answer.status !== 200) throw new Error(`${next} answered ${answer.status}: ${answer.text}`)
     items.push(...answer.body.items)
     next = linksOf(answer.headers).next

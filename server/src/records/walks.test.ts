@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { sampleAccount, sampleContact } from '../../test/records/sample-records.ts'
 import { assertTenantTallies } from '../../test/records/tallies.ts'
-import { startService, type TestTenant, walk } from '../../test/service.ts'
+import { type Service, startService, type TestTenant, walk } from '../../test/service.ts'
 import { newId } from './identifiers.ts'
 import { insertRecords } from './write.ts'
 
@@ -132,10 +132,17 @@ test('a walk returns all that was there exactly once while other processes inser
       assert.equal(answer?.status, 200)
     }
   }
+  const watched: Service = {
+    ...service,
+    call: (...request) => {
+      for (const child of children) child.send('page')
+      return service.call(...request)
+    },
+  }
   const walkAgainAndAgain = async (path: string): Promise<void> => {
     while (goesOn()) {
       const there = await storedIds()
-      const ids = (await walk(service, token, path)).map(({ id }) => String(id))
+      const ids = (await walk(watched, token, path)).map(({ id }) => String(id))
       assert.equal(new Set(ids).size, ids.length, `${path} returns nothing twice`)
       const returned = new Set(ids)
       const missed = there.filter((id) => !returned.has(id) && !touched.has(id))

@@ -5,16 +5,20 @@ import { SeededRandom } from '../../src/transfer/demo/seeded-random.ts'
 import { sampleContact } from './sample-records.ts'
 
 /**
- * A process of its own that adds contacts until it is told to stop, as another node of the service would. Now and then it
- * keeps its transaction open, so that it commits long after its ids were made, or gives it up.
+ * A process of its own that adds contacts until it is told to stop, as another node of the service would: some for each page
+ * that a walk has read, so that no walk is outrun. Now and then it keeps its transaction open, so that it commits long after
+ * its ids were made, or gives it up.
  */
 const [connectionString = '', tenantId = '', accountId = '', seed = ''] = process.argv.slice(2)
 const random = new SeededRandom(Number(seed))
 const database = openDatabase({ connectionString: connectionString, role: serviceRole })
 const tenant = database.forTenant(tenantId)
-let stopped = false
-process.once('message', () => {
-  stopped = true
+let [isStopped, pages] = [false, 0]
+let wake = () => {}
+process.on('message', (message) => {
+  if (message === 'stop') isStopped = true
+  else pages++
+  wake()
 })
 
 class GivenUp extends Error {}
@@ -37,7 +41,13 @@ const insertSome = async (): Promise<number> => {
 let inserted = 0
 while (inserted === 0) inserted = await insertSome()
 process.send?.('inserting')
-while (!stopped) inserted += await insertSome()
+while (!isStopped) {
+  if (pages === 0) await new Promise<void>((resolve) => (wake = resolve))
+  else {
+    pages--
+    inserted += await insertSome()
+  }
+}
 await database.close()
 process.send?.(inserted)
 process.disconnect()

@@ -237,14 +237,16 @@ export const prepareBulkSession = async (client: pg.ClientBase, role: string | n
 
 /** Ends the connection when no answer comes. (`query_timeout` of pg does the same, but left callers waiting after a crash.) */
 export const answered = async <T>(client: pg.ClientBase, answer: Promise<T>, milliseconds: number): Promise<T> => {
-  const tooLong = setTimeout(
-    () => breakOff(client, new Unavailable(noResponse, `the database did not answer within ${milliseconds / 1_000} s`)),
-    milliseconds,
-  )
+  const giveUp = () =>
+    breakOff(client, new Unavailable(noResponse, `the database did not answer within ${milliseconds / 1_000} s`))
+  let unread: NodeJS.Immediate | undefined
+  // A thread that was busy for as long reads first what has arrived meanwhile.
+  const tooLong = setTimeout(() => (unread = setImmediate(giveUp)), milliseconds)
   try {
     return await answer
   } finally {
     clearTimeout(tooLong)
+    clearImmediate(unread)
   }
 }
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { basePath } from '@masthead/contract'
 import pg from 'pg'
 import { postmasterOf, temporaryDataDirectory, until } from '../../../test/processes/masthead-process.ts'
@@ -11,8 +12,10 @@ import { sampleAccount } from '../../../test/records/sample-records.ts'
 import { assertTallies } from '../../../test/records/tallies.ts'
 import { assertProblem } from '../../../test/requests/problem-response.ts'
 import { type CallResponse, startService } from '../../../test/service.ts'
+import { openDatabase } from '../database.ts'
 import { openEmbedded } from '../embedded/server.ts'
 import { migrate } from '../schema/migrate.ts'
+import { serviceRole } from './connection.ts'
 
 /** A PostgreSQL of its own, which is brought back when it ends. */
 const data = await temporaryDataDirectory()
@@ -65,6 +68,17 @@ test('a restart of PostgreSQL under load costs no answered write, and is told wi
     assert.deepEqual([status, code, retryAfter], [503, 'unavailable', '1'])
   const nothing = { lost: [], doubled: [], different: [], invented: [], miscounted: [], unanswered: [] }
   assert.deepEqual(await load.compare(), nothing)
+})
+
+test('an answer that came while this thread was busy is read, however long that was', async () => {
+  const timeouts = { statementSeconds: 1, responseMilliseconds: 100 }
+  const database = openDatabase(server.connectionString, serviceRole, { timeouts })
+  after(() => database.close())
+  await database.read({ text: 'select 1' })
+  const asked = database.read({ text: 'select 2 as found' })
+  await nextTurn()
+  for (const end = performance.now() + 200; performance.now() < end; );
+  assert.deepEqual(await asked, [{ found: 2 }])
 })
 
 describe('a standby', () => {
