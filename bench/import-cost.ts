@@ -117,6 +117,7 @@ const bareCopy = async (database: pg.Client, tenant: string, file: string): Prom
       drop table if exists bare; drop sequence if exists bare_position; create sequence bare_position cache 1000;
       create table bare (like contacts including all);
       alter table bare alter column position set default nextval('bare_position'), alter column class set default 0,
+        alter column version set default nextval('bare_position'),
         drop column body, add column body text generated always as (${bodyOfBare}) stored,
         add foreign key (tenant_id, account_id) references accounts (tenant_id, account_id)`)
     if (search) {
