@@ -72,7 +72,7 @@ test('a restart of PostgreSQL under load costs no answered write, and is told wi
 
 test('an answer that came while this thread was busy is read, however long that was', async () => {
   const timeouts = { statementSeconds: 1, responseMilliseconds: 100 }
-  const database = openDatabase(server.connectionString, serviceRole, { timeouts })
+  const database = openDatabase({ connectionString: server.connectionString, role: serviceRole }, { timeouts })
   after(() => database.close())
   await database.read({ text: 'select 1' })
   const asked = database.read({ text: 'select 2 as found' })
