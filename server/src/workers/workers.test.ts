@@ -15,7 +15,7 @@ const token = await tenant.serviceToken()
 await tenant.add('accounts', [sampleAccount('A')])
 const environment = { DATABASE_URL: service.connectionString, MASTHEAD_SECRET: secret }
 
-const fileIn = (name: string) => new URL(`../../test/${name}`, import.meta.url).href
+const fileIn = (name: string) => new URL(`../../test/processes/${name}`, import.meta.url).href
 
 /** The workers of which the log says that they ended, in order. */
 const endedWorkers = ({ said }: Serving): { worker: number; message: string }[] =>
