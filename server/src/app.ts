@@ -8,7 +8,7 @@ import { atOutsideIssuer, atOwnServer } from './console/sign-in-place.ts'
 import type { Counters } from './counters/counters.ts'
 import { type CounterMemory, MemoryCounters } from './counters/memory-counters.ts'
 import type { Database } from './database/database.ts'
-import { versionsFrom } from './database/versions.ts'
+import { noteTimeline, versionsFrom } from './database/versions.ts'
 import { ApiRequests } from './http/api/api.ts'
 import { RateLimiter, type RateLimits } from './http/api/callers/rate-limit.ts'
 import { drainAtTheEnd } from './http/connections/drain.ts'
@@ -123,7 +123,8 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   getOnly(app, '/healthz', async () => ({ status: 'alive' }))
   getOnly(app, '/readyz', async () => {
     await database.ping()
-    return { status: 'ready' }
+    const replicas = database.replicas().map(({ name, state }) => ({ name, state }))
+    return { status: 'ready', ...(replicas.length > 0 && { replicas }) }
   })
   const limiter = rateLimits && new RateLimiter(rateLimits, await openCounters(app, options))
   await describeApi(app, baseUrl, delegation.issuer)
@@ -139,7 +140,11 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   const onMailError = (reason: string) => app.log.error({ reason }, 'a mail could not be sent')
   const sendMail = options.mail ? mailSender(options.mail, onMailError) : null
   const issuer = 'secret' in delegation ? delegation.issuer : null
-  const askVersions = versionsFrom(database.readVersions, options.cacheMilliseconds ?? 0)
+  const askVersions = versionsFrom(
+    database.readVersions,
+    options.cacheMilliseconds ?? 0,
+    database.replicas().length > 0 ? (timeline) => void noteTimeline(database.query, timeline).catch(() => {}) : null,
+  )
   const common = { database, askVersions, baseUrl, issuer, sendMail, limiter, addressOf, inFlight, log: app.log }
   requests.open(customerApi, handlers, {
     ...common,

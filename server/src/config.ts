@@ -28,6 +28,8 @@ export type Config = {
   databaseUrl: string | null
   /** `DATABASE_DIRECT_URL`: the same database without the pooler, where `DATABASE_URL` leads to one in transaction mode, such as pgbouncer: see docs/operating.md#poolers. Default: there is none. */
   directDatabaseUrl: string | null
+  /** `DATABASE_REPLICA_URLS`: standbys of `DATABASE_URL` that may answer reads, separated by commas: see docs/operating.md#replicas. Default: none. */
+  replicaDatabaseUrls: string[]
   /** `MASTHEAD_DATA_DIR`: where the embedded PostgreSQL stores its data. Default: `.masthead` in the current folder. */
   dataDirectory: string
   /** `MASTHEAD_SECRET`: 32 or more random characters that encrypt the signing keys and the secrets of legacy systems; the same on every node. Default: generated once and stored in the data folder, mode 0600. */
@@ -126,6 +128,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config
     baseUrl: optional('BASE_URL', readOrigin),
     databaseUrl: optional('DATABASE_URL', readDatabaseUrl),
     directDatabaseUrl: optional('DATABASE_DIRECT_URL', readDatabaseUrl),
+    replicaDatabaseUrls: optional('DATABASE_REPLICA_URLS', readDatabaseUrls) ?? [],
     dataDirectory: text('MASTHEAD_DATA_DIR') ?? '.masthead',
     trustedProxies: optional('TRUST_PROXY', readProxies) ?? [],
     logLevel: optional('LOG_LEVEL', oneOf(logLevels)) ?? (process.stderr.isTTY ? 'warn' : 'info'),
@@ -265,6 +268,7 @@ const readDatabaseUrl = secretAddress(
   (text) => /^postgres(ql)?:\/\//.test(text),
   'postgres://user:password@host/database',
 )
+const readDatabaseUrls: Read<string[]> = (text, name) => text.split(',').map((url) => readDatabaseUrl(url.trim(), name))
 const readRedisUrl = secretAddress(
   (text) => /^rediss?:$/.test(URL.parse(text)?.protocol ?? ''),
   'redis://host:6379 or rediss://user:password@host:6379',

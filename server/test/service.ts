@@ -75,6 +75,8 @@ export type ServiceOptions = {
   reachedBy?: string
   /** A pooler in transaction mode, which only the service takes. */
   pooler?: string
+  /** Standbys of the database. */
+  replicas?: string[]
   /** What stands between the service and its database. */
   through?: (database: Database) => Database
 }
@@ -101,7 +103,9 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const address = options.pooler
     ? { connectionString: options.pooler, directConnectionString: connectionString }
     : { connectionString: way }
-  const database = through(openDatabase({ ...address, role: serviceRole }))
+  const database = through(
+    openDatabase({ ...address, role: serviceRole, replicaConnectionStrings: options.replicas ?? [] }),
+  )
   const {
     rateLimits = generous,
     counting = {},

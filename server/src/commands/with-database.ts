@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Config, readConfig } from '../config.ts'
 import type { DatabaseAddress, Query } from '../database/connections/connection.ts'
+import { refuseOtherDatabase } from '../database/connections/pooler.ts'
 import { remedyFor } from '../database/connections/reachability.ts'
 import { isUnavailable } from '../database/connections/unavailable.ts'
 import { type Database, openDatabase, type TenantDatabase } from '../database/database.ts'
@@ -33,7 +34,9 @@ export const openConfigured = async (config: Config, stopping?: AbortSignal, mea
       connectionString: (role && embedded?.connectionStringAs(role)) ?? connectionString,
       role,
       ...(direct !== connectionString && { directConnectionString: direct }),
+      replicaConnectionStrings: config.replicaDatabaseUrls,
     }
+    await refuseOtherDatabase(connection)
     const database = openDatabase(connection)
     const close = async () => {
       // A statement that hangs must not delay the exit; the embedded server ends it when it stops.

@@ -24,13 +24,16 @@ import {
   short,
   type Timeouts,
   unpreparedOn,
+  withoutPooler,
 } from './connections/connection.ts'
 import { Outage } from './connections/outage.ts'
 import { queryAlone, readAsTenant, writeAsTenant } from './connections/tenant-statement.ts'
-import { isConnectionLost, outcomeUnknown, Unavailable } from './connections/unavailable.ts'
+import { isConnectionLost, isWriteRefused, outcomeUnknown, Unavailable } from './connections/unavailable.ts'
 import { FairQueue } from './fair-queue.ts'
 import { perTenant } from './per-tenant.ts'
+import { type ReplicaState, Replicas } from './replicas.ts'
 import { type TenantQuery, tenantQuery } from './tenant-query.ts'
+import type { ListVersions } from './versions.ts'
 import { type BatchWork, WriteQueue } from './write-queue.ts'
 
 /** The work is done anew when its connection breaks before the commit, so it must leave nothing but what it queries. */
@@ -56,6 +59,8 @@ export type TenantDatabase = {
   bodyOf: (named: KeyedStatement) => Promise<Buffer | null>
   /** One statement that may take long, on a connection that the quick ones do not share. */
   readSlowly: TenantQuery
+  /** The same tenant, whose reads a replica may answer that has these versions of its lists. */
+  asOf: (lists: ListVersions) => TenantDatabase
   transaction: Transaction<TenantQuery>
   /** A transaction that decides first: what it returns asks for the last statements, which are sent together with the commit. */
   write: <T>(decide: Decide<TenantQuery, T>) => Promise<T>
@@ -85,6 +90,7 @@ export type Database = {
   forTenant: (tenantId: string) => TenantDatabase
   /** How busy each kind of connection is. */
   load: () => Load
+  replicas: () => ReplicaState[]
   /** Fails when the database does not answer. */
   ping: () => Promise<void>
   close: () => Promise<void>
@@ -135,13 +141,15 @@ export const openDatabase = (
     if (isEverywhere) searches.refuseWaiting(reason)
   })
   const closing = new AbortController()
-  const openReading = (session: Session): Promise<pg.Client> => {
-    const client = newClient({ ...clientOptions(address.connectionString), types: fromBytes })
+  const openReading = (session: Session, to = address): Promise<pg.Client> => {
+    const client = newClient({ ...clientOptions(to.connectionString), types: fromBytes })
     readRowsAsBytes(client)
-    return openShared(client, address, session)
+    return openShared(client, to, session)
   }
   const reading = new SharedConnections(connections.reading, () => openReading(quick), outage)
-  const versions = new SharedConnections(1, () => openReading(quick), outage)
+  // Every request asks over it, so it leads to the server itself.
+  const asking = sessionFor(withoutPooler(address), timeouts, 'reading')
+  const versions = new SharedConnections(1, () => openReading(asking, withoutPooler(address)), outage)
   const searching = new SharedConnections(connections.searching, () => openReading(slow), outage)
   const writing = openPool(address, connections.writing, writeSession)
   const acquire = acquireFrom(writing)
@@ -173,20 +181,23 @@ export const openDatabase = (
     })
     return key
   }
+  const replicas = new Replicas(address, connections, cursorKey)
   return {
     // Not over the shared connections: a commit that waits for a standby would keep the readers behind it waiting.
     query: (statement) =>
       onConnection('', (client) => runStatement(client, () => queryAlone(client, writeSession)(statement))),
     read: (statement) => outage.bridge(() => ask(statement)),
-    readVersions: (statement) => outage.bridge(() => versions.use((client) => queryAlone(client, quick)(statement))),
+    readVersions: (statement) => outage.bridge(() => versions.use((client) => queryAlone(client, asking)(statement))),
     cursorKey,
     transaction: (work) => onConnection('', (client) => runTransaction(client, writeSession, null, deciding(work))),
     forTenant: perTenant((tenantId) => {
-      const read = tenantQuery(tenantId, (statement) =>
+      const readQuickly: Query = (statement) =>
         reads.run(tenantId, () =>
           outage.bridge(() => reading.use((client) => readAs(client, quick, tenantId, statement))),
-        ),
-      )
+        )
+      const readLong: Query = (statement) =>
+        searches.run(tenantId, () => outage.bridge(() => searched(tenantId, statement)))
+      const read = tenantQuery(tenantId, readQuickly)
       const keyed = new BatchedReads(read)
       const write = <T>(decide: Decide<TenantQuery, T>): Promise<T> =>
         onConnection(tenantId, (client) =>
@@ -201,9 +212,17 @@ export const openDatabase = (
         closing: closing.signal,
         read,
         bodyOf: (named) => keyed.bodyOf(named),
-        readSlowly: tenantQuery(tenantId, (statement) =>
-          searches.run(tenantId, () => outage.bridge(() => searched(tenantId, statement))),
-        ),
+        readSlowly: tenantQuery(tenantId, readLong),
+        asOf: (lists) => {
+          const read = tenantQuery(tenantId, (statement) =>
+            replicas.read('quick', tenantId, lists, statement, () => readQuickly(statement)),
+          )
+          const readSlowly = tenantQuery(tenantId, (statement) =>
+            replicas.read('slow', tenantId, lists, statement, () => readLong(statement)),
+          )
+          const keyed = new BatchedReads(read)
+          return { ...door, read, readSlowly, bodyOf: (named) => keyed.bodyOf(named) }
+        },
         transaction: (work) => write(deciding(work)),
         write,
         connection: address,
@@ -223,12 +242,13 @@ export const openDatabase = (
         waiting: writing.waitingCount + writes.waiting() + queue.waiting(),
       },
     }),
+    replicas: () => replicas.states(),
     ping: async () => {
       await ask({ text: 'select 1' })
     },
     close: async () => {
       closing.abort()
-      await Promise.all([reading.close(), versions.close(), searching.close(), writing.end()])
+      await Promise.all([reading.close(), versions.close(), searching.close(), writing.end(), replicas.close()])
     },
   }
 }
@@ -246,11 +266,12 @@ const beginningOf = ({ beginning }: Session, tenantId: string | null): string =>
 }
 
 const inBulk = async <T>(
-  { connectionString, directConnectionString = connectionString, role }: DatabaseAddress,
+  address: DatabaseAddress,
   tenantId: string,
   work: (client: pg.Client, query: TenantQuery) => Promise<T>,
 ): Promise<T> => {
-  const client = newClient({ ...clientOptions(directConnectionString), pipeline: false })
+  const { connectionString, role } = withoutPooler(address)
+  const client = newClient({ ...clientOptions(connectionString), pipeline: false })
   await client.connect()
   try {
     await prepareBulkSession(client, role)
@@ -321,8 +342,13 @@ const runTransaction = async <T>(
     if (committed && committed.command !== 'COMMIT') throw new Error('the transaction was rolled back')
     client.release()
     return answer
-  } catch (error) {
+  } catch (failed) {
     isOver = true
+    // Where the beginning failed, that says why, and not what failed after it.
+    const error = await Promise.resolve(opening).then(
+      () => failed,
+      (reason) => reason,
+    )
     const rolledBack = opening && answered(client, client.query('rollback'), responseMilliseconds)
     const usable = await Promise.resolve(rolledBack).then(
       () => !isConnectionLost(error),
@@ -354,6 +380,6 @@ class LastStatements {
 
 /** Who has sent a commit and lost the connection does not know what became of it. */
 const afterCommit = (error: unknown): unknown =>
-  isConnectionLost(error)
+  isConnectionLost(error) && !isWriteRefused(error)
     ? new Unavailable(outcomeUnknown, 'the outcome of a commit is not known', { cause: error })
     : error

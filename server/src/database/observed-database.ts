@@ -21,9 +21,9 @@ export const observedDatabase = (database: Database, observe: Observe): Database
     readVersions: observed(database.readVersions),
     transaction: (work) => observe(null, () => database.transaction((query) => work(observed(query)))),
     forTenant: perTenant((tenantId): TenantDatabase => {
-      const tenant = database.forTenant(tenantId)
-      return {
+      const observedTenant = (tenant: TenantDatabase): TenantDatabase => ({
         ...tenant,
+        asOf: (lists) => observedTenant(tenant.asOf(lists)),
         read: observedAs(tenantId, tenant.read),
         bodyOf: (named) => observe(named.text, () => tenant.bodyOf(named)),
         readSlowly: observedAs(tenantId, tenant.readSlowly),
@@ -35,7 +35,8 @@ export const observedDatabase = (database: Database, observe: Observe): Database
               return (query) => last(observedAs(tenantId, query))
             }),
           ),
-      }
+      })
+      return observedTenant(database.forTenant(tenantId))
     }),
   }
 }

@@ -5,11 +5,20 @@ import type { Query } from './connections/connection.ts'
  * Where everybody's permissions and the records of a tenant stood when the database was asked. Both are only compared: what
  * was read under another one may be out of date.
  */
-export type Versions = { identity: string; records: string }
+export type Versions = {
+  identity: string
+  records: string
+  /** What a replica must have to answer instead; null where there is none. */
+  lists: ListVersions | null
+}
+
+/** The versions of a tenant's lists in JSON, and the timeline of the primary, within which they can be compared. */
+export type ListVersions = { versions: string; timeline: number }
 
 export type AskVersions = (tenantId: string | null) => Versions | Promise<Versions>
 
-type Answer = { identity: string; records: string[] }
+type Answer = { identity: string; records: string[]; lists: ListVersions[] }
+type Row = { source: string; identity: string; versions: string; timeline: number; noted: number }
 type Question = PromiseWithResolvers<Answer> & { places: Map<string, number> }
 
 /**
@@ -17,7 +26,11 @@ type Question = PromiseWithResolvers<Answer> & { places: Map<string, number> }
  * event loop or of the time that the one before it took: it is sent after they began. It is the only statement that names several
  * tenants. Within `cacheMilliseconds` an answer is given again.
  */
-export const versionsFrom = (query: Query, cacheMilliseconds: number): AskVersions => {
+export const versionsFrom = (
+  query: Query,
+  cacheMilliseconds: number,
+  noteTimeline: ((timeline: number) => void) | null = null,
+): AskVersions => {
   let next: Question | null = null
   let isInFlight = false
   const recent = new LRUCache<string, Versions>({ max: 10_000, ttl: cacheMilliseconds, ttlResolution: 0 })
@@ -40,14 +53,16 @@ export const versionsFrom = (query: Query, cacheMilliseconds: number): AskVersio
   }
 
   const read = async (tenants: string[]): Promise<Answer> => {
-    const [row] = await query<{ source: string; identity: string; versions: string }>({
-      ...{ text: askVersions, values: [tenants] },
-    })
+    const text = noteTimeline ? askListVersions : askVersions
+    const [row] = await query<Row>({ text, values: [tenants] })
     if (!row) throw new Error('the database has not been migrated')
-    const { source, identity, versions } = row
+    const { source, identity, versions, timeline, noted } = row
+    if (timeline !== noted) noteTimeline?.(timeline)
+    const each = versions.split('\n')
     return {
       identity: `${source} ${identity}`,
-      records: versions.split(',').map((version) => `${source} ${version}`),
+      records: each.map((version) => `${source} ${version}`),
+      lists: noteTimeline ? each.map((versions) => ({ versions, timeline })) : [],
     }
   }
 
@@ -57,8 +72,8 @@ export const versionsFrom = (query: Query, cacheMilliseconds: number): AskVersio
     const { places, promise } = next
     const place = places.get(tenantId) ?? places.size
     places.set(tenantId, place)
-    return promise.then(({ identity, records }) => {
-      const versions = { identity, records: records[place] ?? '' }
+    return promise.then(({ identity, records, lists }) => {
+      const versions = { identity, records: records[place] ?? '', lists: lists[place] ?? null }
       if (cacheMilliseconds > 0) recent.set(tenantId, versions, { start })
       return versions
     })
@@ -71,9 +86,23 @@ const noTenant = '00000000-0000-0000-0000-000000000000'
 
 /**
  * Numbers of different servers, of a server before and after a restart, and of a table before and after a restore cannot be
- * compared, so the source of the numbers goes with them.
+ * compared, so the source of the numbers goes with them. The path of a table names its database, and changes where the table
+ * is made or emptied anew.
  */
+const source = `pg_postmaster_start_time() || ' ' || pg_relation_filepath('heads') || ' ' || pg_relation_filepath('identity_revision')`
+
 const askVersions = `
-  select pg_postmaster_start_time() || ' ' || 'heads'::regclass::oid as source,
-    (select revision from identity_revision) as identity,
-    array_to_string(versions_of($1::uuid[]), ',') as versions`
+  select ${source} as source, (select revision from identity_revision) as identity,
+    array_to_string(versions_of($1::uuid[]), E'\\n') as versions, 0 as timeline, 0 as noted`
+
+/** The name of a WAL file begins with the timeline. */
+const askListVersions = `
+  select ${source} as source, (select revision from identity_revision) as identity,
+    array_to_string(list_versions_of($1::uuid[]), E'\\n') as versions,
+    ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer as timeline,
+    (select timeline from installation) as noted`
+
+/** Replicas that follow the primary get the note with all else. */
+export const noteTimeline = async (query: Query, timeline: number): Promise<void> => {
+  await query({ text: 'update installation set timeline = $1 where timeline <> $1', values: [timeline] })
+}

@@ -2,7 +2,14 @@ import { EventEmitter, once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Logger, runTaskList, type WorkerEvents, type WorkerPool } from 'graphile-worker'
 import type pg from 'pg'
-import { type DatabaseAddress, jobsSchema, long, openPool, short } from '../database/connections/connection.ts'
+import {
+  type DatabaseAddress,
+  jobsSchema,
+  long,
+  openPool,
+  short,
+  withoutPooler,
+} from '../database/connections/connection.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { attempt, retryDelay } from './attempt.ts'
 
@@ -160,10 +167,9 @@ export class DeliveryWorker {
   }
 
   async #takeJobs(): Promise<void> {
-    const { connectionString, directConnectionString = connectionString, role } = this.#options.connection
     // graphile-worker itself sets no timeout. It listens, so it needs a session of its own.
     const more = { query_timeout: short.responseMilliseconds }
-    const connections = openPool({ connectionString: directConnectionString, role }, connectionsForJobs, short, more)
+    const connections = openPool(withoutPooler(this.#options.connection), connectionsForJobs, short, more)
     const failing = new AbortController()
     const leaving = new AbortController()
     const pool = this.#startPool(connections, failing, leaving)

@@ -1,5 +1,13 @@
 import type { Config } from '../config.ts'
-import { type Query, serviceRole } from '../database/connections/connection.ts'
+import {
+  clientOptions,
+  end,
+  long,
+  newClient,
+  type Query,
+  queryOn,
+  serviceRole,
+} from '../database/connections/connection.ts'
 import { connectionLimit, mostConnections } from '../database/connections/connection-limit.ts'
 import type { Database } from '../database/database.ts'
 import {
@@ -10,6 +18,7 @@ import {
   serviceRoleRemedy,
 } from '../database/schema/migrate.ts'
 import { openSigningSecret } from '../deliveries/secret.ts'
+import { messageOf } from '../error-message.ts'
 import { findSecret } from '../identity/installation-secret.ts'
 import { loadSigningKeys, longestUseDays } from '../identity/signing-keys.ts'
 import { listTenants } from '../identity/tenants.ts'
@@ -27,10 +36,34 @@ export const databaseChecks = (config: Config, query: Query, database: Database)
   clock: () => checkClock(query),
   connections: () => checkConnections(query, config),
   ...(config.databaseUrl === null && { log: () => checkLog(query) }),
+  ...(config.replicaDatabaseUrls.length > 0 && { replicas: () => checkReplicas(config) }),
   secret: () => checkSecret(query, config),
   'signing keys': () => checkKeys(query, config),
   'legacy systems': () => checkLegacySystems(database, config),
 })
+
+const checkReplicas = async ({ replicaDatabaseUrls }: Config) => {
+  const found: string[] = []
+  for (const url of replicaDatabaseUrls) {
+    const name = new URL(url).host
+    const client = newClient({ ...clientOptions(url), pipeline: false })
+    try {
+      await client.connect()
+      const { isStandby, secondsBehind } = await facts.replica(queryOn(client, long))
+      if (!isStandby)
+        return warning(
+          `${name} takes writes: it is no replica, and is not asked`,
+          'let DATABASE_REPLICA_URLS name standbys',
+        )
+      found.push(`${name} is ${secondsBehind} s behind`)
+    } catch (error) {
+      return warning(`${name} does not answer: ${messageOf(error)}`, 'reads go to the primary until it does')
+    } finally {
+      await end(client).catch(() => {})
+    }
+  }
+  return ok(found.join(', '))
+}
 
 const checkServer = async (query: Query) => {
   const { version, major, isStandby, encoding, characterType } = await facts.server(query)

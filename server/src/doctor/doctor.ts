@@ -2,14 +2,14 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Config, examineConfig } from '../config.ts'
 import { clientOptions, long, newClient, queryOn, serviceRole } from '../database/connections/connection.ts'
-import { findPooling, type Pooling, poolerRemedy } from '../database/connections/pooler.ts'
+import { findPooling, type Pooling, poolerRemedy, refuseOtherDatabase } from '../database/connections/pooler.ts'
 import { remedyFor } from '../database/connections/reachability.ts'
 import { openDatabase } from '../database/database.ts'
 import { openEmbedded } from '../database/embedded/server.ts'
 import { messageOf } from '../error-message.ts'
 import { configurationChecks, mistakeChecks } from './configuration.ts'
 import { databaseChecks } from './database.ts'
-import { type Finding, failure, findings, ok, type Verdict, warning } from './finding.ts'
+import { type Finding, failure, findings, ok, type Verdict } from './finding.ts'
 import { machineChecks } from './machine.ts'
 import { mailChecks } from './mail.ts'
 import * as facts from './queries.ts'
@@ -36,7 +36,7 @@ export const examine = async (dataDir: string | undefined): Promise<Finding[]> =
 const reach = async (config: Config, onFound: (findings: Finding[]) => void): Promise<Verdict> => {
   const { databaseUrl, directDatabaseUrl } = config
   if (databaseUrl !== null) {
-    const pooled = directDatabaseUrl === null ? null : await examinePooler(databaseUrl)
+    const pooled = directDatabaseUrl === null ? null : await examinePooler(databaseUrl, directDatabaseUrl)
     if (pooled !== null && pooled.status === 'failure') return pooled
     const found = await examineServer(config, directDatabaseUrl ?? databaseUrl, onFound)
     return found.status === 'ok' && pooled !== null ? pooled : found
@@ -53,13 +53,12 @@ const noAnswer = (error: unknown): Verdict => {
 }
 
 /** DATABASE_URL, where DATABASE_DIRECT_URL is set as well. */
-const examinePooler = async (databaseUrl: string): Promise<Verdict> => {
+const examinePooler = async (databaseUrl: string, directDatabaseUrl: string): Promise<Verdict> => {
   try {
     const pooling = await findPooling(databaseUrl)
-    if (pooling === 'transaction') return ok('that of DATABASE_URL answers, through a pooler in transaction mode')
-    const found =
-      pooling === 'none' ? 'DATABASE_URL leads to no pooler' : 'the pooler of DATABASE_URL is in session mode'
-    return warning(found, 'remove DATABASE_DIRECT_URL: statements are then planned once and not for each request')
+    await refuseOtherDatabase({ connectionString: databaseUrl, directConnectionString: directDatabaseUrl, role: null })
+    if (pooling === 'none') return ok('that of DATABASE_URL answers, through no pooler')
+    return ok(`that of DATABASE_URL answers, through a pooler in ${pooling} mode`)
   } catch (error) {
     return noAnswer(error)
   }

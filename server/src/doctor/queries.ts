@@ -12,6 +12,16 @@ const one = async <R>(query: Query, text: string, values: unknown[] = []): Promi
 
 type ServerFacts = { version: string; major: number; isStandby: boolean; encoding: string; characterType: string }
 
+/** Where everything is replayed, it is not behind, however long ago the last write was. */
+export const replica = async (query: Query): Promise<{ isStandby: boolean; secondsBehind: number }> => {
+  const [found] = await query<{ isStandby: boolean; secondsBehind: number }>({
+    text: `select pg_is_in_recovery() as "isStandby",
+      case when pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() then 0
+        else coalesce(round(extract(epoch from now() - pg_last_xact_replay_timestamp())), 0) end::integer as "secondsBehind"`,
+  })
+  return found ?? { isStandby: false, secondsBehind: 0 }
+}
+
 export const server = (query: Query) =>
   one<ServerFacts>(
     query,

@@ -2,7 +2,7 @@ import { isMainThread } from 'node:worker_threads'
 import { DatabaseError } from 'pg'
 import { Counter, collectDefaultMetrics, Registry } from 'prom-client'
 import { isUnavailable } from '../database/connections/unavailable.ts'
-import type { Load } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import type { Observe } from '../database/observed-database.ts'
 import type { FinishedRequest, RequestWatcher } from '../http/connections/watched-requests.ts'
 import type { CacheLoad } from '../http/responses/response-cache.ts'
@@ -18,7 +18,7 @@ const mostTenants = 10_000
 
 /** Counts what one thread does. No caller can choose the value of a label. */
 export class ThreadMetrics implements RequestWatcher {
-  readonly #load: () => Load
+  readonly #database: Pick<Database, 'load' | 'replicas'>
   readonly #cacheLoad: () => CacheLoad
   readonly #registry = new Registry()
   readonly #countRequest = requestCounter(this.#registry)
@@ -32,8 +32,8 @@ export class ThreadMetrics implements RequestWatcher {
   #tenantRequests = new Map<string, number>()
   #inFlight = 0
 
-  constructor(load: () => Load, cacheLoad: () => CacheLoad) {
-    this.#load = load
+  constructor(database: Pick<Database, 'load' | 'replicas'>, cacheLoad: () => CacheLoad) {
+    this.#database = database
     this.#cacheLoad = cacheLoad
     // Those of the main thread are reported with the process.
     if (!isMainThread) collectDefaultMetrics({ register: this.#registry })
@@ -60,7 +60,7 @@ export class ThreadMetrics implements RequestWatcher {
   }
 
   async collect(): Promise<Snapshot> {
-    const pools = Object.entries(this.#load())
+    const pools = Object.entries(this.#database.load())
     const { memory, database, responses, bytes, mostBytes } = this.#cacheLoad()
     const tenantRequests = this.#tenantRequests
     this.#tenantRequests = new Map()
@@ -82,6 +82,11 @@ export class ThreadMetrics implements RequestWatcher {
         'masthead_cached_bytes',
         'Size of the cached responses, and its limit.',
         valuesBy('state', { used: bytes, most: mostBytes }),
+      ),
+      counter(
+        'masthead_replica_reads_total',
+        'Reads that a replica answered, lacked a write for, or failed to answer.',
+        this.#database.replicas().flatMap(({ name, reads }) => valuesBy('outcome', reads, { replica: name })),
       ),
       ...(isMainThread ? [] : [countDroppedLines()]),
       ...(await metricsOf(this.#registry)),

@@ -7,8 +7,11 @@ import { type Filters, type ListQuery, readFilters } from './filters.ts'
 import { type Found, pageStatement } from './page-statement.ts'
 import { tables } from './tables.ts'
 
-/** A page as it is sent, and what its links change in the query, which is not needed where the same was sent before. */
-export type Page = { body: Buffer; links: () => Links }
+/**
+ * A page as it is sent, and what its links change in the query. These are not needed where the same was sent before: they
+ * follow from the query, the body, and whether there is a next page.
+ */
+export type Page = { body: Buffer; hasNext: boolean; links: () => Links }
 export type Links = Partial<Record<'first' | 'prev' | 'next' | 'last', Target>>
 type Target = { page: number } | { cursor: string }
 
@@ -24,6 +27,7 @@ export const listRecords = async (tenant: TenantDatabase, resource: ResourceName
     sealCursor(cursorKey, contextOf(tenant, resource, query), { position, page: page + 1 })
   return {
     body: enclose('{"items":[', found.items, `],"page":${page},"pageSize":${size},"total":${total}}`),
+    hasNext: hasNext(found, size),
     links: () => linksOf({ size, page, total, found }, sealNext),
   }
 }
@@ -70,6 +74,9 @@ const contextOf = (tenant: TenantDatabase, resource: ResourceName, query: ListQu
   return JSON.stringify([tenant.tenantId, resource, Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))])
 }
 
+/** One more is looked for than a page shows. */
+const hasNext = ({ found }: Found, size: number): boolean => found > size
+
 const linksOf = (
   { size, page, total, found }: { size: number; page: number; total: number | null; found: Found },
   sealNext: (position: number) => string,
@@ -77,7 +84,7 @@ const linksOf = (
   const last = total === null ? null : Math.max(1, Math.ceil(total / size))
   const links: Links = { first: { page: 1 } }
   if (page > 1) links.prev = { page: last === null ? page - 1 : Math.min(page - 1, last) }
-  if (found.found > size && found.last !== null) links.next = { cursor: sealNext(found.last) }
+  if (hasNext(found, size) && found.last !== null) links.next = { cursor: sealNext(found.last) }
   if (last !== null) links.last = { page: last }
   return links
 }

@@ -25,7 +25,7 @@ export const serveApp = async (
   const cache = new ResponseCache()
   // Metrics and tracing are loaded on demand, because most installations use neither.
   const metrics = hasMetrics
-    ? new (await import('../metrics/thread-metrics.ts')).ThreadMetrics(database.load, () => cache.load())
+    ? new (await import('../metrics/thread-metrics.ts')).ThreadMetrics(database, () => cache.load())
     : null
   const tracing = sampling
     ? (await import('../traces/tracing.ts')).startTracing(sampling, options.trustedProxies ?? [], log)

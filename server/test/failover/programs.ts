@@ -99,7 +99,7 @@ const readOrEmpty = (path: string): string => {
   }
 }
 
-const childrenOf = (parent: number): number[] =>
+export const childrenOf = (parent: number): number[] =>
   readdirSync('/proc')
     .map(Number)
     .filter((pid) => pid > 0 && Number(/\) \S (\d+)/.exec(readOrEmpty(`/proc/${pid}/stat`))?.[1]) === parent)

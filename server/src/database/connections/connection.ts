@@ -10,6 +10,14 @@ export type DatabaseAddress = {
   role: string | null
   /** Where `connectionString` leads to a pooler that gives each transaction another session: the server itself. */
   directConnectionString?: string
+  /** Standbys that may answer reads. */
+  replicaConnectionStrings?: string[]
+}
+
+/** For what needs a session of its own. */
+export const withoutPooler = (address: DatabaseAddress): DatabaseAddress => {
+  const { directConnectionString, ...others } = address
+  return directConnectionString === undefined ? address : { ...others, connectionString: directConnectionString }
 }
 
 /** Every text is prepared once a connection, so texts must be few, and their plans right for every tenant. */
@@ -78,6 +86,8 @@ export type Session = Timeouts & {
    * the tenant as `$1` and answers no row. Nothing else of such a session is set, and its statements have no names.
    */
   beginning?: string
+  /** Its server is a standby, and is asked only for what it can answer as the primary would. */
+  isReplica?: boolean
 }
 
 /** It fails on a standby, where a transaction cannot be made one that writes. */
@@ -143,6 +153,14 @@ export const beginAsTenant = {
   text: `select where set_config('masthead.tenant', $1, true) is null`,
 }
 
+/** The same on a replica, which answers a row where it lacks something: `$2` are versions of lists, `$3` is their timeline. */
+export const beginAsOf = {
+  name: 'masthead-begin-as-of',
+  text: `select where set_config('masthead.tenant', $1, true) is null or not is_replica_with($1::uuid, $2::json, $3::integer)`,
+}
+
+const noTenant = '00000000-0000-0000-0000-000000000000'
+
 /** In one round trip. */
 const prepareSession = async (
   client: pg.ClientBase,
@@ -150,11 +168,12 @@ const prepareSession = async (
   session: Session,
   purpose: Purpose,
 ): Promise<void> => {
-  const asked = [refuseStandby(client)]
+  const asked: Promise<unknown>[] = [
+    session.isReplica ? client.query({ ...beginAsOf, values: [noTenant, '{}', 0] }) : refuseStandby(client),
+  ]
   if (session.beginning === undefined) {
     const settings = Object.entries(sessionSettings(session, purpose, role))
-    asked.push(client.query(`select ${setAll(settings, false)}`).then(() => {}))
-    asked.push(client.query({ ...beginAsTenant, values: [''] }).then(() => {}))
+    asked.push(client.query(`select ${setAll(settings, false)}`), client.query({ ...beginAsTenant, values: [''] }))
   }
   try {
     await answered(client, Promise.all(asked), openingMilliseconds)

@@ -16,6 +16,7 @@ import { openDatabase } from '../database.ts'
 import { openEmbedded } from '../embedded/server.ts'
 import { migrate } from '../schema/migrate.ts'
 import { serviceRole } from './connection.ts'
+import { isWriteRefused } from './unavailable.ts'
 
 /** A PostgreSQL of its own, which is brought back when it ends. */
 const data = await temporaryDataDirectory()
@@ -79,6 +80,39 @@ test('an answer that came while this thread was busy is read, however long that 
   await nextTurn()
   for (const end = performance.now() + 200; performance.now() < end; );
   assert.deepEqual(await asked, [{ found: 2 }])
+})
+
+test('a server behind a pooler that takes no more writes is unavailable, for reading too', async () => {
+  const { connectionString } = server
+  const address = { connectionString, directConnectionString: connectionString, role: serviceRole }
+  const database = openDatabase(address)
+  after(() => database.close())
+  const door = database.forTenant(tenant.id)
+  const statement = { text: 'select 1 as one where current_tenant() = $1' }
+  const setReadOnly = async (value: string) => {
+    await ask(`alter system set default_transaction_read_only = ${value}`)
+    await ask('select pg_reload_conf()')
+  }
+  assert.deepEqual(await door.read(statement), [{ one: 1 }])
+  assert.deepEqual(await door.transaction((query) => query(statement)), [{ one: 1 }])
+  await setReadOnly('on')
+  await until('a read is refused', () =>
+    door.read(statement).then(
+      () => false,
+      (error) => isWriteRefused(error),
+    ),
+  )
+  await assert.rejects(
+    door.transaction((query) => query(statement)),
+    isWriteRefused,
+  )
+  await setReadOnly('off')
+  await until('it reads again', () =>
+    door.read(statement).then(
+      () => true,
+      () => false,
+    ),
+  )
 })
 
 describe('a standby', () => {

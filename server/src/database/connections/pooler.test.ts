@@ -8,7 +8,7 @@ import { callOperation } from '../../../test/requests/valid-requests.ts'
 import { cloneTemplate, startService } from '../../../test/service.ts'
 import { probeTables } from '../../probe/queries.ts'
 import { migrate } from '../schema/migrate.ts'
-import { findPooling } from './pooler.ts'
+import { findPooling, refuseOtherDatabase } from './pooler.ts'
 
 describe('a pooler', { skip: withoutPgbouncer }, async () => {
   if (withoutPgbouncer) return
@@ -24,6 +24,13 @@ describe('a pooler', { skip: withoutPgbouncer }, async () => {
 
   test('that does is refused for migrations, with what to set', async () => {
     await assert.rejects(migrate(pooler), /set DATABASE_DIRECT_URL to the PostgreSQL server itself/)
+  })
+
+  test('must lead to the same database as DATABASE_DIRECT_URL', async () => {
+    const role = null
+    await refuseOtherDatabase({ connectionString: pooler, directConnectionString: direct, role })
+    const other = { connectionString: pooler, directConnectionString: await cloneTemplate(), role }
+    await assert.rejects(refuseOtherDatabase(other), /lead to different databases/)
   })
 
   test('carries every operation, many at once', async () => {
@@ -47,7 +54,15 @@ describe('a pooler', { skip: withoutPgbouncer }, async () => {
   })
 
   test('gets its sessions back as they were', async () => {
-    const settings = ['role', 'statement_timeout', 'lock_timeout', 'jit', 'enable_seqscan', 'masthead.tenant']
+    const settings = [
+      'role',
+      'statement_timeout',
+      'lock_timeout',
+      'jit',
+      'enable_seqscan',
+      'masthead.tenant',
+      'search_path',
+    ]
     const text = `select ${settings.map((name) => `coalesce(current_setting('${name}', true), '') as "${name}"`)},
       current_setting('transaction_read_only') as read_only, (select count(*)::int from pg_prepared_statements) as prepared`
     const ask = async (connectionString: string) => {

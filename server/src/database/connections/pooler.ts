@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import { clientOptions, end, newClient } from './connection.ts'
+import { clientOptions, type DatabaseAddress, end, newClient } from './connection.ts'
 
 /** Whether transactions of one connection share a session of PostgreSQL, or each may get another from a pooler. */
 export type Pooling = 'none' | 'session' | 'transaction'
@@ -16,29 +16,64 @@ const processOf = async (client: pg.Client): Promise<number | undefined> =>
 export const isPooled = async (client: pg.Client): Promise<boolean> =>
   (await processOf(client)) !== (client as Known).processID // not among its types
 
+/** So many, because they may reach another process of the pooler, or another machine. */
+const mostSeconds = 8
+
+const connect = async (connectionString: string): Promise<pg.Client> => {
+  const client = newClient({ ...clientOptions(connectionString), pipeline: false })
+  await client.connect()
+  return client
+}
+
 /**
- * In transaction mode, a second client that begins a transaction gets the session that the first one used last, so the first
+ * In transaction mode, another client that begins a transaction gets the session that the first one used last, so the first
  * one gets another, or waits for it.
  */
 export const findPooling = async (connectionString: string): Promise<Pooling> => {
-  const newConnection = async () => {
-    const client = newClient({ ...clientOptions(connectionString), pipeline: false })
-    await client.connect()
-    return client
-  }
-  const first = await newConnection()
-  const second = await newConnection()
+  const first = await connect(connectionString)
+  const others: pg.Client[] = []
   try {
     if (!(await isPooled(first))) return 'none'
     const before = await processOf(first)
-    const begun = second.query('begin; select 1').then(() => true)
-    // Where a client keeps its session, there may be none left for a second one.
-    if (!(await Promise.race([begun, delay(waitMilliseconds, false)]))) return 'session'
-    const after = await Promise.race([processOf(first), delay(waitMilliseconds, null)])
-    return after === before ? 'session' : 'transaction'
+    while (others.length < mostSeconds) {
+      const other = await connect(connectionString)
+      others.push(other)
+      const begun = other.query('begin').then(() => processOf(other))
+      const taken = await Promise.race([begun, delay(waitMilliseconds, null)])
+      if (taken === before) return 'transaction'
+      const after = await Promise.race([processOf(first), delay(waitMilliseconds, null)])
+      if (after !== before) return 'transaction'
+      // Where every client keeps its session, there may be none left for another.
+      if (taken === null) return 'session'
+    }
+    return 'session'
   } finally {
-    await Promise.allSettled([end(second), end(first)])
+    await Promise.allSettled([...others, first].map(end))
   }
 }
 
 export const poolerRemedy = 'set DATABASE_DIRECT_URL to the PostgreSQL server itself, beside DATABASE_URL'
+
+const whereText = `select current_user::text as "user", pg_postmaster_start_time()::text as started,
+  (select oid::text from pg_database where datname = current_database()) as database`
+
+/** What was examined and migrated over one must hold for what is served over the other. */
+export const refuseOtherDatabase = async ({
+  connectionString,
+  directConnectionString,
+}: DatabaseAddress): Promise<void> => {
+  if (directConnectionString === undefined) return
+  const asked = [connectionString, directConnectionString].map(async (to) => {
+    const client = await connect(to)
+    const { rows } = await client.query<{ user: string; started: string; database: string }>(whereText)
+    await end(client)
+    return rows[0]
+  })
+  const [pooled, direct] = await Promise.all(asked)
+  if (pooled?.started !== direct?.started || pooled?.database !== direct?.database)
+    throw new Error('DATABASE_URL and DATABASE_DIRECT_URL lead to different databases')
+  if (pooled?.user !== direct?.user)
+    throw new Error(
+      `DATABASE_URL logs in as ${pooled?.user}, DATABASE_DIRECT_URL as ${direct?.user}: let both be the same role`,
+    )
+}

@@ -1,9 +1,11 @@
 import pg from 'pg'
 import utils from 'pg/lib/utils.js'
 import { serialize } from 'pg-protocol'
+import type { ListVersions } from '../versions.ts'
 import { copyOf, copyWithRoom } from './byte-rows.ts'
 import {
   answered,
+  beginAsOf,
   beginAsTenant,
   gather,
   prepared,
@@ -32,12 +34,20 @@ const SubmittedQuery = class {} as unknown as new () => OpenQuery // by the next
 Object.setPrototypeOf(SubmittedQuery.prototype, pg.Query.prototype)
 
 const executeAndSync = Buffer.concat([serialize.execute(), serialize.sync()])
-const beginningFor = ({ beginning }: Session, tenantId: string): Buffer =>
-  Buffer.concat(
+const beginningFor = ({ beginning }: Session, tenantId: string, asOf: ListVersions | null): Buffer => {
+  if (asOf) {
+    const values = [tenantId, asOf.versions, String(asOf.timeline)]
+    return Buffer.concat([serialize.bind({ statement: beginAsOf.name, values }), serialize.execute()])
+  }
+  return Buffer.concat(
     beginning === undefined
       ? [serialize.bind({ statement: beginAsTenant.name, values: [tenantId] }), serialize.execute()]
       : [serialize.parse({ text: beginning }), serialize.bind({ values: [tenantId] }), serialize.execute()],
   )
+}
+
+/** The replica lacks something that the primary has. */
+export class Behind extends Error {}
 
 /**
  * A statement in a transaction of its own that begins by setting the tenant. What is sent before one Sync is one
@@ -53,10 +63,13 @@ class TenantStatement extends SubmittedQuery {
   readonly #answer: (error: Error | null, rows: Row[]) => void
   #columns: Column[]
   readonly #rows: Row[] = []
+  #hasBegun = false
+  #isBehind = false
 
   constructor(
     session: Session,
     tenantId: string,
+    asOf: ListVersions | null,
     { name, text, values }: ReturnType<typeof prepared>,
     answer: (error: Error | null, rows: Row[]) => void,
   ) {
@@ -64,7 +77,7 @@ class TenantStatement extends SubmittedQuery {
     this.name = name
     this.text = text
     this.#values = values
-    this.#beginning = beginningFor(session, tenantId)
+    this.#beginning = beginningFor(session, tenantId, asOf)
     this.#isNamed = session.beginning === undefined
     this.#answer = answer
     this.#columns = columnsOf.get(name) ?? []
@@ -100,6 +113,11 @@ class TenantStatement extends SubmittedQuery {
   }
 
   handleDataRow({ fields }: { fields: (Value | null)[] }): void {
+    // What it begins with answers a row only there.
+    if (!this.#hasBegun) {
+      this.#isBehind = true
+      return
+    }
     const row: Row = {}
     let index = 0
     for (const { name, parse } of this.#columns) {
@@ -109,10 +127,12 @@ class TenantStatement extends SubmittedQuery {
     this.#rows.push(row)
   }
 
-  handleCommandComplete(): void {}
+  handleCommandComplete(): void {
+    this.#hasBegun = true
+  }
 
   handleReadyForQuery(): void {
-    this.#answer(null, this.#rows)
+    this.#answer(this.#isBehind ? new Behind('the replica lacks a write') : null, this.#rows)
   }
 
   handleError(error: Error): void {
@@ -125,9 +145,10 @@ export const readAsTenant = <R>(
   session: Session,
   tenantId: string,
   statement: Statement,
+  asOf: ListVersions | null = null,
 ): Promise<R[]> => {
   gather(client)
-  return writeAsTenant(client, session, tenantId, statement)
+  return writeAsTenant(client, session, tenantId, statement, asOf)
 }
 
 /** It is sent at once: no other statement goes over the same connection. */
@@ -136,10 +157,11 @@ export const writeAsTenant = <R>(
   session: Session,
   tenantId: string,
   statement: Statement,
+  asOf: ListVersions | null = null,
 ): Promise<R[]> =>
   new Promise((resolve, reject) => {
     client.query(
-      new TenantStatement(session, tenantId, prepared(statement), (error, rows) => {
+      new TenantStatement(session, tenantId, asOf, prepared(statement), (error, rows) => {
         if (error) reject(error)
         // The caller names the row type of the statement it wrote.
         else resolve(rows as R[])

@@ -1,6 +1,9 @@
+/** Nothing is written: as a statement that writes fails on a standby, and as a transaction fails that is to write. */
+const takesNoWrites = new Set(['25006', '25001'])
+
 /** The connection or its server is gone, or is none that takes writes: who asks again may reach another. */
 const lost = new Set([
-  '25006',
+  ...takesNoWrites,
   '25P03',
   '53300',
   '57P01',
@@ -42,6 +45,9 @@ export const isWithoutResponse = (error: unknown): boolean =>
   error instanceof Unavailable && (error.code === noResponse || isWithoutResponse(error.cause))
 
 const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '')
+
+/** Whether nothing can have been written. */
+export const isWriteRefused = (error: unknown): boolean => error instanceof Error && takesNoWrites.has(codeOf(error))
 
 /** Whether a connection failed, rather than what was asked over it. */
 export const isConnectionLost = (error: unknown): boolean => {

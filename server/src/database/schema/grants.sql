@@ -1,12 +1,12 @@
 -- Run after the migrations when the program serves under a role of its own: that role owns nothing,
 -- is held by row-level security everywhere, and cannot read the text that search looks in.
 grant usage on schema public to masthead_service;
-grant select on installation to masthead_service;
+grant select, update (timeline) on installation to masthead_service;
 -- A slug stays what it is: by that of a canary the audit log of a tenant could be deleted.
 revoke update on tenants from masthead_service;
 grant select, insert, update (name, default_assignee), delete on tenants to masthead_service;
 grant select, update on identity_revision to masthead_service;
-grant execute on function versions_of to masthead_service;
+grant execute on function versions_of, list_versions_of to masthead_service;
 grant select, insert, update, delete on
   users, former_users, memberships, invitations, access_tokens, applications, consents, authorization_state, signing_keys, sign_in_failures,
   heads, tallies, removed_records,

@@ -56,6 +56,7 @@ import {
 } from '../../transfer/import/runs.ts'
 import { undoImport } from '../../transfer/import/undo.ts'
 import { forgetOldAnswers } from '../idempotency-records.ts'
+import { noteTimeline, versionsFrom } from '../versions.ts'
 import { findTenantTables, withoutPolicy } from './tenant-tables.ts'
 
 /** A tour through all that the service does; what it sends on the way is looked at below. */
@@ -268,6 +269,9 @@ test('the audit log is chained, verified and exported, a contact erased, and can
   if (first) await database.transaction((query) => rotateToken(query, operator, first.id, 0))
   const [member] = await listMembers(database.query, tenant.id)
   if (member) await database.transaction((query) => removeMember(query, operator, tenant.id, member.email))
+  // As with replicas.
+  await versionsFrom(database.readVersions, 0, () => {})(tenant.id)
+  await noteTimeline(database.query, 1)
 })
 
 test('statements.sql shows every statement that the service sends', async (context) => {

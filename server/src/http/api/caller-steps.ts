@@ -22,7 +22,7 @@ const identify = (exchange: Exchange): Promise<void> | undefined => {
   const admit = (versions: Versions): Promise<void> | undefined => {
     if (versions.identity !== holder.identity) return findHolder(exchange)
     exchange.principal = holder.principal
-    exchange.version = versions.records
+    exchange.versions = versions
     return undefined
   }
   const asked = askVersions(holder.principal.tenantId)

@@ -3,7 +3,7 @@ import type { Api } from '@masthead/contract'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Database } from '../../database/database.ts'
 import type { RetriableRequest } from '../../database/idempotency-records.ts'
-import type { AskVersions } from '../../database/versions.ts'
+import type { AskVersions, Versions } from '../../database/versions.ts'
 import type { Principal, Principals } from '../../identity/principal.ts'
 import type { SendMail } from '../../mail/mailer.ts'
 import type { InFlight } from '../connections/in-flight.ts'
@@ -50,8 +50,8 @@ export class Exchange {
   readonly encoding: Encoding
   /** Of the token; also of one that was refused for its rate. */
   principal: Principal | null = null
-  /** That of the tenant's records when the token was checked; null where the token had to be looked up. */
-  version: string | null = null
+  /** When the token was checked; null where the token had to be looked up. */
+  versions: Versions | null = null
   charge: Charge | null = null
   refusedBy: string | null = null
   query: Record<string, unknown> = {}

@@ -24,11 +24,14 @@ const read = async (exchange: Exchange): Promise<void> => {
   const { cache } = api
   const { handler, headersOf, operation } = found(exchange.route)
   const { tenantId } = found(exchange.principal)
-  const version = cache && (exchange.version ?? (await api.askVersions(tenantId)).records)
-  const answer: HandlerResult = await handler(callOf(exchange))
+  const versions = exchange.versions ?? (await api.askVersions(tenantId))
+  const call = callOf(exchange)
+  const tenant = versions.lists ? call.tenant.asOf(versions.lists) : call.tenant
+  const answer: HandlerResult = await handler({ ...call, tenant })
   const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
   const make = () => plainResponse({ status: operation.status, headers: headersOf(answer, query, body) }, body, api)
-  exchange.cached = cache && version !== null ? cache.keep({ tenantId, url, version }, body, make) : null
+  const under = { tenantId, url, version: versions.records, hasNext: answer.hasNext ?? false }
+  exchange.cached = cache?.keep(under, body, make) ?? null
   exchange.plain = exchange.cached?.plain ?? make()
 }
 

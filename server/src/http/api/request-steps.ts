@@ -43,8 +43,8 @@ export const request: Step = (exchange) => {
 const judgeRead = (exchange: Exchange): undefined => {
   const { api, url, request, route } = exchange
   exchange.tags = readTags('If-None-Match', request.headers['if-none-match'])
-  if (api.cache && exchange.version !== null && mayBeCached(request.headers))
-    exchange.cached = api.cache.find(found(exchange.principal).tenantId, url, exchange.version)
+  if (api.cache && exchange.versions !== null && mayBeCached(request.headers))
+    exchange.cached = api.cache.find(found(exchange.principal).tenantId, url, exchange.versions.records)
   if (!exchange.cached) exchange.query = readQuery(url, found(route).operation.query)
 }
 

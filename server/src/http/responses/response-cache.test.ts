@@ -40,6 +40,26 @@ const furnished = async () => {
   return { tenant, token, id, paths, write, read }
 }
 
+test('a page whose bytes stay the same gets the link to a page that follows by now', async () => {
+  const tenant = await here.newTenant()
+  const token = await tenant.serviceToken()
+  await tenant.add('accounts', [sampleAccount('L-1')])
+  const [first] = await tenant.add(
+    'contacts',
+    [1, 2, 3].map(() => sampleContact('L-1')),
+  )
+  let last = '/contacts?pageSize=1'
+  const get = () => here.call('GET', last, { token })
+  for (let page = 1; page < 3; page++) last = linksOf((await get()).headers).next ?? ''
+  const before = await get()
+  assert.equal(linksOf(before.headers).next, undefined)
+  assert.equal((await here.call('DELETE', `/contacts/${first?.id}`, { token })).status, 200)
+  assert.equal((await here.call('POST', '/contacts', { token, body: { accountId: 'L-1' } })).status, 201)
+  const later = await get()
+  assert.equal(later.text, before.text)
+  assert.ok(linksOf(later.headers).next)
+})
+
 describe('an answer from memory', () => {
   test('shows what the same node wrote, at once', async () => {
     const { write, read, paths } = await furnished()
@@ -163,7 +183,7 @@ describe('an answer from memory', () => {
 describe('the memory of answers', () => {
   const plain = (length: number) => ({ status: 200, headers: {}, body: Buffer.from('x'.repeat(length)) })
   const keep = (cache: ResponseCache, tenantId: string, url: string, length = 500, version = '1') =>
-    cache.keep({ tenantId, url, version }, plain(length).body, () => plain(length))
+    cache.keep({ tenantId, url, version, hasNext: false }, plain(length).body, () => plain(length))
 
   test('holds no more bytes than it may, of which the least recent go', () => {
     const most = 2_000_000

@@ -65,7 +65,7 @@ export const importFiles = async (tenant: TenantDatabase, paths: readonly string
 const importOn = async (client: pg.Client, query: TenantQuery, sources: readonly Source[], options: ImportOptions) => {
   const now = new Date().toISOString()
   const heads = options.prune ? await readHeads(query) : new Map<string, number>()
-  const pace = await beginPace(query.withoutTenant)
+  const pace = await beginPace(query.withoutTenant, options.signal)
   const staged = resourceNames.filter((resource) => sources.some((source) => source.resource === resource))
   const rows = new Map<ResourceName, number>()
   for (const resource of staged) rows.set(resource, await stage(client, pace, resource, sources, now, options))

@@ -11,6 +11,8 @@ export type Pace = {
 }
 
 const lookMilliseconds = 500
+/** After a statement that took long, because nobody else was served when it began. */
+const longestRestMilliseconds = 1_000
 
 /** A console that shows the progress of an import, and health checks, make fewer. */
 const mostOfIdle = 10
@@ -20,7 +22,7 @@ const mostOfIdle = 10
  * an import works in slices and calls `rest` after each. While others are served, slices take some milliseconds, and the
  * import rests after each for as long as it took.
  */
-export const beginPace = async (query: Query): Promise<Pace> => {
+export const beginPace = async (query: Query, signal?: AbortSignal): Promise<Pace> => {
   let isShared = await areOthersServed(query)
   let looked = performance.now()
   let rested = looked
@@ -33,7 +35,7 @@ export const beginPace = async (query: Query): Promise<Pace> => {
         isShared = await areOthersServed(query)
         looked = performance.now()
       }
-      if (isShared) await delay(worked)
+      if (isShared) await delay(Math.min(worked, longestRestMilliseconds), undefined, signal && { signal })
       rested = performance.now()
     },
   }

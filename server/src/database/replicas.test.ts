@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import pg from 'pg'
+import { childrenOf } from '../../test/failover/programs.ts'
+import { postmasterOf, temporaryDataDirectory, until } from '../../test/processes/masthead-process.ts'
+import { makeStandby } from '../../test/processes/standby.ts'
+import { sampleAccount, sampleContact } from '../../test/records/sample-records.ts'
+import { cloneTemplate, startService } from '../../test/service.ts'
+import { openEmbedded } from './embedded/server.ts'
+import { migrate } from './schema/migrate.ts'
+
+const [data, copy] = [await temporaryDataDirectory(), await temporaryDataDirectory()]
+const first = await openEmbedded(data)
+await migrate(first.connectionString)
+await first.close()
+await makeStandby(data, copy, first.connectionString)
+const primary = await openEmbedded(data)
+const standby = await openEmbedded(copy)
+after(async () => {
+  await standby.close()
+  await primary.close()
+})
+
+const service = await startService({
+  connectionString: primary.connectionString,
+  replicas: [standby.connectionString],
+})
+const tenant = await service.newTenant()
+const other = await service.newTenant()
+const [token, otherToken] = [await tenant.serviceToken(), await other.serviceToken()]
+for (const { add } of [tenant, other]) {
+  await add('accounts', [sampleAccount('R-1')])
+  await add('contacts', [sampleContact('R-1'), sampleContact('R-1')])
+}
+
+const onStandby = new pg.Client(standby.connectionString)
+onStandby.on('error', () => {})
+await onStandby.connect()
+after(() => onStandby.end())
+
+/** Not from the cache. */
+const list = (by = token) => service.call('GET', '/contacts', { token: by, headers: { 'cache-control': 'no-cache' } })
+const reads = () => service.database.replicas()[0]?.reads ?? { answered: 0, behind: 0, failed: 0 }
+
+/** Reads until the replica answers, as it does when it has caught up. */
+const untilUsed = (by = token) =>
+  until('the replica answers', async () => {
+    const before = reads().answered
+    assert.equal((await list(by)).body.total, 2)
+    return reads().answered > before
+  })
+
+const delayBy = async (milliseconds: number) => {
+  await onStandby.query(`alter system set recovery_min_apply_delay = ${milliseconds}`)
+  await onStandby.query('select pg_reload_conf()')
+}
+
+describe('a replica', () => {
+  test('answers reads once it has what the primary has, and ready says so', async () => {
+    await untilUsed()
+    const { body } = await service.call('GET', '//readyz')
+    assert.deepEqual(
+      body.replicas.map(({ state }: { state: string }) => state),
+      ['in use'],
+    )
+  })
+
+  test('that is late shows nobody less than was answered before, and answers others', async () => {
+    await untilUsed(otherToken)
+    await delayBy(5_000)
+    for (let round = 0; round < 20; round++) {
+      const body = { accountId: 'R-1', name: `Late ${round}` }
+      const created = await service.call('POST', '/contacts', { token, body })
+      const path = `/contacts/${created.body.id}`
+      const found = await service.call('GET', path, { token })
+      assert.equal(found.body.name, body.name)
+      assert.equal((await list()).body.total, 3)
+      assert.equal((await service.call('GET', `/contacts?search=late+${round}`, { token })).body.total, 1)
+      const patched = await service.call('PATCH', path, { token, body: { accountId: 'R-1', name: 'Later' } })
+      assert.equal(patched.status, 200)
+      assert.equal((await service.call('GET', path, { token })).body.name, 'Later')
+      assert.equal((await service.call('DELETE', path, { token })).status, 200)
+      assert.equal((await list()).body.total, 2)
+    }
+    assert.ok(reads().behind > 0)
+    await untilUsed(otherToken)
+    await delayBy(0)
+    await untilUsed()
+  })
+
+  test('of another timeline is not asked', async () => {
+    const { behind } = reads()
+    const elsewhere = service.database.forTenant(tenant.id).asOf({ versions: '{}', timeline: 99 })
+    const text = 'select pg_is_in_recovery() as replica where current_tenant() = $1'
+    assert.deepEqual(await elsewhere.read({ text }), [{ replica: false }])
+    assert.equal(reads().behind, behind + 1)
+    await untilUsed()
+  })
+
+  test('that hangs is left, and used again when it is back', async () => {
+    const postmaster = postmasterOf(copy)
+    assert.ok(postmaster)
+    const processes = [postmaster, ...childrenOf(postmaster)]
+    const signal = (name: 'SIGSTOP' | 'SIGCONT') => processes.map((pid) => process.kill(pid, name))
+    signal('SIGSTOP')
+    try {
+      for (let round = 0; round < 5; round++) assert.equal((await list()).body.total, 2)
+      assert.ok(reads().failed > 0)
+      assert.equal(service.database.replicas()[0]?.state, 'away')
+    } finally {
+      signal('SIGCONT')
+    }
+    await untilUsed()
+  })
+
+  test('that is promoted is no longer asked', async () => {
+    await onStandby.query('select pg_promote()')
+    const { answered, behind } = reads()
+    await until('it is left', async () => {
+      assert.equal((await list()).body.total, 2)
+      return reads().behind > behind
+    })
+    assert.equal(reads().answered, answered)
+  })
+})
+
+test('a server of another installation is not taken for a replica', async () => {
+  const connectionString = await cloneTemplate()
+  const lonely = await startService({ connectionString, replicas: [primary.connectionString] })
+  const { serviceToken } = await lonely.newTenant()
+  const answer = await lonely.call('GET', '/contacts', { token: await serviceToken() })
+  assert.equal(answer.body.total, 0)
+  assert.deepEqual(
+    lonely.database.replicas().map(({ reads }) => reads),
+    [{ answered: 0, behind: 0, failed: 1 }],
+  )
+})
