@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { basePath } from '@masthead/contract'
+import pg from 'pg'
 import { operator } from '../../src/audit/author.ts'
 import { complain, say, showJson, showTable } from '../../src/commands/output.ts'
 import { type Database, openDatabase } from '../../src/database/database.ts'
@@ -17,6 +18,7 @@ import { createTenant } from '../../src/identity/tenants.ts'
 import { insertRecords } from '../../src/records/write.ts'
 import { freePorts, Programs } from '../failover/programs.ts'
 import { startServing, until } from '../processes/masthead-process.ts'
+import { makeStandby } from '../processes/standby.ts'
 import { sampleAccount } from '../records/sample-records.ts'
 import { type RegisterCall, unexplained } from './one-order.ts'
 
@@ -28,6 +30,7 @@ package haproxy.
 
   --pairs <number>  how many pairs of a write and a read; 100000 unless said otherwise
   --max-age <ms>    let the nodes cache for so long (CACHE_MAX_AGE_MS): then stale reads are found, and this ends with 1
+  --replica <ms>    give the nodes a replica that replays every write so much later
   --json            print the figures as one JSON document
   --keep            leave the logs behind
   --help            print this`
@@ -40,8 +43,9 @@ const revokeEvery = 50
 const readOptions = () => {
   const flag = { type: 'boolean', default: false } as const
   const options = { json: flag, keep: flag, help: flag, pairs: { type: 'string', default: '100000' } } as const
+  const more = { 'max-age': { type: 'string', default: '0' }, replica: { type: 'string' } } as const
   try {
-    return parseArgs({ options: { ...options, 'max-age': { type: 'string', default: '0' } } }).values
+    return parseArgs({ options: { ...options, ...more } }).values
   } catch (error) {
     complain(`${messageOf(error)}; see --help`)
     process.exit(1)
@@ -199,14 +203,35 @@ listen masthead
 ${nodes.map((node, index) => `  server node-${index + 1} 127.0.0.1:${node}`).join('\n')}
 `
 
-const run = async ({ pairs, json, keep, 'max-age': maxAge }: ReturnType<typeof readOptions>): Promise<boolean> => {
+/** Opens a server, and one that replays what it writes, later by so much. */
+const openWithReplica = async (folder: string, milliseconds: string) => {
+  const [data, copy] = [join(folder, 'data'), join(folder, 'copy')]
+  const before = await openEmbedded(data)
+  await before.close()
+  await makeStandby(data, copy, before.connectionString)
+  const primary = await openEmbedded(data)
+  const replica = await openEmbedded(copy)
+  const client = new pg.Client(replica.connectionString)
+  await client.connect()
+  await client.query(`alter system set recovery_min_apply_delay = ${pg.escapeLiteral(milliseconds)}`)
+  await client.query('select pg_reload_conf()')
+  await client.end()
+  return { primary, replica }
+}
+
+const run = async (options: ReturnType<typeof readOptions>): Promise<boolean> => {
+  const { pairs, json, keep, 'max-age': maxAge } = options
   const programs = new Programs({ keep })
   const folder = mkdtempSync(join(tmpdir(), 'masthead-nodes-'))
-  const embedded = await openEmbedded(join(folder, 'data'), say)
+  const { primary: embedded, replica = null } =
+    options.replica === undefined
+      ? { primary: await openEmbedded(join(folder, 'data'), say) }
+      : await openWithReplica(folder, options.replica)
   const [port = 0, ...ports] = await freePorts(4)
   const environment = {
     ...{ DATABASE_URL: embedded.connectionString, MASTHEAD_SECRET: randomBytes(24).toString('base64') },
     ...{ BASE_URL: `http://127.0.0.1:${port}`, RATE_LIMIT: 'off', LOG_LEVEL: 'warn', CACHE_MAX_AGE_MS: maxAge },
+    ...(replica && { DATABASE_REPLICA_URLS: replica.connectionString }),
   }
   const { role } = await migrate(embedded.connectionString)
   const database = openDatabase({ connectionString: embedded.connectionString, role: role })
@@ -248,6 +273,7 @@ const run = async ({ pairs, json, keep, 'max-age': maxAge }: ReturnType<typeof r
   } finally {
     await Promise.all(nodes.map((node) => node.stop()))
     await database.close()
+    await replica?.close()
     await embedded.close()
     rmSync(folder, { recursive: true, force: true })
   }
