@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import pg from 'pg'
+import { ConsoleBrowser, manage } from '../../test/browsers/console-session.ts'
+import { newPerson } from '../../test/browsers/oauth-browser.ts'
 import { childrenOf } from '../../test/failover/programs.ts'
 import { postmasterOf, temporaryDataDirectory, until } from '../../test/processes/masthead-process.ts'
 import { makeStandby } from '../../test/processes/standby.ts'
@@ -86,6 +88,17 @@ describe('a replica', () => {
     await untilUsed(otherToken)
     await delayBy(0)
     await untilUsed()
+  })
+
+  test('is not asked for what has no version, such as the files that the console sends', async () => {
+    const { management } = await new ConsoleBrowser(service.origin).signIn(await newPerson(service, [other, 'admin']))
+    const manageAs = (method: string, path: string, body?: object) =>
+      manage(service.origin, method, path, { token: management, ...(body && { body }) })
+    await untilUsed(otherToken)
+    await delayBy(5_000)
+    const { body } = await manageAs('POST', '/import-runs', { fileName: 'contacts.csv', resource: 'contacts' })
+    assert.equal((await manageAs('GET', `/import-runs/${body.id}`)).status, 200)
+    await delayBy(0)
   })
 
   test('of another timeline is not asked', async () => {
