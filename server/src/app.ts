@@ -8,7 +8,7 @@ import { atOutsideIssuer, atOwnServer } from './console/sign-in-place.ts'
 import type { Counters } from './counters/counters.ts'
 import { type CounterMemory, MemoryCounters } from './counters/memory-counters.ts'
 import type { Database } from './database/database.ts'
-import { noteTimeline, versionsFrom } from './database/versions.ts'
+import { noteSource, versionsFrom } from './database/versions.ts'
 import { ApiRequests } from './http/api/api.ts'
 import { RateLimiter, type RateLimits } from './http/api/callers/rate-limit.ts'
 import { drainAtTheEnd } from './http/connections/drain.ts'
@@ -140,10 +140,11 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   const onMailError = (reason: string) => app.log.error({ reason }, 'a mail could not be sent')
   const sendMail = options.mail ? mailSender(options.mail, onMailError) : null
   const issuer = 'secret' in delegation ? delegation.issuer : null
+  const onNoteError = (err: unknown) => app.log.warn({ err }, 'replicas cannot be used yet: their source was not noted')
   const askVersions = versionsFrom(
     database.readVersions,
     options.cacheMilliseconds ?? 0,
-    database.replicas().length > 0 ? (timeline) => void noteTimeline(database.query, timeline).catch(() => {}) : null,
+    database.replicas().length > 0 ? (source) => noteSource(database.query, source).catch(onNoteError) : null,
   )
   const common = { database, askVersions, baseUrl, issuer, sendMail, limiter, addressOf, inFlight, log: app.log }
   requests.open(customerApi, handlers, {

@@ -25,7 +25,7 @@ type Writing = {
 }
 
 /** The response of an operation: its JSON, and the values of its headers; `location` is a path below the base path. */
-export type HandlerResult = { body: string | Buffer; location?: string } & Partial<Pick<Page, 'links' | 'hasNext'>>
+export type HandlerResult = { body: string | Buffer; location?: string } & Partial<Pick<Page, 'links' | 'next'>>
 
 /** A handler as HTTP calls it; `Handlers<…>` types it in its resource. */
 // biome-ignore lint/suspicious/noExplicitAny: a handler's call is typed where it is written, by its own operation

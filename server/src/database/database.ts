@@ -206,6 +206,8 @@ export const openDatabase = (
             return (query) => last(tenantQuery(tenantId, query))
           }),
         )
+      // Requests of one moment have the same versions, and share what they read together.
+      const doors = new WeakMap<ListVersions, TenantDatabase>()
       const door: TenantDatabase = {
         tenantId,
         cursorKey,
@@ -214,6 +216,8 @@ export const openDatabase = (
         bodyOf: (named) => keyed.bodyOf(named),
         readSlowly: tenantQuery(tenantId, readLong),
         asOf: (lists) => {
+          const known = doors.get(lists)
+          if (known) return known
           const read = tenantQuery(tenantId, (statement) =>
             replicas.read('quick', tenantId, lists, statement, () => readQuickly(statement)),
           )
@@ -221,7 +225,9 @@ export const openDatabase = (
             replicas.read('slow', tenantId, lists, statement, () => readLong(statement)),
           )
           const keyed = new BatchedReads(read)
-          return { ...door, read, readSlowly, bodyOf: (named) => keyed.bodyOf(named) }
+          const asked = { ...door, read, readSlowly, bodyOf: (named: KeyedStatement) => keyed.bodyOf(named) }
+          doors.set(lists, asked)
+          return asked
         },
         transaction: (work) => write(deciding(work)),
         write,

@@ -101,9 +101,9 @@ describe('a replica', () => {
     await delayBy(0)
   })
 
-  test('of another timeline is not asked', async () => {
+  test('of another source is not asked', async () => {
     const { behind } = reads()
-    const elsewhere = service.database.forTenant(tenant.id).asOf({ versions: '{}', timeline: 99 })
+    const elsewhere = service.database.forTenant(tenant.id).asOf({ versions: '{}', source: 'elsewhere' })
     const text = 'select pg_is_in_recovery() as replica where current_tenant() = $1'
     assert.deepEqual(await elsewhere.read({ text }), [{ replica: false }])
     assert.equal(reads().behind, behind + 1)

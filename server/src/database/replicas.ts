@@ -5,18 +5,20 @@ import {
   answered,
   clientOptions,
   type DatabaseAddress,
+  end,
   long,
   newClient,
+  openingMilliseconds,
   openShared,
   queryOn,
   type Session,
   SharedConnections,
   type Statement,
-  short,
 } from './connections/connection.ts'
 import { Outage } from './connections/outage.ts'
 import { Behind, readAsTenant } from './connections/tenant-statement.ts'
-import { FairQueue } from './fair-queue.ts'
+import { isHindered } from './connections/unavailable.ts'
+import { Busy, FairQueue } from './fair-queue.ts'
 import type { ListVersions } from './versions.ts'
 
 /** How a replica does: `behind` lacked a write, `away` did not answer. */
@@ -26,10 +28,14 @@ export type ReplicaState = {
   reads: Record<'answered' | 'behind' | 'failed', number>
 }
 
-/** Somebody else waits for the primary instead, so a replica that hangs is found out soon. */
-const quickSession: Session = { ...short, responseMilliseconds: 1_000, isReplica: true }
-const slowSession: Session = { ...long, isReplica: true }
+/** The primary answers what takes a replica longer. Silence is found out soon. */
+const sessions: Record<Kind, Session> = {
+  quick: { statementSeconds: 0.8, responseMilliseconds: 1_000, isReplica: true },
+  slow: { ...long, isReplica: true },
+}
 const doubtMilliseconds = 1_000
+const longestQueueMilliseconds = 500
+const mostWaiting = 2_000
 /** A replica that lacked a write, or did not answer, is left for a while, and longer each time. */
 const pauses = { behind: { first: 25, longest: 1_000 }, away: { first: 1_000, longest: 10_000 } }
 
@@ -44,30 +50,35 @@ class Replica {
   readonly #reads = { answered: 0, behind: 0, failed: 0 }
   #state: ReplicaState['state'] = 'in use'
   #pauseMilliseconds = 0
+  #pausedAt = 0
   #pausedUntil = 0
+  #comingBack: NodeJS.Timeout | undefined
   #averageMilliseconds = 1
 
   constructor(connectionString: string, { role }: DatabaseAddress, sizes: Sizes, cursorKey: () => Promise<KeyObject>) {
     // Without the password.
     this.name = new URL(connectionString).host
     const outage = new Outage((reason) => this.#connections.slow.breakOff(reason))
-    const open = async (session: Session): Promise<pg.Client> => {
+    const open = async (kind: Kind): Promise<pg.Client> => {
+      const key = await cursorKey()
       const client = newClient({ ...clientOptions(connectionString), types: fromBytes })
       readRowsAsBytes(client)
-      await openShared(client, { connectionString, role }, session)
-      await refuseStranger(client, await cursorKey())
+      await openShared(client, { connectionString, role }, sessions[kind])
+      try {
+        await answered(client, refuseStranger(client, key), openingMilliseconds)
+      } catch (error) {
+        void end(client).catch(() => {})
+        throw error
+      }
       return client
     }
     this.#connections = {
-      quick: new SharedConnections(sizes.reading, () => open(quickSession), outage),
-      slow: new SharedConnections(sizes.searching, () => open(slowSession), outage),
+      quick: new SharedConnections(sizes.reading, () => open('quick'), outage),
+      slow: new SharedConnections(sizes.searching, () => open('slow'), outage),
     }
-    const queueOf = (size: number, session: Session) =>
-      new FairQueue(size, Math.max(1, Math.ceil(size * 0.6)), session.responseMilliseconds)
-    this.#queues = {
-      quick: queueOf(4 * sizes.reading, quickSession),
-      slow: queueOf(sizes.searching, slowSession),
-    }
+    const queueOf = (size: number) =>
+      new FairQueue(size, Math.max(1, Math.ceil(size * 0.6)), longestQueueMilliseconds, mostWaiting)
+    this.#queues = { quick: queueOf(4 * sizes.reading), slow: queueOf(sizes.searching) }
   }
 
   get isPaused(): boolean {
@@ -75,8 +86,8 @@ class Replica {
   }
 
   /** How long the next read is likely to take. */
-  get expectedMilliseconds(): number {
-    return this.#averageMilliseconds * (1 + this.#connections.quick.load().running)
+  expectedMilliseconds(kind: Kind): number {
+    return this.#averageMilliseconds * (1 + this.#connections[kind].load().running)
   }
 
   /** Null where the primary must be asked. */
@@ -86,36 +97,63 @@ class Replica {
       const rows = await this.#queues[kind].run(tenantId, () => this.#ask<R>(kind, tenantId, lists, statement))
       this.#reads.answered++
       this.#state = 'in use'
-      this.#pauseMilliseconds = 0
       if (kind === 'quick') this.#averageMilliseconds += (performance.now() - begun - this.#averageMilliseconds) / 16
       return rows
     } catch (error) {
       const isBehind = error instanceof Behind
       this.#reads[isBehind ? 'behind' : 'failed']++
-      this.#pause(isBehind ? 'behind' : 'away')
+      if (isBehind) this.#pause('behind', begun)
+      // One that is busy, or canceled a statement, is there.
+      else if (!(error instanceof Busy) && !isHindered(error)) this.#pause('away', begun)
       return null
     }
   }
 
   #ask<R>(kind: Kind, tenantId: string, lists: ListVersions, statement: Statement): Promise<R[]> {
-    const session = kind === 'quick' ? quickSession : slowSession
+    const session = sessions[kind]
     return this.#connections[kind].use(async (client) => {
+      const read = <T>(statement: Statement) =>
+        answered(client, readAsTenant<T>(client, session, tenantId, statement, lists), session.responseMilliseconds)
+      if (kind === 'quick') return read<R>(statement)
       // What is slow may take long. Whether somebody is there to answer is asked beside it.
-      const doubt = kind === 'slow' && setTimeout(() => void this.#ping().catch(() => {}), doubtMilliseconds)
-      const asked = readAsTenant<R>(client, session, tenantId, statement, lists)
-      return answered(client, asked, session.responseMilliseconds).finally(() => doubt && clearTimeout(doubt))
+      const doubt = setTimeout(() => void this.#ping().catch(() => {}), doubtMilliseconds)
+      try {
+        // A replica that lacks a write does not search in vain.
+        await read({ text: 'select' })
+        return await read<R>(statement)
+      } finally {
+        clearTimeout(doubt)
+      }
     })
   }
 
   #ping(): Promise<unknown> {
-    return this.#connections.quick.use((client) => queryOn(client, quickSession)({ text: 'select 1' }))
+    return this.#connections.quick.use((client) => queryOn(client, sessions.quick)({ text: 'select 1' }))
   }
 
-  #pause(reason: 'behind' | 'away'): void {
+  /** Reads that were in flight already count as one. */
+  #pause(reason: 'behind' | 'away', begun: number): void {
+    if (begun < this.#pausedAt) return
     const { first, longest } = pauses[reason]
     this.#pauseMilliseconds = this.#state === reason ? Math.min(2 * this.#pauseMilliseconds, longest) : first
     this.#state = reason
-    this.#pausedUntil = performance.now() + this.#pauseMilliseconds
+    this.#pausedAt = performance.now()
+    this.#pausedUntil = this.#pausedAt + this.#pauseMilliseconds
+    if (reason === 'away') this.#comeBack()
+  }
+
+  /** Nobody waits for a replica that is away: it is asked beside the requests whether it is back. */
+  #comeBack(): void {
+    this.#pausedUntil = Number.POSITIVE_INFINITY
+    this.#comingBack = setTimeout(() => {
+      const begun = performance.now()
+      this.#ping().then(
+        () => {
+          this.#pausedUntil = 0
+        },
+        () => this.#pause('away', begun),
+      )
+    }, this.#pauseMilliseconds).unref()
   }
 
   state(): ReplicaState {
@@ -123,14 +161,19 @@ class Replica {
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#comingBack)
     await Promise.all([this.#connections.quick.close(), this.#connections.slow.close()])
   }
 }
 
-/** Every installation has a key of its own. */
+/** Every installation has a key of its own. Row-level security must hold who reads. */
 const refuseStranger = async (client: pg.Client, key: KeyObject): Promise<void> => {
-  const { rows } = await client.query<{ key: string }>(`select encode(cursor_key, 'hex') as key from installation`)
+  const { rows } = await client.query<{ key: string; bypasses: boolean }>(
+    `select encode(cursor_key, 'hex') as key, rolsuper or rolbypassrls as bypasses
+      from installation, pg_roles where rolname = current_user`,
+  )
   if (rows[0]?.key !== key.export().toString('hex')) throw new Error('this is a replica of another installation')
+  if (rows[0].bypasses) throw new Error('row-level security does not hold the role that reads from this replica')
 }
 
 export class Replicas {
@@ -150,7 +193,7 @@ export class Replicas {
   ): Promise<R[]> {
     const [nearest] = this.#replicas
       .filter(({ isPaused }) => !isPaused)
-      .toSorted((one, other) => one.expectedMilliseconds - other.expectedMilliseconds)
+      .toSorted((one, other) => one.expectedMilliseconds(kind) - other.expectedMilliseconds(kind))
     return (await nearest?.read<R>(kind, tenantId, lists, statement)) ?? fromPrimary()
   }
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { Query } from './connections/connection.ts'
 
@@ -12,14 +13,17 @@ export type Versions = {
   lists: ListVersions | null
 }
 
-/** The versions of a tenant's lists in JSON, and the timeline of the primary, within which they can be compared. */
-export type ListVersions = { versions: string; timeline: number }
+/** The versions of a tenant's lists in JSON, and their source, within which they can be compared. */
+export type ListVersions = { versions: string; source: string }
 
 export type AskVersions = (tenantId: string | null) => Versions | Promise<Versions>
 
 type Answer = { identity: string; records: string[]; lists: ListVersions[] }
-type Row = { source: string; identity: string; versions: string; timeline: number; noted: number }
+type Row = { source: string; identity: string; versions: string; noted: string }
 type Question = PromiseWithResolvers<Answer> & { places: Map<string, number> }
+
+/** One that fails is tried again. */
+const leastMillisecondsBetweenNotes = 1_000
 
 /**
  * Asks the database what caches are compared with. One statement is in flight at a time, for all requests of a turn of the
@@ -29,7 +33,7 @@ type Question = PromiseWithResolvers<Answer> & { places: Map<string, number> }
 export const versionsFrom = (
   query: Query,
   cacheMilliseconds: number,
-  noteTimeline: ((timeline: number) => void) | null = null,
+  noteSource: ((source: string) => Promise<void>) | null = null,
 ): AskVersions => {
   let next: Question | null = null
   let isInFlight = false
@@ -52,17 +56,26 @@ export const versionsFrom = (
     resolve(answer)
   }
 
+  let isNoting = false
+  const note = async (source: string): Promise<void> => {
+    if (!noteSource || isNoting) return
+    isNoting = true
+    await noteSource(source)
+    await delay(leastMillisecondsBetweenNotes, undefined, { ref: false })
+    isNoting = false
+  }
+
   const read = async (tenants: string[]): Promise<Answer> => {
-    const text = noteTimeline ? askListVersions : askVersions
+    const text = noteSource ? askListVersions : askVersions
     const [row] = await query<Row>({ text, values: [tenants] })
     if (!row) throw new Error('the database has not been migrated')
-    const { source, identity, versions, timeline, noted } = row
-    if (timeline !== noted) noteTimeline?.(timeline)
+    const { source, identity, versions, noted } = row
+    if (source !== noted) void note(source)
     const each = versions.split('\n')
     return {
       identity: `${source} ${identity}`,
       records: each.map((version) => `${source} ${version}`),
-      lists: noteTimeline ? each.map((versions) => ({ versions, timeline })) : [],
+      lists: noteSource ? each.map((versions) => ({ versions, source })) : [],
     }
   }
 
@@ -89,20 +102,18 @@ const noTenant = '00000000-0000-0000-0000-000000000000'
  * compared, so the source of the numbers goes with them. The path of a table names its database, and changes where the table
  * is made or emptied anew.
  */
-const source = `pg_postmaster_start_time() || ' ' || pg_relation_filepath('heads') || ' ' || pg_relation_filepath('identity_revision')`
+const source = `
+    extract(epoch from pg_postmaster_start_time()) || ' ' || pg_relation_filepath('heads') || ' ' || pg_relation_filepath('identity_revision')`
 
 const askVersions = `
   select ${source} as source, (select revision from identity_revision) as identity,
-    array_to_string(versions_of($1::uuid[]), E'\\n') as versions, 0 as timeline, 0 as noted`
+    array_to_string(versions_of($1::uuid[]), E'\\n') as versions, '' as noted`
 
-/** The name of a WAL file begins with the timeline. */
 const askListVersions = `
   select ${source} as source, (select revision from identity_revision) as identity,
-    array_to_string(list_versions_of($1::uuid[]), E'\\n') as versions,
-    ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer as timeline,
-    (select timeline from installation) as noted`
+    array_to_string(list_versions_of($1::uuid[]), E'\\n') as versions, (select source from installation) as noted`
 
 /** Replicas that follow the primary get the note with all else. */
-export const noteTimeline = async (query: Query, timeline: number): Promise<void> => {
-  await query({ text: 'update installation set timeline = $1 where timeline <> $1', values: [timeline] })
+export const noteSource = async (query: Query, source: string): Promise<void> => {
+  await query({ text: 'update installation set source = $1 where source <> $1', values: [source] })
 }

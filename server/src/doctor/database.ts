@@ -36,26 +36,27 @@ export const databaseChecks = (config: Config, query: Query, database: Database)
   clock: () => checkClock(query),
   connections: () => checkConnections(query, config),
   ...(config.databaseUrl === null && { log: () => checkLog(query) }),
-  ...(config.replicaDatabaseUrls.length > 0 && { replicas: () => checkReplicas(config) }),
+  ...(config.replicaDatabaseUrls.length > 0 && { replicas: () => checkReplicas(query, config) }),
   secret: () => checkSecret(query, config),
   'signing keys': () => checkKeys(query, config),
   'legacy systems': () => checkLegacySystems(database, config),
 })
 
-const checkReplicas = async ({ replicaDatabaseUrls }: Config) => {
+const checkReplicas = async (query: Query, { replicaDatabaseUrls }: Config) => {
   const found: string[] = []
+  const written = await facts.writtenUpTo(query)
   for (const url of replicaDatabaseUrls) {
     const name = new URL(url).host
     const client = newClient({ ...clientOptions(url), pipeline: false })
     try {
       await client.connect()
-      const { isStandby, secondsBehind } = await facts.replica(queryOn(client, long))
+      const { isStandby, behind } = await facts.replica(queryOn(client, long), written)
       if (!isStandby)
         return warning(
           `${name} takes writes: it is no replica, and is not asked`,
           'let DATABASE_REPLICA_URLS name standbys',
         )
-      found.push(`${name} is ${secondsBehind} s behind`)
+      found.push(behind <= 0 ? `${name} has everything` : `${name} lacks ${Math.ceil(behind / 1_024)} KiB of the log`)
     } catch (error) {
       return warning(`${name} does not answer: ${messageOf(error)}`, 'reads go to the primary until it does')
     } finally {

@@ -12,14 +12,16 @@ const one = async <R>(query: Query, text: string, values: unknown[] = []): Promi
 
 type ServerFacts = { version: string; major: number; isStandby: boolean; encoding: string; characterType: string }
 
-/** Where everything is replayed, it is not behind, however long ago the last write was. */
-export const replica = async (query: Query): Promise<{ isStandby: boolean; secondsBehind: number }> => {
-  const [found] = await query<{ isStandby: boolean; secondsBehind: number }>({
-    text: `select pg_is_in_recovery() as "isStandby",
-      case when pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() then 0
-        else coalesce(round(extract(epoch from now() - pg_last_xact_replay_timestamp())), 0) end::integer as "secondsBehind"`,
+export const writtenUpTo = async (query: Query): Promise<string> =>
+  (await query<{ lsn: string }>({ text: 'select pg_current_wal_lsn()::text as lsn' }))[0]?.lsn ?? '0/0'
+
+/** How many bytes of the log of the primary it has not replayed. */
+export const replica = async (query: Query, written: string): Promise<{ isStandby: boolean; behind: number }> => {
+  const [found] = await query<{ isStandby: boolean; behind: string }>({
+    text: `select pg_is_in_recovery() as "isStandby", pg_wal_lsn_diff($1::pg_lsn, pg_last_wal_replay_lsn()) as behind`,
+    values: [written],
   })
-  return found ?? { isStandby: false, secondsBehind: 0 }
+  return { isStandby: found?.isStandby ?? false, behind: Number(found?.behind ?? 0) }
 }
 
 export const server = (query: Query) =>

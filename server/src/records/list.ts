@@ -9,9 +9,9 @@ import { tables } from './tables.ts'
 
 /**
  * A page as it is sent, and what its links change in the query. These are not needed where the same was sent before: they
- * follow from the query, the body, and whether there is a next page.
+ * follow from the query, the body, and the position after which the next page begins.
  */
-export type Page = { body: Buffer; hasNext: boolean; links: () => Links }
+export type Page = { body: Buffer; next: number | null; links: () => Links }
 export type Links = Partial<Record<'first' | 'prev' | 'next' | 'last', Target>>
 type Target = { page: number } | { cursor: string }
 
@@ -22,13 +22,15 @@ export const listRecords = async (tenant: TenantDatabase, resource: ResourceName
   const filters = await readFilters(tenant, tables[resource], query)
   const found = filters ? await find(tenant, resource, filters, { size, page, mark }) : nothing
   const total = filters?.words && found.total > mostCounted ? null : found.total
+  // One more is looked for than a page shows.
+  const next = found.found > size ? found.last : null
   const cursorKey = await tenant.cursorKey()
   const sealNext = (position: number) =>
     sealCursor(cursorKey, contextOf(tenant, resource, query), { position, page: page + 1 })
   return {
     body: enclose('{"items":[', found.items, `],"page":${page},"pageSize":${size},"total":${total}}`),
-    hasNext: hasNext(found, size),
-    links: () => linksOf({ size, page, total, found }, sealNext),
+    next,
+    links: () => linksOf({ size, page, total, next }, sealNext),
   }
 }
 
@@ -74,17 +76,14 @@ const contextOf = (tenant: TenantDatabase, resource: ResourceName, query: ListQu
   return JSON.stringify([tenant.tenantId, resource, Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))])
 }
 
-/** One more is looked for than a page shows. */
-const hasNext = ({ found }: Found, size: number): boolean => found > size
-
 const linksOf = (
-  { size, page, total, found }: { size: number; page: number; total: number | null; found: Found },
+  { size, page, total, next }: { size: number; page: number; total: number | null; next: number | null },
   sealNext: (position: number) => string,
 ): Links => {
   const last = total === null ? null : Math.max(1, Math.ceil(total / size))
   const links: Links = { first: { page: 1 } }
   if (page > 1) links.prev = { page: last === null ? page - 1 : Math.min(page - 1, last) }
-  if (hasNext(found, size) && found.last !== null) links.next = { cursor: sealNext(found.last) }
+  if (next !== null) links.next = { cursor: sealNext(next) }
   if (last !== null) links.last = { page: last }
   return links
 }

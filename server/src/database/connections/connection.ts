@@ -35,7 +35,7 @@ export const jobsSchema = 'graphile_worker'
 // int8 counts and positions stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
-const openingMilliseconds = 2_000
+export const openingMilliseconds = 2_000
 
 export const clientOptions = (connectionString: string): pg.ClientConfig => ({
   connectionString,
@@ -153,10 +153,10 @@ export const beginAsTenant = {
   text: `select where set_config('masthead.tenant', $1, true) is null`,
 }
 
-/** The same on a replica, which answers a row where it lacks something: `$2` are versions of lists, `$3` is their timeline. */
+/** The same on a replica, which answers a row where it lacks something: `$2` are versions of lists, `$3` is their source. */
 export const beginAsOf = {
   name: 'masthead-begin-as-of',
-  text: `select where set_config('masthead.tenant', $1, true) is null or not is_replica_with($1::uuid, $2::json, $3::integer)`,
+  text: `select where set_config('masthead.tenant', $1, true) is null or not is_replica_with($1::uuid, $2::json, $3)`,
 }
 
 const noTenant = '00000000-0000-0000-0000-000000000000'
@@ -169,7 +169,7 @@ const prepareSession = async (
   purpose: Purpose,
 ): Promise<void> => {
   const asked: Promise<unknown>[] = [
-    session.isReplica ? client.query({ ...beginAsOf, values: [noTenant, '{}', 0] }) : refuseStandby(client),
+    session.isReplica ? client.query({ ...beginAsOf, values: [noTenant, '{}', ''] }) : refuseStandby(client),
   ]
   if (session.beginning === undefined) {
     const settings = Object.entries(sessionSettings(session, purpose, role))

@@ -36,7 +36,7 @@ Object.setPrototypeOf(SubmittedQuery.prototype, pg.Query.prototype)
 const executeAndSync = Buffer.concat([serialize.execute(), serialize.sync()])
 const beginningFor = ({ beginning }: Session, tenantId: string, asOf: ListVersions | null): Buffer => {
   if (asOf) {
-    const values = [tenantId, asOf.versions, String(asOf.timeline)]
+    const values = [tenantId, asOf.versions, asOf.source]
     return Buffer.concat([serialize.bind({ statement: beginAsOf.name, values }), serialize.execute()])
   }
   return Buffer.concat(

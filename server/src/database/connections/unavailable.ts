@@ -56,6 +56,9 @@ export const isConnectionLost = (error: unknown): boolean => {
   return lost.has(code) || code.startsWith('08') || code.startsWith('ECONN') || lostMessages.test(error.message)
 }
 
+/** Whether the server is there, and ended a statement by itself. */
+export const isHindered = (error: unknown): boolean => error instanceof Error && hindered.has(codeOf(error))
+
 /** Whether nothing was done, and would be if it were asked for once more. */
 export const isWorthRepeating = (error: unknown): boolean =>
   error instanceof Error &&

@@ -1,7 +1,7 @@
 -- Run after the migrations when the program serves under a role of its own: that role owns nothing,
 -- is held by row-level security everywhere, and cannot read the text that search looks in.
 grant usage on schema public to masthead_service;
-grant select, update (timeline) on installation to masthead_service;
+grant select, update (source) on installation to masthead_service;
 -- A slug stays what it is: by that of a canary the audit log of a tenant could be deleted.
 revoke update on tenants from masthead_service;
 grant select, insert, update (name, default_assignee), delete on tenants to masthead_service;

@@ -365,13 +365,13 @@ grant delete, insert, select, update on imports to masthead_service;
 create table installation (
   only_row boolean not null default true,
   cursor_key bytea not null,
-  timeline integer not null default 0,
+  source text not null default ''::text,
   constraint installation_pkey primary key (only_row),
   constraint installation_cursor_key_check check (length(cursor_key) = 32),
   constraint installation_only_row_check check (only_row)
 );
 grant select on installation to masthead_service;
-grant update (timeline) on installation to masthead_service;
+grant update (source) on installation to masthead_service;
 
 create table invitations (
   id uuid not null,
@@ -878,14 +878,14 @@ begin
     where id = tenant and slug = 'canary-' || left(encode(sha256(convert_to(id::text, 'UTF8')), 'hex'), 32));
 end $$;
 
-create function is_replica_with(tenant uuid, versions json, asked_timeline integer)
+create function is_replica_with(tenant uuid, versions json, asked_source text)
  returns boolean
  language plpgsql
  stable
 as $$
 begin
   return pg_is_in_recovery()
-    and (select timeline from installation) = asked_timeline
+    and (select source from installation) = asked_source
     and not exists (
       select from json_each_text(versions) as asked (list, version)
       where asked.version::bigint > coalesce((
@@ -902,7 +902,7 @@ create function list_versions_of(tenants uuid[])
 as $$
 begin
   return array(
-    select coalesce((select json_object_agg(resource, version) from heads where tenant_id = tenant), '{}')
+    select coalesce((select json_object_agg(resource, version order by resource) from heads where tenant_id = tenant), '{}')
     from unnest(tenants) with ordinality as asked (tenant, place) order by place
   );
 end $$;

@@ -338,18 +338,18 @@ join pg_attribute on attrelid = relation.oid and attname = 'tenant_id' and not a
 where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace
 order by relname;
 
--- database/versions.ts noteTimeline
-update installation set timeline = $1 where timeline <> $1;
+-- database/versions.ts noteSource
+update installation set source = $1 where source <> $1;
 
 -- database/versions.ts read
-select pg_postmaster_start_time() || ' ' || pg_relation_filepath('heads') || ' ' || pg_relation_filepath('identity_revision') as source, (select revision from identity_revision) as identity,
-  array_to_string(list_versions_of($1::uuid[]), E'\n') as versions,
-  ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer as timeline,
-  (select timeline from installation) as noted;
+select
+  extract(epoch from pg_postmaster_start_time()) || ' ' || pg_relation_filepath('heads') || ' ' || pg_relation_filepath('identity_revision') as source, (select revision from identity_revision) as identity,
+  array_to_string(list_versions_of($1::uuid[]), E'\n') as versions, (select source from installation) as noted;
 
 -- database/versions.ts read
-select pg_postmaster_start_time() || ' ' || pg_relation_filepath('heads') || ' ' || pg_relation_filepath('identity_revision') as source, (select revision from identity_revision) as identity,
-  array_to_string(versions_of($1::uuid[]), E'\n') as versions, 0 as timeline, 0 as noted;
+select
+  extract(epoch from pg_postmaster_start_time()) || ' ' || pg_relation_filepath('heads') || ' ' || pg_relation_filepath('identity_revision') as source, (select revision from identity_revision) as identity,
+  array_to_string(versions_of($1::uuid[]), E'\n') as versions, '' as noted;
 
 -- deliveries/queries.ts attachSystem
 -- deliveries/queries.ts putBack

@@ -56,7 +56,7 @@ import {
 } from '../../transfer/import/runs.ts'
 import { undoImport } from '../../transfer/import/undo.ts'
 import { forgetOldAnswers } from '../idempotency-records.ts'
-import { noteTimeline, versionsFrom } from '../versions.ts'
+import { noteSource, versionsFrom } from '../versions.ts'
 import { findTenantTables, withoutPolicy } from './tenant-tables.ts'
 
 /** A tour through all that the service does; what it sends on the way is looked at below. */
@@ -270,8 +270,8 @@ test('the audit log is chained, verified and exported, a contact erased, and can
   const [member] = await listMembers(database.query, tenant.id)
   if (member) await database.transaction((query) => removeMember(query, operator, tenant.id, member.email))
   // As with replicas.
-  await versionsFrom(database.readVersions, 0, () => {})(tenant.id)
-  await noteTimeline(database.query, 1)
+  await versionsFrom(database.readVersions, 0, async () => {})(tenant.id)
+  await noteSource(database.query, 'elsewhere')
 })
 
 test('statements.sql shows every statement that the service sends', async (context) => {

@@ -24,15 +24,15 @@ const read = async (exchange: Exchange): Promise<void> => {
   const { cache } = api
   const { handler, headersOf, operation } = found(exchange.route)
   const { tenantId } = found(exchange.principal)
-  const versions = exchange.versions ?? (await api.askVersions(tenantId))
+  const versions = exchange.versions ?? (cache && (await api.askVersions(tenantId)))
   const call = callOf(exchange)
   // What may be cached follows from the tenant's records alone, so a replica that has their versions answers the same.
-  const tenant = cache && versions.lists ? call.tenant.asOf(versions.lists) : call.tenant
+  const tenant = cache && versions?.lists ? call.tenant.asOf(versions.lists) : call.tenant
   const answer: HandlerResult = await handler({ ...call, tenant })
   const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
   const make = () => plainResponse({ status: operation.status, headers: headersOf(answer, query, body) }, body, api)
-  const under = { tenantId, url, version: versions.records, hasNext: answer.hasNext ?? false }
-  exchange.cached = cache?.keep(under, body, make) ?? null
+  const under = versions && { tenantId, url, version: versions.records, next: answer.next ?? null }
+  exchange.cached = cache && under && cache.keep(under, body, make)
   exchange.plain = exchange.cached?.plain ?? make()
 }
 

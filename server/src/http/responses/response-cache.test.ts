@@ -183,7 +183,16 @@ describe('an answer from memory', () => {
 describe('the memory of answers', () => {
   const plain = (length: number) => ({ status: 200, headers: {}, body: Buffer.from('x'.repeat(length)) })
   const keep = (cache: ResponseCache, tenantId: string, url: string, length = 500, version = '1') =>
-    cache.keep({ tenantId, url, version, hasNext: false }, plain(length).body, () => plain(length))
+    cache.keep({ tenantId, url, version, next: null }, plain(length).body, () => plain(length))
+
+  test('has the headers of today where the next page begins elsewhere, though the bytes are the same', () => {
+    const cache = new ResponseCache()
+    const keepAt = (version: string, next: number) => {
+      const made = () => ({ ...plain(500), headers: { link: `after ${next}` } })
+      return cache.keep({ tenantId: 'tenant', url: '/', version, next }, plain(500).body, made).plain.headers.link
+    }
+    assert.deepEqual([keepAt('1', 2), keepAt('2', 5), keepAt('3', 5)], ['after 2', 'after 5', 'after 5'])
+  })
 
   test('holds no more bytes than it may, of which the least recent go', () => {
     const most = 2_000_000

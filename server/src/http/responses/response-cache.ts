@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type EncodedResponse, type Encoding, encode } from './encoding.ts'
 
-/** What was read, the version of the tenant's records before that, and whether a page follows, which only its headers say. */
-export type ReadUnder = { tenantId: string; url: string; version: string; hasNext: boolean }
+/** What was read, the version of the tenant's records before that, and where the next page begins, which only its headers say. */
+export type ReadUnder = { tenantId: string; url: string; version: string; next: number | null }
 
 /** A response in memory, in the encodings in which it was asked for so far; always also as it is. */
 export type CachedResponse = ReadUnder & {
@@ -104,10 +104,10 @@ export class ResponseCache {
    */
   keep(read: ReadUnder, body: Buffer, make: () => EncodedResponse): CachedResponse {
     this.#sent.database++
-    const { tenantId, url, version, hasNext } = read
+    const { tenantId, url, version, next } = read
     const shelf: Shelf = this.#shelves.get(tenantId) ?? { tenantId, responses: new Map(), bytes: 0, isUsed: true }
     const former = shelf.responses.get(url)
-    if (former?.hasNext === hasNext && former.plain.body.equals(body))
+    if (former?.next === next && former.plain.body.equals(body))
       return Object.assign(former, { version, foundAt: Date.now() })
     const plain = make()
     const bytes = overheadBytes + url.length + weightOf(plain)

@@ -1,6 +1,7 @@
--- A read may be answered by a replica that has every write of the tenant's lists that the primary has. Numbers of different
--- timelines cannot be compared, so the primary's own is noted here, and a replica that does not follow it lacks the note.
-alter table installation add column timeline integer not null default 0;
+-- A read may be answered by a replica that has every write of the tenant's lists that the primary has. Versions of different
+-- sources cannot be compared: of a server before and after a restart, a failover or a restore. So the source of the primary's own
+-- is noted here, and a replica that does not follow it lacks the note.
+alter table installation add column source text not null default '';
 
 -- For each of the tenants, in their order, the versions of its lists.
 create function list_versions_of(tenants uuid[]) returns json[] stable parallel safe language plpgsql security definer
@@ -8,18 +9,18 @@ create function list_versions_of(tenants uuid[]) returns json[] stable parallel 
 as $$
 begin
   return array(
-    select coalesce((select json_object_agg(resource, version) from heads where tenant_id = tenant), '{}')
+    select coalesce((select json_object_agg(resource, version order by resource) from heads where tenant_id = tenant), '{}')
     from unnest(tenants) with ordinality as asked (tenant, place) order by place
   );
 end $$;
 revoke execute on function list_versions_of(uuid[]) from public;
 
--- Whether this server is a replica on the timeline, with at least these versions of the tenant's lists.
-create function is_replica_with(tenant uuid, versions json, asked_timeline integer) returns boolean stable language plpgsql
+-- Whether this server follows the source, as a replica, and has at least these versions of the tenant's lists.
+create function is_replica_with(tenant uuid, versions json, asked_source text) returns boolean stable language plpgsql
 as $$
 begin
   return pg_is_in_recovery()
-    and (select timeline from installation) = asked_timeline
+    and (select source from installation) = asked_source
     and not exists (
       select from json_each_text(versions) as asked (list, version)
       where asked.version::bigint > coalesce((
