@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Config, readConfig } from '../config.ts'
 import type { DatabaseAddress, Query } from '../database/connections/connection.ts'
-import { refuseOtherDatabase } from '../database/connections/pooler.ts'
+import { findMismatch, mismatchRemedy } from '../database/connections/pooler.ts'
 import { remedyFor } from '../database/connections/reachability.ts'
 import { isUnavailable } from '../database/connections/unavailable.ts'
 import { type Database, openDatabase, type TenantDatabase } from '../database/database.ts'
@@ -36,7 +36,8 @@ export const openConfigured = async (config: Config, stopping?: AbortSignal, mea
       ...(direct !== connectionString && { directConnectionString: direct }),
       replicaConnectionStrings: config.replicaDatabaseUrls,
     }
-    await refuseOtherDatabase(connection)
+    const mismatch = direct === connectionString ? null : await findMismatch(connectionString, direct)
+    if (mismatch !== null) throw new Error(`${mismatch}; ${mismatchRemedy}`)
     const database = openDatabase(connection)
     const close = async () => {
       // A statement that hangs must not delay the exit; the embedded server ends it when it stops.

@@ -8,6 +8,7 @@ import {
   answered,
   clientOptions,
   type DatabaseAddress,
+  doubtMilliseconds,
   end,
   gather,
   long,
@@ -29,7 +30,7 @@ import {
 import { Outage } from './connections/outage.ts'
 import { queryAlone, readAsTenant, writeAsTenant } from './connections/tenant-statement.ts'
 import { isConnectionLost, isWriteRefused, outcomeUnknown, Unavailable } from './connections/unavailable.ts'
-import { FairQueue } from './fair-queue.ts'
+import { FairQueue, mostReads, pipelined, shareOf } from './fair-queue.ts'
 import { perTenant } from './per-tenant.ts'
 import { type ReplicaState, Replicas } from './replicas.ts'
 import { type TenantQuery, tenantQuery } from './tenant-query.ts'
@@ -115,18 +116,8 @@ type Opening = {
   timeouts?: Timeouts
 }
 
-/** How many of them one tenant can take, so that the others go on. */
-const shareOf = (size: number): number => Math.max(1, Math.min(size - 1, Math.ceil(size * 0.6)))
-
 /** A search keeps a core busy: in one worker, one tenant may not have all of this machine's. */
 const searchesOfOne = (size: number): number => Math.max(1, Math.min(shareOf(size), availableParallelism() - 1))
-
-/** So many reads on a connection keep it busy; more would only stand in the way of others. They are quick, so many may wait; those that go together count once. */
-const pipelined = 4
-const mostReads = 2_000
-
-/** A search that takes longer than most. */
-const doubtMilliseconds = 1_000
 
 export const openDatabase = (
   address: DatabaseAddress,

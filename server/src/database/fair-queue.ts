@@ -1,5 +1,13 @@
 import { Unavailable } from './connections/unavailable.ts'
 
+/** How many of so many slots one tenant can take, so that the others go on. */
+export const shareOf = (size: number): number => Math.max(1, Math.min(size - 1, Math.ceil(size * 0.6)))
+
+/** So many reads keep a connection busy; more would only stand in the way of others. */
+export const pipelined = 4
+/** Reads are quick, so many may wait; those that go together count once. */
+export const mostReads = 2_000
+
 /** Too many wait already: the caller may come again. */
 export class Busy extends Unavailable {
   constructor(message: string) {

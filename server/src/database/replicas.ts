@@ -5,6 +5,7 @@ import {
   answered,
   clientOptions,
   type DatabaseAddress,
+  doubtMilliseconds,
   end,
   long,
   newClient,
@@ -18,7 +19,7 @@ import {
 import { Outage } from './connections/outage.ts'
 import { Behind, readAsTenant } from './connections/tenant-statement.ts'
 import { isHindered } from './connections/unavailable.ts'
-import { Busy, FairQueue } from './fair-queue.ts'
+import { Busy, FairQueue, mostReads, pipelined, shareOf } from './fair-queue.ts'
 import type { ListVersions } from './versions.ts'
 
 /** How a replica does: `behind` lacked a write, `away` did not answer. */
@@ -33,9 +34,7 @@ const sessions: Record<Kind, Session> = {
   quick: { statementSeconds: 0.8, responseMilliseconds: 1_000, isReplica: true },
   slow: { ...long, isReplica: true },
 }
-const doubtMilliseconds = 1_000
 const longestQueueMilliseconds = 500
-const mostWaiting = 2_000
 /** A replica that lacked a write, or did not answer, is left for a while, and longer each time. */
 const pauses = { behind: { first: 25, longest: 1_000 }, away: { first: 1_000, longest: 10_000 } }
 
@@ -76,9 +75,8 @@ class Replica {
       quick: new SharedConnections(sizes.reading, () => open('quick'), outage),
       slow: new SharedConnections(sizes.searching, () => open('slow'), outage),
     }
-    const queueOf = (size: number) =>
-      new FairQueue(size, Math.max(1, Math.ceil(size * 0.6)), longestQueueMilliseconds, mostWaiting)
-    this.#queues = { quick: queueOf(4 * sizes.reading), slow: queueOf(sizes.searching) }
+    const queueOf = (size: number) => new FairQueue(size, shareOf(size), longestQueueMilliseconds, mostReads)
+    this.#queues = { quick: queueOf(pipelined * sizes.reading), slow: queueOf(sizes.searching) }
   }
 
   get isPaused(): boolean {

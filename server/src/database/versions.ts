@@ -22,7 +22,7 @@ type Answer = { identity: string; records: string[]; lists: ListVersions[] }
 type Row = { source: string; identity: string; versions: string; noted: string }
 type Question = PromiseWithResolvers<Answer> & { places: Map<string, number> }
 
-/** One that fails is tried again. */
+/** A note that could not be stored is tried again after so long. */
 const leastMillisecondsBetweenNotes = 1_000
 
 /**
@@ -57,10 +57,10 @@ export const versionsFrom = (
   }
 
   let isNoting = false
-  const note = async (source: string): Promise<void> => {
-    if (!noteSource || isNoting) return
+  const note = async (store: (source: string) => Promise<void>, source: string): Promise<void> => {
+    if (isNoting) return
     isNoting = true
-    await noteSource(source)
+    await store(source)
     await delay(leastMillisecondsBetweenNotes, undefined, { ref: false })
     isNoting = false
   }
@@ -70,7 +70,7 @@ export const versionsFrom = (
     const [row] = await query<Row>({ text, values: [tenants] })
     if (!row) throw new Error('the database has not been migrated')
     const { source, identity, versions, noted } = row
-    if (source !== noted) void note(source)
+    if (noteSource && source !== noted) void note(noteSource, source)
     const each = versions.split('\n')
     return {
       identity: `${source} ${identity}`,

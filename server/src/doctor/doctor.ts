@@ -2,7 +2,13 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Config, examineConfig } from '../config.ts'
 import { clientOptions, long, newClient, queryOn, serviceRole } from '../database/connections/connection.ts'
-import { findPooling, type Pooling, poolerRemedy, refuseOtherDatabase } from '../database/connections/pooler.ts'
+import {
+  findMismatch,
+  findPooling,
+  mismatchRemedy,
+  type Pooling,
+  poolerRemedy,
+} from '../database/connections/pooler.ts'
 import { remedyFor } from '../database/connections/reachability.ts'
 import { openDatabase } from '../database/database.ts'
 import { openEmbedded } from '../database/embedded/server.ts'
@@ -56,7 +62,8 @@ const noAnswer = (error: unknown): Verdict => {
 const examinePooler = async (databaseUrl: string, directDatabaseUrl: string): Promise<Verdict> => {
   try {
     const pooling = await findPooling(databaseUrl)
-    await refuseOtherDatabase({ connectionString: databaseUrl, directConnectionString: directDatabaseUrl, role: null })
+    const mismatch = await findMismatch(databaseUrl, directDatabaseUrl)
+    if (mismatch !== null) return failure(mismatch, mismatchRemedy)
     if (pooling === 'none') return ok('that of DATABASE_URL answers, through no pooler')
     return ok(`that of DATABASE_URL answers, through a pooler in ${pooling} mode`)
   } catch (error) {

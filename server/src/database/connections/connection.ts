@@ -57,6 +57,9 @@ export const short: Timeouts = { statementSeconds: 4, responseMilliseconds: 5_00
 /** For searches, and for work that nobody waits for. */
 export const long: Timeouts = { statementSeconds: 10, responseMilliseconds: 12_000 }
 
+/** A search that takes longer than most; then somebody asks whether the server is there. */
+export const doubtMilliseconds = 1_000
+
 /** Nothing is written where a session is for reading. */
 type Purpose = 'reading' | 'writing'
 

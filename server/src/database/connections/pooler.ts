@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import { clientOptions, type DatabaseAddress, end, newClient } from './connection.ts'
+import { clientOptions, end, newClient } from './connection.ts'
 
 /** Whether transactions of one connection share a session of PostgreSQL, or each may get another from a pooler. */
 export type Pooling = 'none' | 'session' | 'transaction'
@@ -16,8 +16,8 @@ const processOf = async (client: pg.Client): Promise<number | undefined> =>
 export const isPooled = async (client: pg.Client): Promise<boolean> =>
   (await processOf(client)) !== (client as Known).processID // not among its types
 
-/** So many, because they may reach another process of the pooler, or another machine. */
-const mostSeconds = 8
+/** A pooler may have several processes that share nothing, so several clients are tried. */
+const mostOthers = 8
 
 const connect = async (connectionString: string): Promise<pg.Client> => {
   const client = newClient({ ...clientOptions(connectionString), pipeline: false })
@@ -35,7 +35,7 @@ export const findPooling = async (connectionString: string): Promise<Pooling> =>
   try {
     if (!(await isPooled(first))) return 'none'
     const before = await processOf(first)
-    while (others.length < mostSeconds) {
+    while (others.length < mostOthers) {
       const other = await connect(connectionString)
       others.push(other)
       const begun = other.query('begin').then(() => processOf(other))
@@ -54,26 +54,29 @@ export const findPooling = async (connectionString: string): Promise<Pooling> =>
 
 export const poolerRemedy = 'set DATABASE_DIRECT_URL to the PostgreSQL server itself, beside DATABASE_URL'
 
-const whereText = `select current_user::text as "user", pg_postmaster_start_time()::text as started,
+const whereText = `select current_user::text as "user", extract(epoch from pg_postmaster_start_time())::text as started,
   (select oid::text from pg_database where datname = current_database()) as database`
 
-/** What was examined and migrated over one must hold for what is served over the other. */
-export const refuseOtherDatabase = async ({
-  connectionString,
-  directConnectionString,
-}: DatabaseAddress): Promise<void> => {
-  if (directConnectionString === undefined) return
+/**
+ * What was migrated over one address must hold for what is served over the other. Returns what keeps them from it, or null.
+ */
+export const findMismatch = async (
+  connectionString: string,
+  directConnectionString: string,
+): Promise<string | null> => {
   const asked = [connectionString, directConnectionString].map(async (to) => {
     const client = await connect(to)
-    const { rows } = await client.query<{ user: string; started: string; database: string }>(whereText)
-    await end(client)
-    return rows[0]
+    try {
+      return (await client.query<{ user: string; started: string; database: string }>(whereText)).rows[0]
+    } finally {
+      await end(client)
+    }
   })
   const [pooled, direct] = await Promise.all(asked)
   if (pooled?.started !== direct?.started || pooled?.database !== direct?.database)
-    throw new Error('DATABASE_URL and DATABASE_DIRECT_URL lead to different databases')
-  if (pooled?.user !== direct?.user)
-    throw new Error(
-      `DATABASE_URL logs in as ${pooled?.user}, DATABASE_DIRECT_URL as ${direct?.user}: let both be the same role`,
-    )
+    return 'DATABASE_URL and DATABASE_DIRECT_URL lead to different databases'
+  if (pooled?.user === direct?.user) return null
+  return `DATABASE_URL logs in as ${pooled?.user}, and DATABASE_DIRECT_URL as ${direct?.user}`
 }
+
+export const mismatchRemedy = 'let both name the same database and the same role'

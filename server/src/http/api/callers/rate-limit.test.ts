@@ -176,7 +176,7 @@ describe('a token that is refused', async () => {
   })
 })
 
-test('whoever hangs up while the token is looked up is no longer in flight', async () => {
+test('a client that disconnects while its token is looked up is no longer in flight', async () => {
   const service = await startService({ rateLimits: { ...generous, atOnce: 1 } })
   const tenant = await service.newTenant()
   const token = await tenant.serviceToken()
