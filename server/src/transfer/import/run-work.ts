@@ -14,13 +14,10 @@ const mostSent = { bytes: 2_000_000_000, rows: 5_000_000, processorSeconds: 120,
 
 const reportMilliseconds = 1_000
 
+/** Only this process knows the folder once its parent has gone. */
 let folder: string | null = null
-
-// The parent process has gone, and nobody else knows the folder.
-process.once('disconnect', () => {
-  if (folder !== null) rmSync(folder, { recursive: true, force: true })
-  process.exit()
-})
+process.once('exit', () => folder !== null && rmSync(folder, { recursive: true, force: true }))
+process.once('disconnect', () => process.exit())
 
 let database: Database | undefined
 
@@ -41,12 +38,12 @@ process.on('message', async (task: RunTask) => {
     send(error instanceof Refusal ? { refusal: error.message } : { failure: plain(error) })
   } finally {
     clearInterval(reporting)
-    folder = null
   }
 })
 
+/** A parent that has gone is noticed by `disconnect`, and is no error here. */
 const send = (message: WorkerMessage): void => {
-  process.send?.(message)
+  process.send?.(message, undefined, undefined, () => {})
 }
 
 /** The log needs no more of an error. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ChildProcess } from 'node:child_process'
 import { subscribe } from 'node:diagnostics_channel'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -221,9 +221,15 @@ describe('the process of an import', () => {
     assert.equal(alive(), 2, 'a process that did well is used again')
   })
 
+  const childOf = (pid: number) => {
+    const threads = readdirSync(`/proc/${pid}/task`)
+    const children = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8'))
+    return Number.parseInt(children.join(''), 10)
+  }
+
   for (const workers of ['1', '2']) {
-    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      test(`ends with a service of ${workers} by ${signal}, and leaves no file`, async () => {
+    for (const end of ['SIGTERM', 'SIGKILL', 'SIGKILL while it is suspended'] as const) {
+      test(`ends with a service of ${workers} by ${end}, and leaves no file`, async () => {
         const [{ callOn, send }, home] = [await newAdmin(), await mkdtemp(join(tmpdir(), 'masthead-home-'))]
         after(() => rm(home, { recursive: true, force: true }))
         const path = await send('accounts.csv', `${header}A-1,Acme\n`)
@@ -234,7 +240,14 @@ describe('the process of an import', () => {
         assert.equal((await callOn(address)('POST', `${path}/check`)).status, 200)
         await until('it is judged', async () => (await waiting()) === 1)
         assert.equal(foldersOf(home).length, 1)
-        await (signal === 'SIGTERM' ? serving.stop() : serving.kill())
+        const child = childOf(serving.pid)
+        const isSuspended = end === 'SIGKILL while it is suspended'
+        if (isSuspended) process.kill(child, 'SIGSTOP')
+        await (end === 'SIGTERM' ? serving.stop() : serving.kill())
+        if (isSuspended) {
+          await delay(1_100) // It reports its progress each second, also to nobody.
+          process.kill(child, 'SIGCONT')
+        }
         await until('its files are gone', () => foldersOf(home).length === 0)
         await release()
         await until('the database has noticed', async () => (await waiting()) === 0)
