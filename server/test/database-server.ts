@@ -9,6 +9,14 @@ import { openEmbedded } from '../src/database/embedded/server.ts'
 import { migrate } from '../src/database/schema/migrate.ts'
 import { ensureSigningKey } from '../src/identity/signing-keys.ts'
 import { offerBrowser } from './browsers/browser-server.ts'
+import {
+  cloneCitusDatabase,
+  createCitusDatabase,
+  inDatabase,
+  makeTemplate,
+  shard,
+  startCitus,
+} from './scale/citus-servers.ts'
 
 /**
  * One PostgreSQL and one browser for the whole run. Each test file clones the migrated template (see service.ts) and opens
@@ -24,7 +32,8 @@ export const secret = 'a secret for tests that is long enough'
 
 export const globalSetup = async (): Promise<void> => {
   const directory = await mkdtemp(join(tmpdir(), 'masthead-test-'))
-  const [server, browser] = await Promise.all([openEmbedded(directory), offerBrowser()])
+  const { TEST_CITUS: citus } = process.env
+  const [server, browser] = await Promise.all([citus ? openCitus(citus) : openEmbedded(directory), offerBrowser()])
   stop = async () => {
     await Promise.all([server.close(), browser.close()])
     await rm(directory, { recursive: true, force: true })
@@ -41,7 +50,33 @@ export const globalSetup = async (): Promise<void> => {
   process.env.NODE_COMPILE_CACHE = fileURLToPath(new URL('../.compiled', import.meta.url))
 }
 
+/** All tests go through a sharded database where TEST_CITUS names the programs of a PostgreSQL that has Citus. */
+const openCitus = async (programsFolder: string) => {
+  const { connectionStrings, programs } = await startCitus(programsFolder)
+  const [connectionString = ''] = connectionStrings
+  process.env.TEST_CITUS_SERVERS = connectionStrings.join(' ')
+  return { connectionString, close: async () => programs.end() }
+}
+
+const makeShardedTemplates = async (servers: readonly string[]): Promise<void> => {
+  const connectionString = await createCitusDatabase(servers, templates.bare)
+  await shard(connectionString)
+  await makeTemplate(servers, templates.bare)
+  await cloneCitusDatabase(servers, templates.withKey, templates.bare)
+  const [server = ''] = servers
+  const database = openDatabase({
+    connectionString: inDatabase(server, templates.withKey),
+    role: serviceRole,
+    isSharded: true,
+  })
+  await ensureSigningKey(database, secret)
+  await database.close()
+  await makeTemplate(servers, templates.withKey)
+}
+
 const makeTemplates = async (connectionString: string): Promise<void> => {
+  const { TEST_CITUS_SERVERS: servers } = process.env
+  if (servers) return makeShardedTemplates(servers.split(' '))
   const administrator = new pg.Client(connectionString)
   await administrator.connect()
   const addressOf = (name: string) => Object.assign(new URL(connectionString), { pathname: `/${name}` }).href

@@ -19,6 +19,7 @@ import { createTenant, type Tenant } from '../src/identity/tenants.ts'
 import type { Fields } from '../src/records/stored-record.ts'
 import { insertRecords } from '../src/records/write.ts'
 import { secret, templates } from './database-server.ts'
+import { cloneCitusDatabase } from './scale/citus-servers.ts'
 import './requests/judged-responses.ts'
 
 /** The service as production runs it, on a database of its own, reached over HTTP. */
@@ -104,7 +105,10 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     ? { connectionString: options.pooler, directConnectionString: connectionString }
     : { connectionString: way }
   const database = through(
-    openDatabase({ ...address, role: serviceRole, replicaConnectionStrings: options.replicas ?? [] }),
+    openDatabase({
+      ...{ ...address, role: serviceRole, replicaConnectionStrings: options.replicas ?? [] },
+      isSharded: process.env.TEST_CITUS_SERVERS !== undefined,
+    }),
   )
   const {
     rateLimits = generous,
@@ -184,7 +188,9 @@ export const cloneTemplate = async (template = templates.bare): Promise<string> 
   await administrator.connect()
   // Cloning needs the template to itself, so the clones of several files take turns.
   await administrator.query('select pg_advisory_lock(7)')
-  await administrator.query(`create database ${name} template ${template}`)
+  const { TEST_CITUS_SERVERS: servers } = process.env
+  if (servers) await cloneCitusDatabase(servers.split(' '), name, template)
+  else await administrator.query(`create database ${name} template ${template}`)
   await administrator.end()
   url.pathname = `/${name}`
   return url.href

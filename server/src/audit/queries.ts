@@ -31,22 +31,32 @@ export const auditIn = async (query: Query, tenantId: string, author: Author, ev
 
 /** An event of a user appears in the log of every tenant of which the user is a member. */
 export const auditUser = async (query: Query, userId: string, author: Author, event: Omit<AuditEvent, 'recordId'>) => {
+  const text = 'select tenant_id as "tenantId" from memberships where user_id = $1'
+  const memberships = await query<{ tenantId: string }>({ text, values: [userId] })
+  const tenants = memberships.length > 0 ? memberships : [{ tenantId: installation }]
+  await auditEach(query, author, { ...event, recordId: userId }, tenants)
+}
+
+/** The same event in the logs of several tenants, where each may name another record. */
+export const auditEach = async (
+  query: Query,
+  author: Author,
+  event: Omit<AuditEvent, 'recordId'> & { recordId?: string },
+  happened: readonly { tenantId: string; recordId?: string }[],
+) => {
+  const byTenant = Object.entries(Object.groupBy(happened, ({ tenantId }) => tenantId))
+  const events = byTenant.map(([tenant, some = []]) => {
+    const written = some.map(({ recordId = event.recordId ?? '' }) => encoded({ ...event, recordId }))
+    return `{"tenant":"${tenant}","events":[${written.join(',')}]}`
+  })
   await query({
-    text: `select append_to_audit(tenant_id, $2, $3) from memberships where user_id = $1
-      union all
-      select append_to_audit('${installation}', $2, $3) where not exists (select from memberships where user_id = $1)`,
-    values: [userId, ...auditValues(author, [{ ...event, recordId: userId }])],
+    text: 'select append_to_audit(tenant, $1, events) from json_to_recordset($2) as given (tenant uuid, events json)',
+    values: [JSON.stringify(author), `[${events.join(',')}]`],
   })
 }
 
-/** SQL that adds an entry for each row of `ended` to the log of its tenant; $2 is the author, $3 the resource, $4 the action. */
-export const auditEnded = `
-  select append_to_audit(tenant_id, $2, json_agg(
-    json_build_object('action', $4::text, 'resource', $3::text, 'record_id', record_id, 'before', null, 'after', null)))
-  from ended group by tenant_id`
-
-/** The last two parameters of `append_to_audit`, for a statement that writes and audits in one. */
-export const auditValues = (author: Author | null, events: readonly AuditEvent[]): [string | null, string] => [
+/** The last two parameters of `append_to_audit`. */
+const auditValues = (author: Author | null, events: readonly AuditEvent[]): [string | null, string] => [
   author && JSON.stringify(author),
   `[${events.map(encoded).join(',')}]`,
 ]
@@ -113,12 +123,14 @@ export const verifyChain = async (query: TenantQuery): Promise<Verdict> => {
   return { entries: counts?.entries ?? 0, waiting: counts?.waiting ?? 0, last: last ?? null, broken: broken ?? null }
 }
 
+const digest = `audit_digest($1, ${['number', 'at', 'author', 'action', 'resource', 'record_id', 'sealed'].map((column) => `entry.${column}`).join(', ')})`
+
 const firstBroken = `
   select * from (
     select link.number, link.sequence, entry.at, case
       when link.sequence <> link.place then 'a link of the chain before this one is missing'
       when entry.number is null then 'the entry is missing'
-      when link.hash <> sha256(coalesce(link.before, audit_beginning($1)) || audit_digest(entry))
+      when link.hash <> sha256(coalesce(link.before, audit_beginning($1)) || ${digest})
         then 'the entry or its link was changed'
     end as reason
     from (

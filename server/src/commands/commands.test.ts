@@ -133,8 +133,8 @@ describe('every command', { concurrency: 2 }, () => {
     }
     const shown: Record<string, unknown> = {}
     for (const [command, answer] of Object.entries(answers)) shown[command] = await answer()
-    // Tested apart: these do not end, need a service that runs, or are for an embedded database.
-    const others = ['serve', 'work', 'probe', 'backup', 'restore']
+    // Tested apart: these do not end, need a service that runs, are for an embedded database, or for one with Citus.
+    const others = ['serve', 'work', 'probe', 'backup', 'restore', 'shard init', 'shard status', 'shard isolate']
     const expected = commands.filter(({ isGroup }) => !isGroup).map(({ path }) => path.join(' '))
     assert.deepEqual([...Object.keys(shown), ...others].sort(), [...expected, 'import'].sort())
 

@@ -1,8 +1,8 @@
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
-import { Refusal } from '../refusal.ts'
 import { demoSlug, fillDemo } from '../transfer/demo/demo.ts'
 import { action } from './action.ts'
+import { readNumber } from './options.ts'
 import { showLines, showTable, strong } from './output.ts'
 import { resumable, withProgress } from './progress.ts'
 import { withDatabase } from './with-database.ts'
@@ -36,9 +36,3 @@ export const demo = (): Command =>
       showLines('', `Tenant ${strong(tenant)}, token:`, strong(token))
     },
   )
-
-const readNumber = (text: string, name: string, most = 2_147_483_647): number => {
-  const number = Number(text)
-  if (/^\d{1,10}$/.test(text) && number >= 1 && number <= most) return number
-  throw new Refusal(`${name} must be a whole number from 1 to ${most}, not "${text}"`)
-}

@@ -35,3 +35,9 @@ export const readPiped = (remedy: string): Promise<string> => {
   if (process.stdin.isTTY) throw new Refusal(remedy)
   return text(process.stdin)
 }
+
+export const readNumber = (text: string, name: string, most = 2_147_483_647): number => {
+  const number = Number(text)
+  if (/^\d{1,10}$/.test(text) && number >= 1 && number <= most) return number
+  throw new Refusal(`${name} must be a whole number from 1 to ${most}, not "${text}"`)
+}

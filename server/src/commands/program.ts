@@ -23,6 +23,7 @@ const commands = new Map<string, () => Promise<() => Command>>(
     probe: async () => (await import('./probe.ts')).probe,
     backup: async () => (await import('./backup.ts')).backup,
     restore: async () => (await import('./restore.ts')).restoring,
+    shard: async () => (await import('./shard.ts')).shard,
     migrate: async () => (await import('./migrate.ts')).migrate,
     openapi: async () => (await import('./openapi.ts')).openapi,
   }),

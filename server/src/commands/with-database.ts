@@ -9,6 +9,7 @@ import { openEmbedded } from '../database/embedded/server.ts'
 import { type Migrated, migrate } from '../database/schema/migrate.ts'
 import { messageOf } from '../error-message.ts'
 import { findTenant } from '../identity/tenants.ts'
+import { shardedWriteFunctions } from '../records/sharded-write.ts'
 import { say } from './output.ts'
 
 export type OpenedDatabase = Awaited<ReturnType<typeof openConfigured>>
@@ -26,15 +27,18 @@ export const openConfigured = async (config: Config, stopping?: AbortSignal, mea
   const connectionString = embedded?.connectionString ?? config.databaseUrl ?? ''
   const direct = config.directDatabaseUrl ?? connectionString
   try {
-    const attempt = () => migrate(direct, embedded ? { servicePassword: embedded.password } : {})
+    const password = embedded ? { servicePassword: embedded.password } : {}
+    const attempt = () => migrate(direct, { ...password, shardedFunctions: shardedWriteFunctions })
     const migrated = embedded || stopping ? await retryWhileUnavailable(attempt, stopping) : await attempt()
-    const { role } = migrated
+    const { role, isSharded } = migrated
+    if (isSharded && config.replicaDatabaseUrls.length > 0) throw new Error(replicasOfShards)
     // Workers open connections of their own with it.
     const connection: DatabaseAddress = {
       connectionString: (role && embedded?.connectionStringAs(role)) ?? connectionString,
       role,
       ...(direct !== connectionString && { directConnectionString: direct }),
       replicaConnectionStrings: config.replicaDatabaseUrls,
+      isSharded,
     }
     const mismatch = direct === connectionString ? null : await findMismatch(connectionString, direct)
     if (mismatch !== null) throw new Error(`${mismatch}; ${mismatchRemedy}`)
@@ -53,6 +57,9 @@ export const openConfigured = async (config: Config, stopping?: AbortSignal, mea
     throw new Error(remedy ? `${message}; ${remedy}` : message, { cause: error })
   }
 }
+
+const replicasOfShards =
+  'its tables are sharded, and a replica of one server does not have the others: leave DATABASE_REPLICA_URLS out'
 
 /** Waits for a server that starts after us, as in a composition of containers, or is slow while much starts at once. */
 export const retryWhileUnavailable = async <T>(attempt: () => Promise<T>, stopping?: AbortSignal): Promise<T> => {

@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import pg from 'pg'
+import type pg from 'pg'
 import { BatchedReads, type KeyedStatement } from './batched-reads.ts'
 import { fromBytes, readRowsAsBytes } from './connections/byte-rows.ts'
 import {
@@ -28,8 +28,14 @@ import {
   withoutPooler,
 } from './connections/connection.ts'
 import { Outage } from './connections/outage.ts'
-import { queryAlone, readAsTenant, writeAsTenant } from './connections/tenant-statement.ts'
-import { isConnectionLost, isWriteRefused, outcomeUnknown, Unavailable } from './connections/unavailable.ts'
+import { begin, queryAlone, readAsTenant, writeAsTenant } from './connections/tenant-statement.ts'
+import {
+  isConnectionLost,
+  isShardLost,
+  isWriteRefused,
+  outcomeUnknown,
+  Unavailable,
+} from './connections/unavailable.ts'
 import { FairQueue, mostReads, pipelined, shareOf } from './fair-queue.ts'
 import { perTenant } from './per-tenant.ts'
 import { type ReplicaState, Replicas } from './replicas.ts'
@@ -164,6 +170,8 @@ export const openDatabase = (
     const asked = performance.now()
     return writes.run(owner, () => outage.bridge(async () => work(await acquire()), asked))
   }
+  const inTransaction: Transaction<Query> = (work) =>
+    onConnection('', (client) => runTransaction(client, writeSession, null, deciding(work)))
   let key: Promise<KeyObject> | undefined
   const cursorKey = (): Promise<KeyObject> => {
     key ??= outage.bridge(() => readCursorKey(ask))
@@ -176,11 +184,13 @@ export const openDatabase = (
   return {
     // Not over the shared connections: a commit that waits for a standby would keep the readers behind it waiting.
     query: (statement) =>
-      onConnection('', (client) => runStatement(client, () => queryAlone(client, writeSession)(statement))),
+      writeSession.isSharded
+        ? inTransaction((query) => query(statement))
+        : onConnection('', (client) => runStatement(client, () => queryAlone(client, writeSession)(statement))),
     read: (statement) => outage.bridge(() => ask(statement)),
     readVersions: (statement) => outage.bridge(() => versions.use((client) => queryAlone(client, asking)(statement))),
     cursorKey,
-    transaction: (work) => onConnection('', (client) => runTransaction(client, writeSession, null, deciding(work))),
+    transaction: inTransaction,
     forTenant: perTenant((tenantId) => {
       const readQuickly: Query = (statement) =>
         reads.run(tenantId, () =>
@@ -256,26 +266,46 @@ const readCursorKey = async (query: Query): Promise<KeyObject> => {
   return createSecretKey(row.cursor_key)
 }
 
-/** The tenant is set until the transaction ends. */
-const beginningOf = ({ beginning }: Session, tenantId: string | null): string => {
-  if (beginning !== undefined) return `begin; ${beginning.replace('$1', pg.escapeLiteral(tenantId ?? ''))}`
-  return tenantId === null ? 'begin' : `begin; set local masthead.tenant = ${pg.escapeLiteral(tenantId)}`
-}
-
 const inBulk = async <T>(
   address: DatabaseAddress,
   tenantId: string,
   work: (client: pg.Client, query: TenantQuery) => Promise<T>,
 ): Promise<T> => {
-  const { connectionString, role } = withoutPooler(address)
+  const { connectionString, role, isSharded } = withoutPooler(address)
   const client = newClient({ ...clientOptions(connectionString), pipeline: false })
   await client.connect()
   try {
-    await prepareBulkSession(client, role)
+    await prepareBulkSession(client, role, isSharded)
     await client.query(`select set_config('masthead.tenant', $1, false)`, [tenantId])
-    return await work(client, tenantQuery(tenantId, unpreparedOn(client)))
+    return await work(client, tenantQuery(tenantId, isSharded ? onShards(client, tenantId) : unpreparedOn(client)))
   } finally {
     await end(client)
+  }
+}
+
+/** Statements in bulk of which each that is in no transaction gets one of its own, so that the servers of shards know the tenant. */
+const sharded: Session = { ...long, isSharded: true }
+
+const onShards = (client: pg.Client, tenantId: string): Query => {
+  const send = unpreparedOn(client, true)
+  const beginBulk = () => begin(client, sharded, tenantId)
+  let isInTransaction = false
+  return async <R>(statement: Statement) => {
+    if (statement.text === 'begin') {
+      isInTransaction = true
+      await beginBulk()
+      return []
+    }
+    if (isInTransaction) {
+      isInTransaction = statement.text !== 'commit' && statement.text !== 'rollback'
+      return send<R>(statement)
+    }
+    await beginBulk()
+    try {
+      return await send<R>(statement)
+    } finally {
+      await client.query('commit')
+    }
   }
 }
 
@@ -315,7 +345,7 @@ const runTransaction = async <T>(
     // Of several that asked beside each other, one may go on when another has failed; the connection may be somebody else's then.
     if (isOver) throw new Error('the transaction has ended')
     gather(client)
-    opening ??= client.query(beginningOf(session, tenantId))
+    opening ??= begin(client, session, tenantId)
     // It fails with what follows it.
     opening.catch(() => {})
     return send(statement)
@@ -328,7 +358,7 @@ const runTransaction = async <T>(
     const result = last(asked.query)
     const [only, ...others] = asked.statements
     // Nothing was asked before, so nothing is committed with it: it is a transaction by itself.
-    const isAlone = !opening && tenantId !== null && others.length === 0
+    const isAlone = !opening && tenantId !== null && others.length === 0 && !session.isSharded
     if (isAlone && only)
       asked.answer(() => answered(client, writeAsTenant(client, session, tenantId, only), responseMilliseconds))
     else asked.answer(query)
@@ -377,6 +407,6 @@ class LastStatements {
 
 /** Who has sent a commit and lost the connection does not know what became of it. */
 const afterCommit = (error: unknown): unknown =>
-  isConnectionLost(error) && !isWriteRefused(error)
+  isShardLost(error) || (isConnectionLost(error) && !isWriteRefused(error))
     ? new Unavailable(outcomeUnknown, 'the outcome of a commit is not known', { cause: error })
     : error

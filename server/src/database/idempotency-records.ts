@@ -81,7 +81,7 @@ export const keepAnswer = async (
       values ($1, $2, $3, $4, $5, $6, $7)
       on conflict (tenant_id, principal, key) do update
       set request = excluded.request, status = excluded.status, headers = excluded.headers, body = excluded.body,
-        kept_at = now()`,
+        kept_at = excluded.kept_at`,
     values: [principal, key, fingerprint, status, JSON.stringify(headers), body],
   })
 }

@@ -61,11 +61,12 @@ const fill = async (tenant: TestTenant): Promise<void> => {
   await chainWaiting(service.database)
   const [spare] = await tenant.add('publications', [samplePublication('SPARE')])
   const importId = newId()
-  await service.database.forTenant(tenant.id).transaction(async (query) => {
+  const scope = service.database.forTenant(tenant.id)
+  await scope.inBulk((_client, query) => beginImport(query, operator, importId, []))
+  await scope.transaction(async (query) => {
     await lockHead(query, 'publications')
     const { record: before } = await getRecord(query, 'publications', String(spare?.id))
     await writeRecords(query, 'publications', [{ before, after: null, author: null }])
-    await beginImport(query, operator, importId, [])
     const run = await createRun(query, { kind: 'import', fileName: 'contacts.csv', resource: 'contacts' })
     await addPart(query, run.id, 1, Buffer.from('email'))
     await storeCreations(query, importId, 'contacts', 1, 1)

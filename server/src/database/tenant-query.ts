@@ -11,6 +11,7 @@ export type TenantQuery = {
 }
 
 export const tenantQuery = (tenantId: string, withoutTenant: Query): TenantQuery =>
-  Object.assign(<R>({ text, values = [] }: Statement) => withoutTenant<R>({ text, values: [tenantId, ...values] }), {
-    withoutTenant,
-  })
+  Object.assign(
+    <R>({ values = [], ...statement }: Statement) => withoutTenant<R>({ ...statement, values: [tenantId, ...values] }),
+    { withoutTenant },
+  )

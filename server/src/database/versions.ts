@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { Query } from './connections/connection.ts'
+import { isShardLost } from './connections/unavailable.ts'
 
 /**
  * Where everybody's permissions and the records of a tenant stood when the database was asked. Both are only compared: what
@@ -66,8 +67,8 @@ export const versionsFrom = (
   }
 
   const read = async (tenants: string[]): Promise<Answer> => {
-    const text = noteSource ? askListVersions : askVersions
-    const [row] = await query<Row>({ text, values: [tenants] })
+    const statement = noteSource ? { text: askListVersions } : { text: askVersions, onShards: askVersionsOnShards }
+    const [row] = await query<Row>({ ...statement, values: [tenants] })
     if (!row) throw new Error('the database has not been migrated')
     const { source, identity, versions, noted } = row
     if (noteSource && source !== noted) void note(noteSource, source)
@@ -85,7 +86,15 @@ export const versionsFrom = (
     const { places, promise } = next
     const place = places.get(tenantId) ?? places.size
     places.set(tenantId, place)
-    return promise.then(({ identity, records, lists }) => {
+    // Of several tenants, one may be on a shard whose server is away.
+    const answered = promise.catch((error) => {
+      if (!isShardLost(error) || places.size === 1) throw error
+      return read([tenantId]).then(({ records, ...same }) => ({
+        ...same,
+        records: Array(place).fill('').concat(records),
+      }))
+    })
+    return answered.then(({ identity, records, lists }) => {
       const versions = { identity, records: records[place] ?? '', lists: lists[place] ?? null }
       if (cacheMilliseconds > 0) recent.set(tenantId, versions, { start })
       return versions
@@ -108,6 +117,8 @@ const source = `
 const askVersions = `
   select ${source} as source, (select revision from identity_revision) as identity,
     array_to_string(versions_of($1::uuid[]), E'\\n') as versions, '' as noted`
+
+const askVersionsOnShards = askVersions.replace('versions_of(', 'versions_on_shards(')
 
 const askListVersions = `
   select ${source} as source, (select revision from identity_revision) as identity,

@@ -252,17 +252,7 @@ export const putBack = (tenant: TenantDatabase, { sequence, attempt }: Claimed):
 
 /** Wakes a worker when the next delivery is due, if any waits that nothing holds back. */
 export const wakeWhenDue = (tenant: TenantDatabase): Promise<unknown> =>
-  tenant.transaction((query) =>
-    query({
-      text: `
-        select wake_legacy_worker($1, 'later', greatest(next.at, resumes_at)) from legacy_systems, (
-          select due.next_attempt_at as at from legacy_deliveries as due
-          where due.tenant_id = $1 and due.failed_at is null and ${isFront('due')}
-          order by due.next_attempt_at, due.sequence limit 1
-        ) as next
-        where legacy_systems.tenant_id = $1`,
-    }),
-  )
+  tenant.transaction((query) => query({ text: 'select wake_legacy_worker_when_due($1)' }))
 
 export const wakeWhereDue = (database: Database): Promise<unknown> =>
   database.transaction((query) => query({ text: 'select wake_legacy_worker_where_due()' }))

@@ -1,6 +1,6 @@
 import type { Role, Scope } from '@masthead/contract'
 import type { Author } from '../audit/author.ts'
-import { auditEnded } from '../audit/queries.ts'
+import { auditEach } from '../audit/queries.ts'
 import type { Query } from '../database/connections/connection.ts'
 import { firstRow } from '../database/connections/first-row.ts'
 import { consoleId } from './applications.ts'
@@ -36,18 +36,16 @@ export const withdrawConsentsOf = (query: Query, author: Author, userId: string)
 
 /** For a session that the user ended at the authorization server. */
 export const withdrawConsentsOfSession = (query: Query, author: Author, sessionUid: string): Promise<void> =>
-  withdrawWhere(query, author, 'session_uid = $1 and application_id = $5', [sessionUid, consoleId])
+  withdrawWhere(query, author, 'session_uid = $1 and application_id = $2', [sessionUid, consoleId])
 
 /** Every token issued under these consents ends. One statement keeps the locks short. */
-const withdrawWhere = async (query: Query, author: Author, condition: string, [first, ...more]: unknown[]) => {
-  const ended = await query({
-    text: `with ended as (
-        update consents set withdrawn_at = now() where ${condition} and withdrawn_at is null
-        returning tenant_id, grant_id as record_id
-      )
-      ${auditEnded}`,
-    values: [first, JSON.stringify(author), 'consents', 'withdrawn', ...more],
+const withdrawWhere = async (query: Query, author: Author, condition: string, values: unknown[]) => {
+  const ended = await query<{ tenantId: string; recordId: string }>({
+    text: `update consents set withdrawn_at = now() where ${condition} and withdrawn_at is null
+      returning tenant_id as "tenantId", grant_id as "recordId"`,
+    values,
   })
+  await auditEach(query, author, { resource: 'consents', action: 'withdrawn' }, ended)
   if (ended.length > 0) await query({ text: 'select stamp_identity()' })
 }
 

@@ -1,5 +1,5 @@
 import type { Author } from '../audit/author.ts'
-import { auditEnded } from '../audit/queries.ts'
+import { auditEach } from '../audit/queries.ts'
 import type { Query } from '../database/connections/connection.ts'
 import { consoleId } from './applications.ts'
 import { signOutOfConsole, withdrawConsentsOf } from './consents.ts'
@@ -29,6 +29,8 @@ export const findCredentials = async (query: Query, userId: string) => {
   return { tokens, consents }
 }
 
+type Ended = { tenantId: string; recordId: string }
+
 /**
  * Ends all sessions, consents and personal access tokens of a user except `keptTokens`, and withdraws the invitations that
  * the user sent. Each kind takes one statement, which keeps the locks short.
@@ -36,19 +38,17 @@ export const findCredentials = async (query: Query, userId: string) => {
 export const revokeCredentials = async (query: Query, author: Author, userId: string, keptTokens: string[] = []) => {
   await signOutOfConsole(query, author, userId, null)
   await withdrawConsentsOf(query, author, userId)
-  await query({
-    text: `with ended as (
-        update access_tokens set revoked_at = now()
-        where user_id = $1 and revoked_at is null and expires_at > now() and id <> all ($5::uuid[])
-        returning tenant_id, id::text as record_id
-      )
-      ${auditEnded}`,
-    values: [userId, JSON.stringify(author), 'tokens', 'revoked', keptTokens],
+  const revoked = await query<Ended>({
+    text: `update access_tokens set revoked_at = now()
+      where user_id = $1 and revoked_at is null and expires_at > now() and id <> all ($2::uuid[])
+      returning tenant_id as "tenantId", id as "recordId"`,
+    values: [userId, keptTokens],
   })
-  await query({
-    text: `with ended as (delete from invitations where invited_by = $1 returning tenant_id, id::text as record_id)
-      ${auditEnded}`,
-    values: [userId, JSON.stringify(author), 'invitations', 'withdrawn'],
+  await auditEach(query, author, { resource: 'tokens', action: 'revoked' }, revoked)
+  const withdrawn = await query<Ended>({
+    text: 'delete from invitations where invited_by = $1 returning tenant_id as "tenantId", id as "recordId"',
+    values: [userId],
   })
+  await auditEach(query, author, { resource: 'invitations', action: 'withdrawn' }, withdrawn)
   await query({ text: 'select stamp_identity()' })
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { operator } from '../audit/author.ts'
-import { audit, lockChains } from '../audit/queries.ts'
+import { chainWaiting } from '../audit/queries.ts'
 import type { Query, Statement } from '../database/connections/connection.ts'
 import type { Database, TenantDatabase } from '../database/database.ts'
 import {
@@ -11,7 +11,6 @@ import {
   type TenantTable,
   withoutPolicy,
 } from '../database/schema/tenant-tables.ts'
-import type { TenantQuery } from '../database/tenant-query.ts'
 import { Refusal } from '../refusal.ts'
 
 /** Probes take turns, so that none removes the canaries of another. The lock ends with the connection. */
@@ -61,11 +60,11 @@ export type TableReport = { tables: string[]; leaks: TableFinding[]; notProbed: 
 export const probeTables = async (database: Database, own: string, other: string): Promise<TableReport> => {
   const report: TableReport = { tables: [], leaks: [], notProbed: [] }
   const done = new Error('rolled back')
+  await chainEntries(database, other)
   await database
     .forTenant(other)
     .transaction(async (asOther) => {
       const query = asOther.withoutTenant
-      await chainAudit(asOther, other)
       const tables = (await findHeldTables(query)).filter(
         ({ name, isOwned }) => !readByTheirOwner.includes(name) || !isOwned,
       )
@@ -89,17 +88,18 @@ export const probeTables = async (database: Database, own: string, other: string
   return report
 }
 
+/** By a statement, of which the servers of shards learn too. */
 const setTenant = (query: Query, tenantId: string) =>
-  query({ text: `select set_config('masthead.tenant', $1, true)`, values: [tenantId] })
+  query({ text: `set local masthead.tenant = ${pg.escapeLiteral(tenantId)}` })
 
-/** Only its function adds links to the audit log, so it gets one entry, and no other that it would link first. */
-const chainAudit = async (query: TenantQuery, tenantId: string): Promise<void> => {
-  const { withoutTenant } = query
-  await lockChains(withoutTenant)
-  await withoutTenant({ text: 'delete from audit_waiting' })
-  await audit(query, operator, [{ action: 'probed', resource: 'tenants', recordId: tenantId }])
-  await withoutTenant({ text: 'select chain_audit(1)' })
-  await setTenant(withoutTenant, tenantId)
+/** Only its function adds links to the audit log, so the entry that tells of the tenant's beginning gets one. */
+const chainEntries = async (database: Database, tenantId: string): Promise<void> => {
+  const text = 'select 1 from audit_waiting where tenant_id = $1 limit 1'
+  while ((await database.forTenant(tenantId).read({ text })).length > 0) {
+    await chainWaiting(database)
+    // Another process may just do it.
+    await delay(20)
+  }
 }
 
 type Outcome = { rows: number } | { refused: string; message: string }

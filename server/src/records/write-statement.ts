@@ -126,7 +126,7 @@ const texts: Record<Operation, (resource: ResourceName) => string> = {
 type Column = { name: string; type: string }
 
 /** What is stored of a record beside its class and its body, which follow from it. */
-const columnsOf = ({ name }: Table): Column[] => [
+export const columnsOf = ({ name }: Table): Column[] => [
   ...storedFieldsOf(name).flatMap(({ column, kind, keyColumn }) => [
     { name: column, type: columnTypes[kind] },
     ...(keyColumn ? [{ name: keyColumn, type: 'text' }] : []),
@@ -134,21 +134,27 @@ const columnsOf = ({ name }: Table): Column[] => [
   { name: 'import_id', type: 'uuid' },
 ]
 
-const isSearched = ({ listing }: Table): boolean => listing.search.length > 0
+export const isSearched = ({ listing }: Table): boolean => listing.search.length > 0
 
-const auditColumns = 'place bigint, action text, author json, before json, after json'
+export const auditColumns = 'place bigint, action text, author json, before json, after json'
 
-/** The rows as the program gives them, with what follows from their columns. */
-const given = (table: Table): string => {
-  const columns = columnsOf(table).map(({ name, type }) => `${name} ${type}`)
-  return `given as materialized (
-  select given.*, ${classOf(table)} as class, ${table.facets('given')} as facets, ${bodyOf(table.name, 'given')} as body
+/** What the program gives of a row. */
+export const givenColumns = (table: Table): string =>
+  [
+    ...columnsOf(table).map(({ name, type }) => `${name} ${type}`),
+    `search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, ${auditColumns}`,
+  ].join(', ')
+
+/** The row as it is given, and what follows from its columns. */
+export const givenRow = (table: Table): string =>
+  `given.*, ${classOf(table)} as class, ${table.facets('given')} as facets, ${bodyOf(table.name, 'given')} as body`
+
+const given = (table: Table): string => `given as materialized (
+  select ${givenRow(table)}
   from json_to_recordset($2::json) as given (
-    ${columns.join(', ')},
-    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, ${auditColumns}
+    ${givenColumns(table)}
   )
 )`
-}
 
 const head = (table: Table, added: string): string => `head as (
   insert into heads (tenant_id, resource, last, version) values (${tenant}, '${table.name}', ${added}, $3::bigint)
@@ -193,14 +199,19 @@ const audited = (table: Table): string => `events as materialized (
 
 const now = `to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
+export const deliveredType = (table: Table, row: string): string =>
+  `'${resources[table.name].singular}.' || ${row}.action`
+
+export const deliveredBody = (table: Table, row: string): string =>
+  `'{"type":"' || ${deliveredType(table, row)} || '","timestamp":"' || ${now} || '","data":'
+      || coalesce(left(${row}.body, -1) || ',"userId":' || ${row}.delivered_user || '}', ${row}.body) || '}'`
+
 /** Only where a legacy system is attached. The lock keeps it attached until the commit, and sees that it was detached meanwhile. */
 const delivered = (table: Table): string => {
-  const type = `'${resources[table.name].singular}.' || action`
   return `delivered as (
   insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select ${tenant}, 'msg_' || replace(gen_random_uuid()::text, '-', ''), '${table.name}', written.id, ${type},
-    '{"type":"' || ${type} || '","timestamp":"' || ${now} || '","data":'
-      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
+  select ${tenant}, 'msg_' || replace(gen_random_uuid()::text, '-', ''), '${table.name}', written.id, ${deliveredType(table, 'written')},
+    ${deliveredBody(table, 'written')}
   from (select from legacy_systems where tenant_id = ${tenant} for key share) as system, written
   where is_delivered order by place
   returning 1

@@ -8,6 +8,7 @@ import { doTogether } from '../database/write-queue.ts'
 import { Problem } from '../problem.ts'
 import { missingReference } from './identifiers.ts'
 import { normalise, normalisedStatus } from './normalising.ts'
+import { shardedWrite } from './sharded-write.ts'
 import type { Fields, StoredRecord } from './stored-record.ts'
 import { tables } from './tables.ts'
 import { type Operation, writeStatement } from './write-statement.ts'
@@ -61,7 +62,7 @@ const writeStatements = (resource: ResourceName, changes: readonly Change[]): St
     if (new Set(rows.map(({ before, after }) => (after ?? before)?.id)).size < rows.length)
       throw new Error('a record changes twice')
     const values = [`[${rows.map((change, index) => rowOf(resource, change, index + 1)).join(',')}]`, rows.length]
-    return [{ text: writeStatement(resource, operation), values }]
+    return [{ text: writeStatement(resource, operation), onShards: shardedWrite(resource, operation), values }]
   })
 
 const operations: readonly Operation[] = ['create', 'update', 'remove']
@@ -199,12 +200,16 @@ const statementsOf = (decisions: readonly Decision<unknown>[]): Statement[] => {
   )
 }
 
+/** Of the constraint of a shard Citus tells no more than the message, in which the number of the shard stands behind the name. */
+const isBroken = (error: pg.DatabaseError, name: string): boolean =>
+  error.constraint === name || new RegExp(`\\b${name}_\\d+\\b`).test(error.message)
+
 /** A reference that nobody has looked up is looked up by its foreign key. */
 const asProblem = (error: unknown, { changes }: Decision<unknown>): unknown => {
   if (!(error instanceof pg.DatabaseError) || error.code !== '23503') return error
   for (const [resource, some] of Object.entries(changes) as [ResourceName, Change[]][]) // they are its keys
     for (const { name, column, reference } of storedFieldsOf(resource))
-      if (reference && error.constraint === `${resource}_tenant_id_${column}_fkey`)
+      if (reference && isBroken(error, `${resource}_tenant_id_${column}_fkey`))
         return missingReference(reference, String(some[0]?.after?.[name]), name)
   return error
 }

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { chownSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { say } from '../../src/commands/output.ts'
 import { isAlive } from '../processes/masthead-process.ts'
 
@@ -14,13 +15,16 @@ export class Programs {
   readonly #account: Account
   readonly #children = new Map<string, ChildProcess>()
   readonly #keep: boolean
+  readonly #environment: NodeJS.ProcessEnv
+  #hasEnded = false
 
   constructor({ keep }: { keep: boolean }) {
     this.#keep = keep
     this.#account = unprivilegedAccount()
     this.folder = mkdtempSync(join(tmpdir(), 'masthead-failover-'))
+    this.#environment = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C.UTF-8', HOME: this.folder }
     if (this.#account) chownSync(this.folder, this.#account.uid, this.#account.gid)
-    process.once('exit', () => this.#end())
+    process.once('exit', () => this.end())
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.once(signal, () => {
         say(`${signal}: ending everything`)
@@ -35,7 +39,7 @@ export class Programs {
     const child = spawn(file, args, {
       ...this.#account,
       cwd: this.folder,
-      env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C.UTF-8', HOME: this.folder },
+      env: this.#environment,
       stdio: ['ignore', log, log],
       // Ctrl-C is for us: they end in our order.
       detached: true,
@@ -44,6 +48,11 @@ export class Programs {
       throw new Error(`${file} cannot be started: ${error.message}`)
     })
     this.#children.set(name, child)
+  }
+
+  /** To its end. */
+  async run(file: string, args: readonly string[]): Promise<void> {
+    await promisify(execFile)(file, args, { ...this.#account, cwd: this.folder, env: this.#environment })
   }
 
   pid(name: string): number {
@@ -68,7 +77,10 @@ export class Programs {
     }
   }
 
-  #end(): void {
+  /** Ends all of them. */
+  end(): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
     // Those that would start PostgreSQL again go first. PostgreSQL itself frees its shared memory when it is asked to end.
     this.signal(
       [...this.#children.values()].flatMap(({ pid }) => pid ?? []),

@@ -12,6 +12,8 @@ export type DatabaseAddress = {
   directConnectionString?: string
   /** Standbys that may answer reads. */
   replicaConnectionStrings?: string[]
+  /** The tables of tenants are distributed over several servers. */
+  isSharded?: boolean
 }
 
 /** For what needs a session of its own. */
@@ -21,7 +23,12 @@ export const withoutPooler = (address: DatabaseAddress): DatabaseAddress => {
 }
 
 /** Every text is prepared once a connection, so texts must be few, and their plans right for every tenant. */
-export type Statement = { text: string; values?: unknown[] }
+export type Statement = {
+  text: string
+  values?: unknown[]
+  /** What is sent instead where the tables are sharded and Citus does not take the text. */
+  onShards?: string
+}
 
 /** It is not the query of a tenant's door, which gives the tenant to every statement. */
 export type Query = { <R = Row>(statement: Statement): Promise<R[]>; readonly withoutTenant?: undefined }
@@ -68,7 +75,11 @@ type Purpose = 'reading' | 'writing'
  * they are short, so compiling or parallel workers would too. The plan of a write is kept while tables grow, so it must not
  * read the whole of one that is small now.
  */
-const sessionSettings = ({ statementSeconds }: Timeouts, purpose: Purpose, role: string | null) => ({
+const sessionSettings = (
+  { statementSeconds }: Timeouts,
+  purpose: Purpose,
+  { role, isSharded }: Pick<DatabaseAddress, 'role' | 'isSharded'>,
+) => ({
   plan_cache_mode: 'force_generic_plan',
   jit: 'off',
   max_parallel_workers_per_gather: '0',
@@ -76,8 +87,19 @@ const sessionSettings = ({ statementSeconds }: Timeouts, purpose: Purpose, role:
   lock_timeout: '3s',
   idle_in_transaction_session_timeout: '5s',
   ...(purpose === 'reading' ? { default_transaction_read_only: 'on' } : { enable_seqscan: 'off' }),
+  ...(isSharded && shardedSettings),
   ...(role !== null && { role }),
 })
+
+/**
+ * The servers of shards are to know what is set by `set local` in a transaction: the tenant. Citus itself says when a plan needs the
+ * values. What a statement writes by calling a function would be lost, so it is refused.
+ */
+const shardedSettings = {
+  plan_cache_mode: 'auto',
+  'citus.propagate_set_commands': 'local',
+  'citus.allow_nested_distributed_execution': 'off',
+}
 
 const setAll = (settings: [name: string, value: string][], isLocal: boolean): string =>
   settings.map(([name, value]) => `set_config('${name}', ${pg.escapeLiteral(value)}, ${isLocal})`).join(', ')
@@ -91,23 +113,24 @@ export type Session = Timeouts & {
   beginning?: string
   /** Its server is a standby, and is asked only for what it can answer as the primary would. */
   isReplica?: boolean
+  /** Its server asks others, which know the tenant only inside a transaction that begins and ends by statements. */
+  isSharded?: boolean
 }
 
 /** It fails on a standby, where a transaction cannot be made one that writes. */
-const pooledBeginning = (timeouts: Timeouts, purpose: Purpose, role: string | null): string => {
+const pooledBeginning = (timeouts: Timeouts, purpose: Purpose, address: DatabaseAddress): string => {
   const settings: [string, string][] = [['transaction_read_only', 'off']]
   if (purpose === 'reading') settings.push(['transaction_read_only', 'on'])
-  settings.push(...Object.entries(sessionSettings(timeouts, purpose, role)))
+  settings.push(...Object.entries(sessionSettings(timeouts, purpose, address)))
   // Of a row that is compared with null, PostgreSQL would evaluate no more than the first.
   return `select where concat(${setAll(settings, true)}, set_config('masthead.tenant', $1, true)) is null`
 }
 
-export const sessionFor = (
-  { role, directConnectionString }: DatabaseAddress,
-  timeouts: Timeouts,
-  purpose: Purpose,
-): Session =>
-  directConnectionString === undefined ? timeouts : { ...timeouts, beginning: pooledBeginning(timeouts, purpose, role) }
+export const sessionFor = (address: DatabaseAddress, timeouts: Timeouts, purpose: Purpose): Session => ({
+  ...timeouts,
+  ...(address.isSharded && { isSharded: true }),
+  ...(address.directConnectionString !== undefined && { beginning: pooledBeginning(timeouts, purpose, address) }),
+})
 
 const connectionOf = (client: pg.ClientBase): pg.Connection =>
   (client as unknown as { connection: pg.Connection }).connection // there, but not among its types
@@ -167,7 +190,7 @@ const noTenant = '00000000-0000-0000-0000-000000000000'
 /** In one round trip. */
 const prepareSession = async (
   client: pg.ClientBase,
-  { role }: DatabaseAddress,
+  address: DatabaseAddress,
   session: Session,
   purpose: Purpose,
 ): Promise<void> => {
@@ -175,7 +198,7 @@ const prepareSession = async (
     session.isReplica ? client.query({ ...beginAsOf, values: [noTenant, '{}', ''] }) : refuseStandby(client),
   ]
   if (session.beginning === undefined) {
-    const settings = Object.entries(sessionSettings(session, purpose, role))
+    const settings = Object.entries(sessionSettings(session, purpose, address))
     asked.push(client.query(`select ${setAll(settings, false)}`), client.query({ ...beginAsTenant, values: [''] }))
   }
   try {
@@ -248,9 +271,14 @@ const noTimeLimits = `
   select set_config(name, '0', false) from pg_settings
   where name in ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout')`
 
-export const prepareBulkSession = async (client: pg.ClientBase, role: string | null): Promise<void> => {
+export const prepareBulkSession = async (
+  client: pg.ClientBase,
+  role: string | null,
+  isSharded = false,
+): Promise<void> => {
   await refuseStandby(client)
   await client.query(bulkSettings)
+  if (isSharded) await client.query(`select ${setAll(Object.entries(shardedSettings), false)}`)
   await client.query(noTimeLimits)
   // The locks of a command that was killed go within a second. Not every system can tell.
   await client.query(`set client_connection_check_interval = '1s'`).catch(() => {})
@@ -274,11 +302,16 @@ export const answered = async <T>(client: pg.ClientBase, answer: Promise<T>, mil
 
 const names = new Map<string, string>()
 
-export const prepared = (statement: Statement): Required<Statement> & { name: string } => {
-  const name = names.get(statement.text) ?? `masthead-${names.size + 1}`
-  names.set(statement.text, name)
-  return { name, text: statement.text, values: statement.values ?? [] }
+export type Prepared = { name: string; text: string; values: unknown[] }
+
+export const prepared = (statement: Statement, { isSharded }: Session): Prepared => {
+  const text = textOf(statement, isSharded)
+  const name = names.get(text) ?? `masthead-${names.size + 1}`
+  names.set(text, name)
+  return { name, text, values: statement.values ?? [] }
 }
+
+const textOf = ({ text, onShards }: Statement, isSharded = false): string => (isSharded && onShards) || text
 
 /** Connections on which something waits to be sent. */
 const held = new Set<pg.Connection['stream']>()
@@ -297,20 +330,21 @@ export const gather = (client: pg.ClientBase): void => {
 
 /** Inside a transaction, or over a connection without a pooler. */
 export const queryOn =
-  (client: pg.ClientBase, { responseMilliseconds, beginning }: Session): Query =>
+  (client: pg.ClientBase, session: Session): Query =>
   async <R>(statement: Statement) => {
     gather(client)
-    const sent = client.query(beginning === undefined ? prepared(statement) : statement)
+    const { name, ...unnamed } = prepared(statement, session)
+    const sent = client.query(session.beginning === undefined ? { name, ...unnamed } : unnamed)
     // The caller names the row type of the statement it wrote.
-    return (await answered(client, sent, responseMilliseconds)).rows as R[]
+    return (await answered(client, sent, session.responseMilliseconds)).rows as R[]
   }
 
 /** For statements in bulk, which are few and may take long: planned each time, without a limit of time. */
 export const unpreparedOn =
-  (client: pg.ClientBase): Query =>
-  async <R>({ text, values }: Statement) =>
+  (client: pg.ClientBase, isSharded = false): Query =>
+  async <R>({ values, ...statement }: Statement) =>
     // The caller names the row type of the statement it wrote.
-    (await client.query(text, values)).rows as R[]
+    (await client.query(textOf(statement, isSharded), values)).rows as R[]
 
 /** `opened` is the client once it is there, so that nobody need wait for it. */
 type Slot = { client: Promise<pg.Client>; opened?: pg.Client; load: number }

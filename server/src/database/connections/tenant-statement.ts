@@ -8,6 +8,7 @@ import {
   beginAsOf,
   beginAsTenant,
   gather,
+  type Prepared,
   prepared,
   type Query,
   queryOn,
@@ -33,8 +34,21 @@ type OpenQuery = { hasBeenParsed(wire: Wire): boolean }
 const SubmittedQuery = class {} as unknown as new () => OpenQuery // by the next line it is one
 Object.setPrototypeOf(SubmittedQuery.prototype, pg.Query.prototype)
 
+/** Begins a transaction, in which the tenant is set until it ends. It is sent at once with what follows. */
+export const begin = (client: pg.ClientBase, session: Session, tenantId: string | null): Promise<unknown> => {
+  const { beginning, isSharded } = session
+  const tenant = pg.escapeLiteral(tenantId ?? '')
+  const pooled = beginning === undefined ? 'begin' : `begin; ${beginning.replace('$1', tenant)}`
+  const set = `set local masthead.tenant = ${tenant}`
+  if (tenantId === null) return client.query(pooled)
+  // Citus passes the whole of what was sent on to the servers of shards.
+  if (isSharded) return Promise.all([client.query(pooled), client.query(set)])
+  return client.query(beginning === undefined ? `begin; ${set}` : pooled)
+}
+
 const executeAndSync = Buffer.concat([serialize.execute(), serialize.sync()])
-const beginningFor = ({ beginning }: Session, tenantId: string, asOf: ListVersions | null): Buffer => {
+const sentBefore = ({ beginning, isSharded }: Session, tenantId: string, asOf: ListVersions | null): Buffer => {
+  if (isSharded) return Buffer.of()
   if (asOf) {
     const values = [tenantId, asOf.versions, asOf.source]
     return Buffer.concat([serialize.bind({ statement: beginAsOf.name, values }), serialize.execute()])
@@ -52,7 +66,8 @@ export class Behind extends Error {}
 /**
  * A statement in a transaction of its own that begins by setting the tenant. What is sent before one Sync is one
  * transaction to PostgreSQL, so it takes neither a `begin` nor a `commit`, and nobody's statement can fall between. It has
- * its answer when that transaction is committed. A connection without a pooler is prepared for what it begins with.
+ * its answer when that transaction is committed. A connection without a pooler is prepared for what it begins with. Where the
+ * tables are sharded, statements around it begin and end the transaction.
  */
 class TenantStatement extends SubmittedQuery {
   readonly name: string
@@ -63,21 +78,22 @@ class TenantStatement extends SubmittedQuery {
   readonly #answer: (error: Error | null, rows: Row[]) => void
   #columns: Column[]
   readonly #rows: Row[] = []
-  #hasBegun = false
+  #hasBegun: boolean
   #isBehind = false
 
   constructor(
     session: Session,
     tenantId: string,
     asOf: ListVersions | null,
-    { name, text, values }: ReturnType<typeof prepared>,
+    { name, text, values }: Prepared,
     answer: (error: Error | null, rows: Row[]) => void,
   ) {
     super()
     this.name = name
     this.text = text
     this.#values = values
-    this.#beginning = beginningFor(session, tenantId, asOf)
+    this.#beginning = sentBefore(session, tenantId, asOf)
+    this.#hasBegun = session.isSharded === true
     this.#isNamed = session.beginning === undefined
     this.#answer = answer
     this.#columns = columnsOf.get(name) ?? []
@@ -148,7 +164,12 @@ export const readAsTenant = <R>(
   asOf: ListVersions | null = null,
 ): Promise<R[]> => {
   gather(client)
-  return writeAsTenant(client, session, tenantId, statement, asOf)
+  if (!session.isSharded) return writeAsTenant(client, session, tenantId, statement, asOf)
+  // All are sent at once. The commit ends a failed transaction, too; what fails tells by the statement.
+  begin(client, session, tenantId).catch(() => {})
+  const rows = writeAsTenant<R>(client, session, tenantId, statement)
+  client.query('commit').catch(() => {})
+  return rows
 }
 
 /** It is sent at once: no other statement goes over the same connection. */
@@ -161,7 +182,7 @@ export const writeAsTenant = <R>(
 ): Promise<R[]> =>
   new Promise((resolve, reject) => {
     client.query(
-      new TenantStatement(session, tenantId, asOf, prepared(statement), (error, rows) => {
+      new TenantStatement(session, tenantId, asOf, prepared(statement, session), (error, rows) => {
         if (error) reject(error)
         // The caller names the row type of the statement it wrote.
         else resolve(rows as R[])

@@ -1,3 +1,5 @@
+import pg from 'pg'
+
 /** Nothing is written: as a statement that writes fails on a standby, and as a transaction fails that is to write. */
 const takesNoWrites = new Set(['25006', '25001'])
 
@@ -46,12 +48,16 @@ export const isWithoutResponse = (error: unknown): boolean =>
 
 const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '')
 
+/** Whether the server of a shard failed, and the one that we asked told us: others are served. */
+export const isShardLost = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.severity === 'ERROR' && /^0800[136]$/.test(error.code ?? '')
+
 /** Whether nothing can have been written. */
 export const isWriteRefused = (error: unknown): boolean => error instanceof Error && takesNoWrites.has(codeOf(error))
 
 /** Whether a connection failed, rather than what was asked over it. */
 export const isConnectionLost = (error: unknown): boolean => {
-  if (!(error instanceof Error)) return false
+  if (!(error instanceof Error) || isShardLost(error)) return false
   const code = codeOf(error)
   return lost.has(code) || code.startsWith('08') || code.startsWith('ECONN') || lostMessages.test(error.message)
 }
@@ -68,5 +74,6 @@ export const isWorthRepeating = (error: unknown): boolean =>
 /** Whether the same request may succeed later, without anybody's doing or after an operator's. */
 export const isUnavailable = (error: unknown): error is Error =>
   isConnectionLost(error) ||
+  isShardLost(error) ||
   // Class 53 is full disks, memory and connections.
   (error instanceof Error && (hindered.has(codeOf(error)) || codeOf(error).startsWith('53')))

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
 import pg from 'pg'
 import { cloneTemplate } from '../../../test/service.ts'
+import { knownMigrations } from './migrate.ts'
 
 /**
  * What a PostgreSQL that is distributed by tenant refuses, such as Citus: keys without the tenant, triggers, functions in SQL with
@@ -59,12 +61,27 @@ const rules = {
   },
 }
 
+/** Where tables are sharded, a migration finds them so. */
+const undistributed = (migration: string): string[] =>
+  [...migration.matchAll(/^create table (\w+) \(\n(.*?)\n\)/gms)]
+    .filter(([, name, columns]) => columns?.includes('tenant_id') && !migration.includes(`distribute('${name}')`))
+    .map(([, name = '']) => name)
+
 describe('the migrated schema fits a distributed PostgreSQL', () => {
   for (const [rule, { find, exceptions }] of Object.entries(rules)) {
     test(`${rule}, with exceptions that only get fewer`, async () => {
       assert.deepEqual(await namesOf(find), exceptions)
     })
   }
+
+  test('each migration since distributes the tables of tenants that it creates', async () => {
+    const since = (await knownMigrations()).filter((name) => name > '0014')
+    const texts = since.map((name) => readFileSync(new URL(`./migrations/${name}`, import.meta.url), 'utf8'))
+    assert.deepEqual(texts.flatMap(undistributed), [])
+    const table = 'create table breach (\n  tenant_id uuid not null references tenants,\n  id uuid\n);'
+    assert.deepEqual(undistributed(table), ['breach'])
+    assert.deepEqual(undistributed(`${table}\nselect distribute('breach');`), [])
+  })
 
   test('what breaks a rule is found', async () => {
     await client.query('begin')

@@ -6,7 +6,7 @@ grant select, update (source) on installation to masthead_service;
 revoke update on tenants from masthead_service;
 grant select, insert, update (name, default_assignee), delete on tenants to masthead_service;
 grant select, update on identity_revision to masthead_service;
-grant execute on function versions_of, list_versions_of to masthead_service;
+grant execute on function versions_of, list_versions_of, versions_on_shards to masthead_service;
 grant select, insert, update, delete on
   users, former_users, memberships, invitations, access_tokens, applications, consents, authorization_state, signing_keys, sign_in_failures,
   heads, tallies, removed_records,

@@ -9,8 +9,10 @@ import {
   newClient,
   refuseStandby,
   serviceRole,
+  unpreparedOn,
 } from '../connections/connection.ts'
 import { findPooling, isPooled, poolerRemedy } from '../connections/pooler.ts'
+import { findSharding, interruptedRemedy } from '../shards/sharding.ts'
 
 const directory = new URL('./migrations/', import.meta.url)
 export const oldestServer = 15
@@ -21,11 +23,19 @@ const advisoryLock = 4_714_330_117
 /** For the connection, and for the first answer over it. No caller waits, and a machine that starts much at once is slow. */
 const timeoutMilliseconds = 5_000
 
-export type Migrated = { applied: string[]; version: number /** under which to serve */; role: string | null }
+export type Migrated = {
+  applied: string[]
+  version: number
+  /** Under which to serve. */
+  role: string | null
+  isSharded: boolean
+}
 
 export type MigrateOptions = {
   /** Lets the service role log in with this password, so that no session of the service is a superuser's. */
   servicePassword?: string
+  /** SQL that makes the functions by which records are written where the tables are sharded. */
+  shardedFunctions?: () => string[]
 }
 
 /** Brings the database up to this program's schema, once, whoever else starts at the same time. */
@@ -43,12 +53,16 @@ export const migrate = async (connectionString: string, options: MigrateOptions 
     await client.query(`create table if not exists migrations (
       version integer primary key, name text not null, applied_at timestamptz not null default now())`)
     const files = await knownMigrations()
+    const sharding = await findSharding(unpreparedOn(client))
+    if (sharding === 'begun') throw new Error(interruptedRemedy)
     const applied = await applyMissing(client, files)
     await bringUpJobs(client, connectionString)
     await client.query('insert into installation (cursor_key) values ($1) on conflict do nothing', [randomBytes(32)])
+    const isSharded = sharding === 'done'
+    if (isSharded) for (const text of options.shardedFunctions?.() ?? []) await client.query(text)
     const role = await serveUnder(client)
     if (role && options.servicePassword !== undefined) await allowLogin(client, role, options.servicePassword)
-    return { applied, version: files.length, role }
+    return { applied, version: files.length, role, isSharded }
   } finally {
     await end(client)
   }
@@ -124,15 +138,22 @@ const applyMissing = async (client: pg.Client, files: string[]): Promise<string[
 }
 
 /** A role that row-level security does not hold must not serve: a role that owns nothing does it instead. */
+export const roleToServe = async (client: pg.Client): Promise<string | null> => {
+  const role = await currentRole(client)
+  return role?.rolsuper || role?.rolbypassrls ? serviceRole : null
+}
+
+type Role = { rolsuper: boolean; rolbypassrls: boolean }
+
+const currentRole = async (client: pg.Client): Promise<Role | undefined> =>
+  (await client.query<Role>('select rolsuper, rolbypassrls from pg_roles where rolname = current_user')).rows[0]
+
 const serveUnder = async (client: pg.Client): Promise<string | null> => {
-  const { rows } = await client.query<{ rolsuper: boolean; rolbypassrls: boolean }>(
-    'select rolsuper, rolbypassrls from pg_roles where rolname = current_user',
-  )
-  const [role] = rows
-  if (!role?.rolsuper && !role?.rolbypassrls) return null
-  await becomeMember(client, role.rolsuper)
+  const role = await roleToServe(client)
+  if (role === null) return null
+  await becomeMember(client, (await currentRole(client))?.rolsuper ?? false)
   await client.query(await readFile(new URL('./grants.sql', import.meta.url), 'utf8'))
-  return serviceRole
+  return role
 }
 
 export const serviceRoleRemedy = `have an administrator run: create role ${serviceRole} nologin; grant ${serviceRole} to <the role of DATABASE_URL>`

@@ -710,7 +710,6 @@ grant delete, insert, select, update on users to masthead_service;
 create function append_to_audit(tenant uuid, author json, writes json)
  returns void
  language plpgsql
- security definer
  set search_path to 'public', 'pg_temp'
 as $$
 declare
@@ -720,7 +719,7 @@ declare
   sealed bytea;
   noted bigint;
 begin
-  perform set_config('masthead.tenant', tenant::text, true);
+  perform set_tenant(tenant::text);
   for given in
     select * from json_to_recordset(writes)
       as given (author json, action text, resource text, record_id text, before json, after json)
@@ -743,7 +742,7 @@ begin
     returning number into noted;
     insert into audit_waiting (tenant_id, number) values (tenant, noted);
   end loop;
-  perform set_config('masthead.tenant', coalesce(former, ''), true);
+  perform set_tenant(coalesce(former, ''));
 end $$;
 revoke execute on function append_to_audit(uuid,json,json) from public;
 grant execute on function append_to_audit(uuid,json,json) to masthead_service;
@@ -754,15 +753,15 @@ create function audit_beginning(tenant uuid)
  immutable parallel safe
 return sha256(convert_to(('masthead audit '::text || (tenant)::text), 'UTF8'::name));
 
-create function audit_digest(entry audit_entries)
+create function audit_digest(tenant uuid, number bigint, at timestamptz, author json, action text, resource text, record_id text, sealed bytea)
  returns bytea
  language plpgsql
  immutable
 as $$
 begin
   return sha256(convert_to(json_build_array(
-    entry.tenant_id, entry.number, to_char(entry.at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS'), entry.author::text,
-    entry.action, entry.resource, entry.record_id, encode(entry.sealed, 'hex'))::text, 'UTF8'));
+    tenant, number, to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS'), author::text,
+    action, resource, record_id, encode(sealed, 'hex'))::text, 'UTF8'));
 end $$;
 
 create function audit_open(sealed bytea, key bytea)
@@ -807,7 +806,7 @@ begin
   end if;
   for tenant in select distinct tenant_id from audit_waiting order by tenant_id loop
     exit when total >= most;
-    perform set_config('masthead.tenant', tenant::text, true);
+    perform set_tenant(tenant::text);
     select sequence, hash into place, current from audit_links where tenant_id = tenant order by sequence desc limit 1;
     if not found then
       place := 0;
@@ -816,11 +815,12 @@ begin
     numbers := '{}';
     hashes := '{}';
     for entry in
-      select audit_entries.* from audit_waiting
-      join audit_entries on audit_entries.tenant_id = tenant and audit_entries.number = audit_waiting.number
-      where audit_waiting.tenant_id = tenant order by audit_waiting.number limit most - total
+      select audit_entries.* from audit_entries where audit_entries.tenant_id = tenant and audit_entries.number = any (array(
+        select number from audit_waiting where tenant_id = tenant order by number limit most - total
+      )) order by audit_entries.number
     loop
-      current := sha256(current || audit_digest(entry));
+      current := sha256(current || audit_digest(
+        tenant, entry.number, entry.at, entry.author, entry.action, entry.resource, entry.record_id, entry.sealed));
       numbers := numbers || entry.number;
       hashes := hashes || current;
     end loop;
@@ -846,7 +846,7 @@ begin
   waiting := 0;
   failed := 0;
   for tenant in select id from tenants loop
-    perform set_config('masthead.tenant', tenant::text, true);
+    perform set_tenant(tenant::text);
     continue when not exists (select from legacy_systems where tenant_id = tenant);
     select count(*) filter (where failed_at is null) as waiting, count(failed_at) as failed,
       min(created_at) filter (where failed_at is null) as oldest
@@ -865,6 +865,18 @@ create function current_tenant()
  language sql
  stable parallel safe
 return (current_setting('masthead.tenant'::text))::uuid;
+
+create function distribute(relation regclass)
+ returns void
+ language plpgsql
+as $$
+begin
+  if to_regclass('pg_dist_partition') is not null then
+    execute format(
+      'select create_distributed_table(%L, ''tenant_id'', colocate_with => ''heads'') from pg_dist_partition
+        where logicalrelid = ''heads''::regclass and partmethod = ''h''', relation);
+  end if;
+end $$;
 
 create function is_canary(tenant uuid)
  returns boolean
@@ -1016,6 +1028,14 @@ begin
 end $$;
 revoke execute on function search_sample(text) from public;
 
+create function set_tenant(tenant text)
+ returns void
+ language plpgsql
+as $$
+begin
+  execute format('set local masthead.tenant = %L', tenant);
+end $$;
+
 create function stamp_identity()
  returns void
  language sql
@@ -1038,6 +1058,24 @@ end $$;
 revoke execute on function versions_of(uuid[]) from public;
 grant execute on function versions_of(uuid[]) to masthead_service;
 
+create function versions_on_shards(tenants uuid[])
+ returns bigint[]
+ language plpgsql
+ stable parallel safe security definer
+ set search_path to 'public', 'pg_temp'
+as $$
+begin
+  return array(
+    select coalesce(found.version, 0)::bigint
+    from unnest(tenants) with ordinality as asked (tenant, place) left join (
+      select tenant_id, sum(version) as version from heads where tenant_id = any (tenants) group by tenant_id
+    ) as found on tenant_id = tenant
+    order by place
+  );
+end $$;
+revoke execute on function versions_on_shards(uuid[]) from public;
+grant execute on function versions_on_shards(uuid[]) to masthead_service;
+
 create function wake_legacy_worker(tenant uuid, name text, at timestamptz)
  returns void
  language plpgsql
@@ -1053,6 +1091,27 @@ begin
   end loop;
 end $$;
 
+create function wake_legacy_worker_when_due(tenant uuid)
+ returns void
+ language plpgsql
+as $$
+declare
+  due timestamptz;
+begin
+  select greatest(next.at, resumes_at) into due from legacy_systems, (
+    select due.next_attempt_at as at from legacy_deliveries as due
+    where due.tenant_id = tenant and due.failed_at is null and not exists (
+      select from legacy_deliveries as earlier
+      where earlier.tenant_id = tenant and earlier.resource = due.resource and earlier.record_id = due.record_id
+        and earlier.sequence < due.sequence)
+    order by due.next_attempt_at, due.sequence limit 1
+  ) as next
+  where legacy_systems.tenant_id = tenant;
+  if found then
+    perform wake_legacy_worker(tenant, 'later', due);
+  end if;
+end $$;
+
 create function wake_legacy_worker_where_due()
  returns void
  language plpgsql
@@ -1061,9 +1120,8 @@ declare
   tenant uuid;
 begin
   for tenant in select id from tenants order by id loop
-    perform set_config('masthead.tenant', tenant::text, true);
-    perform wake_legacy_worker(tenant, 'later', now())
-    from legacy_systems
+    perform set_tenant(tenant::text);
+    perform from legacy_systems
     where tenant_id = tenant and (resumes_at is null or resumes_at <= now()) and exists (
       select from legacy_deliveries as due
       where due.tenant_id = tenant and due.failed_at is null and due.next_attempt_at <= now() and not exists (
@@ -1072,5 +1130,8 @@ begin
           and earlier.sequence < due.sequence
       )
     );
+    if found then
+      perform wake_legacy_worker(tenant, 'later', now());
+    end if;
   end loop;
 end $$;

@@ -8,10 +8,11 @@ begin isolation level repeatable read read only;
 -- audit/queries.ts auditIn
 select append_to_audit($1, $2, $3);
 
+-- audit/queries.ts auditEach
+select append_to_audit(tenant, $1, events) from json_to_recordset($2) as given (tenant uuid, events json);
+
 -- audit/queries.ts auditUser
-select append_to_audit(tenant_id, $2, $3) from memberships where user_id = $1
-union all
-select append_to_audit('00000000-0000-0000-0000-000000000000', $2, $3) where not exists (select from memberships where user_id = $1);
+select tenant_id as "tenantId" from memberships where user_id = $1;
 
 -- audit/queries.ts chainWaiting
 select chain_audit($1) as chained;
@@ -83,7 +84,7 @@ select * from (
   select link.number, link.sequence, entry.at, case
     when link.sequence <> link.place then 'a link of the chain before this one is missing'
     when entry.number is null then 'the entry is missing'
-    when link.hash <> sha256(coalesce(link.before, audit_beginning($1)) || audit_digest(entry))
+    when link.hash <> sha256(coalesce(link.before, audit_beginning($1)) || audit_digest($1, entry.number, entry.at, entry.author, entry.action, entry.resource, entry.record_id, entry.sealed))
       then 'the entry or its link was changed'
   end as reason
   from (
@@ -306,7 +307,7 @@ insert into idempotency_records (tenant_id, principal, key, request, status, hea
 values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (tenant_id, principal, key) do update
 set request = excluded.request, status = excluded.status, headers = excluded.headers, body = excluded.body,
-  kept_at = now();
+  kept_at = excluded.kept_at;
 
 -- database/idempotency-records.ts takeTurn
 select pg_try_advisory_xact_lock(
@@ -471,14 +472,7 @@ where tenant_id = $1
 returning silences >= 3 as "isAway";
 
 -- deliveries/queries.ts wakeWhenDue
-select wake_legacy_worker($1, 'later', greatest(next.at, resumes_at)) from legacy_systems, (
-      select due.next_attempt_at as at from legacy_deliveries as due
-      where due.tenant_id = $1 and due.failed_at is null and not exists (
-select from legacy_deliveries as earlier
-where earlier.tenant_id = $1 and earlier.resource = due.resource and earlier.record_id = due.record_id and earlier.sequence < due.sequence)
-      order by due.next_attempt_at, due.sequence limit 1
-    ) as next
-    where legacy_systems.tenant_id = $1;
+select wake_legacy_worker_when_due($1);
 
 -- deliveries/queries.ts wakeWhereDue
 select wake_legacy_worker_where_due();
@@ -564,31 +558,16 @@ insert into consents (grant_id, application_id, tenant_id, user_id, scopes, sess
 values ($1, $2, $3, $4, $5, $6);
 
 -- identity/consents.ts withdrawWhere
-with ended as (
-      update consents set withdrawn_at = now() where grant_id = any ($1::text[]) and withdrawn_at is null
-      returning tenant_id, grant_id as record_id
-    )
-select append_to_audit(tenant_id, $2, json_agg(
-  json_build_object('action', $4::text, 'resource', $3::text, 'record_id', record_id, 'before', null, 'after', null)))
-from ended group by tenant_id;
+update consents set withdrawn_at = now() where grant_id = any ($1::text[]) and withdrawn_at is null
+returning tenant_id as "tenantId", grant_id as "recordId";
 
 -- identity/consents.ts withdrawWhere
-with ended as (
-      update consents set withdrawn_at = now() where session_uid = $1 and application_id = $5 and withdrawn_at is null
-      returning tenant_id, grant_id as record_id
-    )
-select append_to_audit(tenant_id, $2, json_agg(
-  json_build_object('action', $4::text, 'resource', $3::text, 'record_id', record_id, 'before', null, 'after', null)))
-from ended group by tenant_id;
+update consents set withdrawn_at = now() where session_uid = $1 and application_id = $2 and withdrawn_at is null
+returning tenant_id as "tenantId", grant_id as "recordId";
 
 -- identity/consents.ts withdrawWhere
-with ended as (
-      update consents set withdrawn_at = now() where user_id = $1 and withdrawn_at is null
-      returning tenant_id, grant_id as record_id
-    )
-select append_to_audit(tenant_id, $2, json_agg(
-  json_build_object('action', $4::text, 'resource', $3::text, 'record_id', record_id, 'before', null, 'after', null)))
-from ended group by tenant_id;
+update consents set withdrawn_at = now() where user_id = $1 and withdrawn_at is null
+returning tenant_id as "tenantId", grant_id as "recordId";
 
 -- identity/credentials.ts findCredentials
 select consent.grant_id as id, application.name as application, tenant.name as tenant,
@@ -607,20 +586,12 @@ where token.user_id = $1 and token.revoked_at is null and token.expires_at > now
 order by tenant.name, token.created_at desc, token.id;
 
 -- identity/credentials.ts revokeCredentials
-with ended as (
-      update access_tokens set revoked_at = now()
-      where user_id = $1 and revoked_at is null and expires_at > now() and id <> all ($5::uuid[])
-      returning tenant_id, id::text as record_id
-    )
-select append_to_audit(tenant_id, $2, json_agg(
-  json_build_object('action', $4::text, 'resource', $3::text, 'record_id', record_id, 'before', null, 'after', null)))
-from ended group by tenant_id;
+delete from invitations where invited_by = $1 returning tenant_id as "tenantId", id as "recordId";
 
 -- identity/credentials.ts revokeCredentials
-with ended as (delete from invitations where invited_by = $1 returning tenant_id, id::text as record_id)
-select append_to_audit(tenant_id, $2, json_agg(
-  json_build_object('action', $4::text, 'resource', $3::text, 'record_id', record_id, 'before', null, 'after', null)))
-from ended group by tenant_id;
+update access_tokens set revoked_at = now()
+where user_id = $1 and revoked_at is null and expires_at > now() and id <> all ($2::uuid[])
+returning tenant_id as "tenantId", id as "recordId";
 
 -- identity/invitations.ts allowMail
 set local idle_in_transaction_session_timeout = '60s';
@@ -2346,8 +2317,7 @@ on conflict (tenant_id, resource) do update set last = heads.last;
 with given as materialized (
   select given.*, (0)::smallint as class, array_remove(array['', 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.company as "company", given.address as "address", given.suite as "suite", given.city as "city", given.state as "state", given.zip as "zip", given.country as "country", given.web_address as "webAddress", given.status as "status", given.billing_email as "billingEmail", given.invoice_email_enabled as "invoiceEmailEnabled", given.invoice_print_enabled as "invoicePrintEnabled", given.do_not_email as "doNotEmail", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, account_id text, company text, address text, suite text, city text, state text, zip text, country text, web_address text, status text, status_key text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, import_id uuid,
-    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, account_id text, company text, address text, suite text, city text, state text, zip text, country text, web_address text, status text, status_key text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version) values ($1, 'accounts', $3::bigint, $3::bigint)
@@ -2388,9 +2358,9 @@ with given as materialized (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
 ), delivered as (
   insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'accounts', written.id, 'account.' || action,
-    '{"type":"' || 'account.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'accounts', written.id, 'account.' || written.action,
+    '{"type":"' || 'account.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
+      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
   from (select from legacy_systems where tenant_id = $1 for key share) as system, written
   where is_delivered order by place
   returning 1
@@ -2402,8 +2372,7 @@ select id, body, position, (select wake_legacy_worker($1, 'accounts', now()) fro
 with given as materialized (
   select given.*, (0)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.title as "title", given.due_date as "dueDate", given.user_id as "userId", given.route as "route") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, account_id text, title text, due_date date, user_id text, route text, priority text, type text, created_at timestamptz(3), import_id uuid,
-    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, account_id text, title text, due_date date, user_id text, route text, priority text, type text, created_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version) values ($1, 'tasks', $3::bigint, $3::bigint)
@@ -2441,9 +2410,9 @@ with given as materialized (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
 ), delivered as (
   insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'tasks', written.id, 'task.' || action,
-    '{"type":"' || 'task.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'tasks', written.id, 'task.' || written.action,
+    '{"type":"' || 'task.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
+      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
   from (select from legacy_systems where tenant_id = $1 for key share) as system, written
   where is_delivered order by place
   returning 1
@@ -2455,8 +2424,7 @@ select id, body, position, (select wake_legacy_worker($1, 'tasks', now()) from d
 with given as materialized (
   select given.*, (coalesce(given.hide_contact, false)::integer * 1 + coalesce(given.subs_only, false)::integer * 2 + (given.deleted_at is not null)::integer * 4)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.owner_id as "ownerId", given.name as "name", given.first_name as "firstName", given.last_name as "lastName", given.phone as "phone", given.phone2 as "phone2", given.extension as "extension", given.hide_contact as "hideContact", given.subs_only as "subsOnly", given.do_not_email as "doNotEmail", given.email as "email", given.title as "title", given.notes as "notes", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid,
-    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version) values ($1, 'contacts', $3::bigint, $3::bigint)
@@ -2497,9 +2465,9 @@ with given as materialized (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
 ), delivered as (
   insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'contacts', written.id, 'contact.' || action,
-    '{"type":"' || 'contact.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'contacts', written.id, 'contact.' || written.action,
+    '{"type":"' || 'contact.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
+      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
   from (select from legacy_systems where tenant_id = $1 for key share) as system, written
   where is_delivered order by place
   returning 1
@@ -2511,8 +2479,7 @@ select id, body, position, (select wake_legacy_worker($1, 'contacts', now()) fro
 with given as materialized (
   select given.*, (coalesce(given.hide_contact, false)::integer * 1 + coalesce(given.subs_only, false)::integer * 2 + (given.deleted_at is not null)::integer * 4)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.owner_id as "ownerId", given.name as "name", given.first_name as "firstName", given.last_name as "lastName", given.phone as "phone", given.phone2 as "phone2", given.extension as "extension", given.hide_contact as "hideContact", given.subs_only as "subsOnly", given.do_not_email as "doNotEmail", given.email as "email", given.title as "title", given.notes as "notes", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid,
-    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version) values ($1, 'contacts', 0, $3::bigint)
@@ -2563,9 +2530,9 @@ with given as materialized (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
 ), delivered as (
   insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'contacts', written.id, 'contact.' || action,
-    '{"type":"' || 'contact.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'contacts', written.id, 'contact.' || written.action,
+    '{"type":"' || 'contact.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
+      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
   from (select from legacy_systems where tenant_id = $1 for key share) as system, written
   where is_delivered order by place
   returning 1
@@ -2855,8 +2822,7 @@ select id, null as body, position from former;
 with given as materialized (
   select given.*, ((given.deleted_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.subscription_id as "subscriptionId", given.account_id as "accountId", given.publication_id as "publicationId", given.renewed_from_subs_id as "renewedFromSubsId", given.renewal_date as "renewalDate", given.status as "status", given.start_date as "startDate", given.end_date as "endDate", given.expire_date as "expireDate", given.first_run_date as "firstRunDate", given.subscription_number as "subscriptionNumber", given.copies::text as "copies", given.auto_reschedule as "autoReschedule", given.auto_invoice as "autoInvoice", given.notes as "notes", given.total_net_charge::text as "totalNetCharge", given.total_applied::text as "totalApplied", given.total_due::text as "totalDue", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid,
-    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version) values ($1, 'subscriptions', $3::bigint, $3::bigint)
@@ -2894,9 +2860,9 @@ with given as materialized (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
 ), delivered as (
   insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'subscriptions', written.id, 'subscription.' || action,
-    '{"type":"' || 'subscription.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'subscriptions', written.id, 'subscription.' || written.action,
+    '{"type":"' || 'subscription.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
+      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
   from (select from legacy_systems where tenant_id = $1 for key share) as system, written
   where is_delivered order by place
   returning 1
@@ -2907,8 +2873,7 @@ select id, body, position, (select wake_legacy_worker($1, 'subscriptions', now()
 with given as materialized (
   select given.*, ((given.deleted_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.subscription_id as "subscriptionId", given.account_id as "accountId", given.publication_id as "publicationId", given.renewed_from_subs_id as "renewedFromSubsId", given.renewal_date as "renewalDate", given.status as "status", given.start_date as "startDate", given.end_date as "endDate", given.expire_date as "expireDate", given.first_run_date as "firstRunDate", given.subscription_number as "subscriptionNumber", given.copies::text as "copies", given.auto_reschedule as "autoReschedule", given.auto_invoice as "autoInvoice", given.notes as "notes", given.total_net_charge::text as "totalNetCharge", given.total_applied::text as "totalApplied", given.total_due::text as "totalDue", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid,
-    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version) values ($1, 'subscriptions', 0, $3::bigint)
@@ -2953,9 +2918,9 @@ with given as materialized (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
 ), delivered as (
   insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'subscriptions', written.id, 'subscription.' || action,
-    '{"type":"' || 'subscription.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'subscriptions', written.id, 'subscription.' || written.action,
+    '{"type":"' || 'subscription.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
+      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
   from (select from legacy_systems where tenant_id = $1 for key share) as system, written
   where is_delivered order by place
   returning 1
@@ -2966,8 +2931,7 @@ select id, body, position, (select wake_legacy_worker($1, 'subscriptions', now()
 with given as materialized (
   select given.*, (0)::smallint as class, array_remove(array['', 'isActive=' || given.is_active::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.code as "code", given.name as "name", given.is_active as "isActive", given.frequency as "frequency", given.iss_frequency as "issFrequency", given.issue_decimals as "issueDecimals", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, code text, name text, is_active boolean, frequency text, iss_frequency text, issue_decimals numeric, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid,
-    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, code text, name text, is_active boolean, frequency text, iss_frequency text, issue_decimals numeric, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version) values ($1, 'publications', $3::bigint, $3::bigint)
@@ -3008,9 +2972,9 @@ with given as materialized (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
 ), delivered as (
   insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'publications', written.id, 'publication.' || action,
-    '{"type":"' || 'publication.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'publications', written.id, 'publication.' || written.action,
+    '{"type":"' || 'publication.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
+      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
   from (select from legacy_systems where tenant_id = $1 for key share) as system, written
   where is_delivered order by place
   returning 1
@@ -3021,8 +2985,7 @@ select id, body, position, (select wake_legacy_worker($1, 'publications', now())
 with given as materialized (
   select given.*, (0)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.publication_id as "publicationId", given.issue_id as "issueId", given.status as "status", given.issue_date as "issueDate", given.due_date as "dueDate", given.terms as "terms", given.total::text as "total", given.total_due::text as "totalDue", coalesce((given.total_due * 100)::bigint, 0) as "balanceCents", given.gross::text as "gross", given.net::text as "net", given.invoice_type as "invoiceType", given.invoice_description as "invoiceDescription", given.inv_charges::text as "invCharges", given.inv_invoiced::text as "invInvoiced", given.inv_applied::text as "invApplied", given.inv_discount::text as "invDiscount", given.inv_tax::text as "invTax", given.date_paid as "datePaid", given.is_open as "isOpen", given.notes as "notes", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, account_id text, publication_id uuid, issue_id text, status text, status_key text, issue_date date, due_date date, terms text, total numeric(20, 2), total_due numeric(20, 2), gross numeric(20, 2), net numeric(20, 2), invoice_type text, invoice_description text, inv_charges numeric(20, 2), inv_invoiced numeric(20, 2), inv_applied numeric(20, 2), inv_discount numeric(20, 2), inv_tax numeric(20, 2), date_paid date, is_open numeric, notes text, created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid,
-    search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, account_id text, publication_id uuid, issue_id text, status text, status_key text, issue_date date, due_date date, terms text, total numeric(20, 2), total_due numeric(20, 2), gross numeric(20, 2), net numeric(20, 2), invoice_type text, invoice_description text, inv_charges numeric(20, 2), inv_invoiced numeric(20, 2), inv_applied numeric(20, 2), inv_discount numeric(20, 2), inv_tax numeric(20, 2), date_paid date, is_open numeric, notes text, created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version) values ($1, 'invoices', $3::bigint, $3::bigint)
@@ -3060,9 +3023,9 @@ with given as materialized (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
 ), delivered as (
   insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'invoices', written.id, 'invoice.' || action,
-    '{"type":"' || 'invoice.' || action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(body, -1) || ',"userId":' || delivered_user || '}', body) || '}'
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'invoices', written.id, 'invoice.' || written.action,
+    '{"type":"' || 'invoice.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
+      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
   from (select from legacy_systems where tenant_id = $1 for key share) as system, written
   where is_delivered order by place
   returning 1
@@ -3107,16 +3070,14 @@ copy (select row_to_json(record) from ((select * from subscriptions where tenant
 copy (select row_to_json(record) from ((select * from tasks where tenant_id = '…' and class = 0 order by position)) as tasks cross join lateral (select tasks.id as "id", tasks.account_id as "accountId", tasks.title as "title", to_char(tasks.due_date, 'YYYY-MM-DD') as "dueDate", tasks.user_id as "userId", tasks.route as "route", tasks.priority as "priority", tasks.type as "type", to_char(tasks.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt") as record order by tasks.position) to stdout (format csv, quote E'\x01', delimiter E'\x02', encoding 'UTF8');
 
 -- transfer/export/export.ts writeFiles
--- transfer/import/apply.ts inBatches
--- transfer/import/undo.ts inTransaction
+-- transfer/import/bulk-transaction.ts inTransaction
 commit;
 
 -- transfer/export/export.ts writeFiles
 begin isolation level repeatable read, read only; set local enable_sort = off;
 
--- transfer/import/apply.ts inBatches
--- transfer/import/undo.ts inTransaction
-begin;
+-- transfer/import/apply.ts findOvertaken
+select account_id as key, id from accounts where tenant_id = $1 and account_id = any ($2);
 
 -- transfer/import/apply.ts inBatches
 select count(*) from judged_accounts where action = 'change';
@@ -3161,59 +3122,61 @@ select count(*) from late_predecessors;
 select count(*) from missing_contacts;
 
 -- transfer/import/apply.ts inBatches
-select json_build_object('id', record.id, 'accountId', record.account_id, 'ownerId', record.owner_id, 'name', record.name, 'firstName', record.first_name, 'lastName', record.last_name, 'phone', record.phone, 'phone2', record.phone2, 'extension', record.extension, 'hideContact', record.hide_contact, 'subsOnly', record.subs_only, 'doNotEmail', record.do_not_email, 'email', record.email, 'title', record.title, 'notes', record.notes, 'deletedAt', record.deleted_at::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) as before
-from missing_contacts as missing join contacts as record
-  on record.tenant_id = $1 and record.id = missing.record and record.deleted_at is null
-where missing.place between $2 and $3;
+select id, renewed_from_subs_id as predecessor from late_predecessors
+where current_tenant() = $1 and place between $2 and $3;
 
 -- transfer/import/apply.ts inBatches
-select json_build_object('id', record.id, 'accountId', record.account_id, 'ownerId', record.owner_id, 'name', record.name, 'firstName', record.first_name, 'lastName', record.last_name, 'phone', record.phone, 'phone2', record.phone2, 'extension', record.extension, 'hideContact', record.hide_contact, 'subsOnly', record.subs_only, 'doNotEmail', record.do_not_email, 'email', record.email, 'title', record.title, 'notes', record.notes, 'deletedAt', record.deleted_at::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) as before, json_build_object('id', staged.id, 'accountId', staged.account_id, 'ownerId', staged.owner_id, 'name', staged.name, 'firstName', staged.first_name, 'lastName', staged.last_name, 'phone', staged.phone, 'phone2', staged.phone2, 'extension', staged.extension, 'hideContact', staged.hide_contact, 'subsOnly', staged.subs_only, 'doNotEmail', staged.do_not_email, 'email', staged.email, 'title', staged.title, 'notes', staged.notes, 'deletedAt', staged.deleted_at::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'externalId', staged.external_id, 'importId', null) as staged, staged.given
-from judged_contacts as judged
-join staged_contacts as staged on staged.number = judged.number
-join contacts as record on record.tenant_id = $1 and record.id = judged.record
-where judged.action = 'change' and judged.place between $2 and $3;
+select judged.record as id, json_build_object('id', staged.id, 'accountId', staged.account_id, 'ownerId', staged.owner_id, 'name', staged.name, 'firstName', staged.first_name, 'lastName', staged.last_name, 'phone', staged.phone, 'phone2', staged.phone2, 'extension', staged.extension, 'hideContact', staged.hide_contact, 'subsOnly', staged.subs_only, 'doNotEmail', staged.do_not_email, 'email', staged.email, 'title', staged.title, 'notes', staged.notes, 'deletedAt', staged.deleted_at::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'externalId', staged.external_id, 'importId', null) as staged, staged.given
+from judged_contacts as judged join staged_contacts as staged on staged.number = judged.number
+where current_tenant() = $1 and judged.action = 'change' and judged.place between $2 and $3;
 
 -- transfer/import/apply.ts inBatches
-select json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) as before, late.renewed_from_subs_id as predecessor
-from late_predecessors as late join subscriptions as record on record.tenant_id = $1 and record.id = late.id
-where late.place between $2 and $3 and record.import_id = $4;
+select record as id from missing_contacts where current_tenant() = $1 and place between $2 and $3;
 
 -- transfer/import/apply.ts inBatches
-select json_build_object('id', staged.id, 'accountId', staged.account_id, 'company', staged.company, 'address', staged.address, 'suite', staged.suite, 'city', staged.city, 'state', staged.state, 'zip', staged.zip, 'country', staged.country, 'webAddress', staged.web_address, 'status', staged.status, 'billingEmail', staged.billing_email, 'invoiceEmailEnabled', staged.invoice_email_enabled, 'invoicePrintEnabled', staged.invoice_print_enabled, 'doNotEmail', staged.do_not_email, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'userId', staged.user_id, 'category', staged.category, 'quality', staged.quality, 'primaryPublicationId', staged.primary_publication_id, 'importId', $4::uuid) as record
+select staged.number, json_build_object('id', staged.id, 'accountId', staged.account_id, 'company', staged.company, 'address', staged.address, 'suite', staged.suite, 'city', staged.city, 'state', staged.state, 'zip', staged.zip, 'country', staged.country, 'webAddress', staged.web_address, 'status', staged.status, 'billingEmail', staged.billing_email, 'invoiceEmailEnabled', staged.invoice_email_enabled, 'invoicePrintEnabled', staged.invoice_print_enabled, 'doNotEmail', staged.do_not_email, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'userId', staged.user_id, 'category', staged.category, 'quality', staged.quality, 'primaryPublicationId', staged.primary_publication_id, 'importId', $4::uuid) as record
 from judged_accounts as judged join staged_accounts as staged on staged.number = judged.number
 where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
-  and not exists (select from accounts as record where record.tenant_id = $1 and record.account_id = staged.account_id)
 order by judged.place;
 
 -- transfer/import/apply.ts inBatches
-select json_build_object('id', staged.id, 'accountId', staged.account_id, 'ownerId', staged.owner_id, 'name', staged.name, 'firstName', staged.first_name, 'lastName', staged.last_name, 'phone', staged.phone, 'phone2', staged.phone2, 'extension', staged.extension, 'hideContact', staged.hide_contact, 'subsOnly', staged.subs_only, 'doNotEmail', staged.do_not_email, 'email', staged.email, 'title', staged.title, 'notes', staged.notes, 'deletedAt', staged.deleted_at::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'externalId', staged.external_id, 'importId', $4::uuid) as record
+select staged.number, json_build_object('id', staged.id, 'accountId', staged.account_id, 'ownerId', staged.owner_id, 'name', staged.name, 'firstName', staged.first_name, 'lastName', staged.last_name, 'phone', staged.phone, 'phone2', staged.phone2, 'extension', staged.extension, 'hideContact', staged.hide_contact, 'subsOnly', staged.subs_only, 'doNotEmail', staged.do_not_email, 'email', staged.email, 'title', staged.title, 'notes', staged.notes, 'deletedAt', staged.deleted_at::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'externalId', staged.external_id, 'importId', $4::uuid) as record
 from judged_contacts as judged join staged_contacts as staged on staged.number = judged.number
 where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
 order by judged.place;
 
 -- transfer/import/apply.ts inBatches
-select json_build_object('id', staged.id, 'accountId', staged.account_id, 'publicationId', staged.publication_id, 'issueId', staged.issue_id, 'status', staged.status, 'issueDate', staged.issue_date, 'dueDate', staged.due_date, 'terms', staged.terms, 'total', staged.total::text, 'totalDue', staged.total_due::text, 'gross', staged.gross::text, 'net', staged.net::text, 'invoiceType', staged.invoice_type, 'invoiceDescription', staged.invoice_description, 'invCharges', staged.inv_charges::text, 'invInvoiced', staged.inv_invoiced::text, 'invApplied', staged.inv_applied::text, 'invDiscount', staged.inv_discount::text, 'invTax', staged.inv_tax::text, 'datePaid', staged.date_paid, 'isOpen', staged.is_open::text, 'notes', staged.notes, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'externalId', staged.external_id, 'importId', $4::uuid) as record
+select staged.number, json_build_object('id', staged.id, 'accountId', staged.account_id, 'publicationId', staged.publication_id, 'issueId', staged.issue_id, 'status', staged.status, 'issueDate', staged.issue_date, 'dueDate', staged.due_date, 'terms', staged.terms, 'total', staged.total::text, 'totalDue', staged.total_due::text, 'gross', staged.gross::text, 'net', staged.net::text, 'invoiceType', staged.invoice_type, 'invoiceDescription', staged.invoice_description, 'invCharges', staged.inv_charges::text, 'invInvoiced', staged.inv_invoiced::text, 'invApplied', staged.inv_applied::text, 'invDiscount', staged.inv_discount::text, 'invTax', staged.inv_tax::text, 'datePaid', staged.date_paid, 'isOpen', staged.is_open::text, 'notes', staged.notes, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'externalId', staged.external_id, 'importId', $4::uuid) as record
 from judged_invoices as judged join staged_invoices as staged on staged.number = judged.number
 where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
 order by judged.place;
 
 -- transfer/import/apply.ts inBatches
-select json_build_object('id', staged.id, 'accountId', staged.account_id, 'title', staged.title, 'dueDate', staged.due_date, 'userId', staged.user_id, 'route', staged.route, 'priority', staged.priority, 'type', staged.type, 'createdAt', staged.created_at::text, 'importId', $4::uuid) as record
+select staged.number, json_build_object('id', staged.id, 'accountId', staged.account_id, 'title', staged.title, 'dueDate', staged.due_date, 'userId', staged.user_id, 'route', staged.route, 'priority', staged.priority, 'type', staged.type, 'createdAt', staged.created_at::text, 'importId', $4::uuid) as record
 from judged_tasks as judged join staged_tasks as staged on staged.number = judged.number
 where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
 order by judged.place;
 
 -- transfer/import/apply.ts inBatches
-select json_build_object('id', staged.id, 'code', staged.code, 'name', staged.name, 'isActive', staged.is_active, 'frequency', staged.frequency, 'issFrequency', staged.iss_frequency, 'issueDecimals', staged.issue_decimals::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'importId', $4::uuid) as record
+select staged.number, json_build_object('id', staged.id, 'code', staged.code, 'name', staged.name, 'isActive', staged.is_active, 'frequency', staged.frequency, 'issFrequency', staged.iss_frequency, 'issueDecimals', staged.issue_decimals::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'importId', $4::uuid) as record
 from judged_publications as judged join staged_publications as staged on staged.number = judged.number
 where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
 order by judged.place;
 
 -- transfer/import/apply.ts inBatches
-select json_build_object('id', staged.id, 'subscriptionId', staged.subscription_id, 'accountId', staged.account_id, 'publicationId', staged.publication_id, 'renewedFromSubsId', staged.renewed_from_subs_id, 'renewalDate', staged.renewal_date, 'status', staged.status, 'startDate', staged.start_date, 'endDate', staged.end_date, 'expireDate', staged.expire_date, 'firstRunDate', staged.first_run_date, 'subscriptionNumber', staged.subscription_number, 'copies', staged.copies::text, 'autoReschedule', staged.auto_reschedule, 'autoInvoice', staged.auto_invoice, 'notes', staged.notes, 'totalNetCharge', staged.total_net_charge::text, 'totalApplied', staged.total_applied::text, 'totalDue', staged.total_due::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'deletedAt', staged.deleted_at::text, 'importId', $4::uuid) as record
+select staged.number, json_build_object('id', staged.id, 'subscriptionId', staged.subscription_id, 'accountId', staged.account_id, 'publicationId', staged.publication_id, 'renewedFromSubsId', staged.renewed_from_subs_id, 'renewalDate', staged.renewal_date, 'status', staged.status, 'startDate', staged.start_date, 'endDate', staged.end_date, 'expireDate', staged.expire_date, 'firstRunDate', staged.first_run_date, 'subscriptionNumber', staged.subscription_number, 'copies', staged.copies::text, 'autoReschedule', staged.auto_reschedule, 'autoInvoice', staged.auto_invoice, 'notes', staged.notes, 'totalNetCharge', staged.total_net_charge::text, 'totalApplied', staged.total_applied::text, 'totalDue', staged.total_due::text, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'deletedAt', staged.deleted_at::text, 'importId', $4::uuid) as record
 from judged_subscriptions as judged join staged_subscriptions as staged on staged.number = judged.number
 where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
 order by judged.place;
+
+-- transfer/import/apply.ts recordsOf
+select json_build_object('id', record.id, 'accountId', record.account_id, 'ownerId', record.owner_id, 'name', record.name, 'firstName', record.first_name, 'lastName', record.last_name, 'phone', record.phone, 'phone2', record.phone2, 'extension', record.extension, 'hideContact', record.hide_contact, 'subsOnly', record.subs_only, 'doNotEmail', record.do_not_email, 'email', record.email, 'title', record.title, 'notes', record.notes, 'deletedAt', record.deleted_at::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) as record from contacts as record where tenant_id = $1 and id = any ($2::uuid[]);
+
+-- transfer/import/apply.ts recordsOf
+select json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) as record from subscriptions as record where tenant_id = $1 and id = any ($2::uuid[]);
+
+-- transfer/import/bulk-transaction.ts inTransaction
+begin;
 
 -- transfer/import/import-lock.ts isImportLocked
 select exists (
@@ -3267,8 +3230,7 @@ create temp table staged_subscriptions (number bigint primary key, file integer,
 create temp table staged_tasks (number bigint primary key, file integer, line integer, given integer, field text, reason text, id uuid, account_id text, title text, due_date date, user_id text, route text, priority text, type text, created_at timestamptz(3), account_id_other uuid);
 
 -- transfer/import/journal.ts beginImport
-with begun as (insert into imports (tenant_id, id, files) values ($1, $2, $3) returning id)
-select append_to_audit($1, $4, $5) from begun;
+insert into imports (tenant_id, id, files) values ($1, $2, $3);
 
 -- transfer/import/journal.ts deleteExpired
 delete from import_changes where tenant_id = $1 and import_id in (
@@ -3287,10 +3249,7 @@ select id from imports where tenant_id = $1 and started_at < now() - interval '3
 select id from imports where tenant_id = $1 and started_at < now() - interval '30 days') limit 1);
 
 -- transfer/import/journal.ts endImport
-with ended as (
-  update imports set ended_at = now(), files = $3 where tenant_id = $1 and id = $2 returning id
-)
-select append_to_audit($1, $4, $5) from ended;
+update imports set ended_at = now(), files = $3 where tenant_id = $1 and id = $2;
 
 -- transfer/import/journal.ts findImport
 select id, started_at as "startedAt", ended_at as "endedAt", undone_at as "undoneAt", files from imports where tenant_id = $1 and id = $2;
@@ -3895,12 +3854,7 @@ on conflict (tenant_id, run_id, number) do update set content = excluded.content
 
 -- transfer/import/runs.ts createRun
 insert into import_runs (tenant_id, id, kind, file_name, resource, import_id)
-    values ($1, $2, $3, $4, $5, $6) returning id, kind, case when state = 'running' and seen_at < now() - interval '15 seconds' then 'interrupted' else state end as state, file_name as "fileName",
-resource, (
-  select coalesce(sum(length(content)), 0)::bigint from import_parts
-  where tenant_id = $1 and run_id = import_runs.id
-) as bytes, progress, created, changed, unchanged, refused, refusals, removed, restored, kept,
-rejected_rows is not null as "hasRejectedRows", import_id as "importId", problem, created_at as "createdAt";
+values ($1, $2, $3, $4, $5, $6);
 
 -- transfer/import/runs.ts deleteOldRuns
 delete from import_runs where tenant_id = $1 and created_at < now() - interval '1 day' and (state <> 'running' or state = 'running' and seen_at < now() - interval '15 seconds');
@@ -3966,62 +3920,57 @@ delete from import_changes where tenant_id = $1 and import_id = $2;
 delete from import_creations where tenant_id = $1 and import_id = $2;
 
 -- transfer/import/undo.ts endUndo
-with undone as (update imports set undone_at = now() where tenant_id = $1 and id = $2 returning id)
-select append_to_audit($1, $3, $4) from undone;
+update imports set undone_at = now() where tenant_id = $1 and id = $2;
 
 -- transfer/import/undo.ts partRenewals
 select json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) as image from subscriptions as record
 where record.tenant_id = $1 and record.class = any (array[0, 1]::smallint[])
   and record.position between $3 and $4 and record.import_id = $2
-  and record.renewed_from_subs_id is not null and not exists (select from kept_predecessors as kept where kept.id = record.id);
+  and record.renewed_from_subs_id is not null;
 
 -- transfer/import/undo.ts removeChunk
 select json_build_object('id', record.id, 'accountId', record.account_id, 'company', record.company, 'address', record.address, 'suite', record.suite, 'city', record.city, 'state', record.state, 'zip', record.zip, 'country', record.country, 'webAddress', record.web_address, 'status', record.status, 'billingEmail', record.billing_email, 'invoiceEmailEnabled', record.invoice_email_enabled, 'invoicePrintEnabled', record.invoice_print_enabled, 'doNotEmail', record.do_not_email, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'userId', record.user_id, 'category', record.category, 'quality', record.quality, 'primaryPublicationId', record.primary_publication_id, 'importId', record.import_id) as image, record.import_id is not distinct from $2 as "isUntouched",
-    not (exists (select from contacts as other where other.tenant_id = $1 and other.account_id = record.account_id) or exists (select from subscriptions as other where other.tenant_id = $1 and other.account_id = record.account_id) or exists (select from invoices as other where other.tenant_id = $1 and other.account_id = record.account_id) or exists (select from tasks as other where other.tenant_id = $1 and other.account_id = record.account_id)) as "isFree"
+    (exists (select from contacts as other where other.tenant_id = $1 and other.account_id = record.account_id) or exists (select from subscriptions as other where other.tenant_id = $1 and other.account_id = record.account_id) or exists (select from invoices as other where other.tenant_id = $1 and other.account_id = record.account_id) or exists (select from tasks as other where other.tenant_id = $1 and other.account_id = record.account_id)) as "isReferredTo"
   from accounts as record
 where record.tenant_id = $1 and record.class = any (array[0]::smallint[])
   and record.position between $3 and $4 order by record.position;
 
 -- transfer/import/undo.ts removeChunk
 select json_build_object('id', record.id, 'accountId', record.account_id, 'ownerId', record.owner_id, 'name', record.name, 'firstName', record.first_name, 'lastName', record.last_name, 'phone', record.phone, 'phone2', record.phone2, 'extension', record.extension, 'hideContact', record.hide_contact, 'subsOnly', record.subs_only, 'doNotEmail', record.do_not_email, 'email', record.email, 'title', record.title, 'notes', record.notes, 'deletedAt', record.deleted_at::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) as image, record.import_id is not distinct from $2 as "isUntouched",
-    not (false) as "isFree"
+    (false) as "isReferredTo"
   from contacts as record
 where record.tenant_id = $1 and record.class = any (array[0, 1, 2, 3, 4, 5, 6, 7]::smallint[])
   and record.position between $3 and $4 order by record.position;
 
 -- transfer/import/undo.ts removeChunk
 select json_build_object('id', record.id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'issueId', record.issue_id, 'status', record.status, 'issueDate', record.issue_date, 'dueDate', record.due_date, 'terms', record.terms, 'total', record.total::text, 'totalDue', record.total_due::text, 'gross', record.gross::text, 'net', record.net::text, 'invoiceType', record.invoice_type, 'invoiceDescription', record.invoice_description, 'invCharges', record.inv_charges::text, 'invInvoiced', record.inv_invoiced::text, 'invApplied', record.inv_applied::text, 'invDiscount', record.inv_discount::text, 'invTax', record.inv_tax::text, 'datePaid', record.date_paid, 'isOpen', record.is_open::text, 'notes', record.notes, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'externalId', record.external_id, 'importId', record.import_id) as image, record.import_id is not distinct from $2 as "isUntouched",
-    not (false) as "isFree"
+    (false) as "isReferredTo"
   from invoices as record
 where record.tenant_id = $1 and record.class = any (array[0]::smallint[])
   and record.position between $3 and $4 order by record.position;
 
 -- transfer/import/undo.ts removeChunk
 select json_build_object('id', record.id, 'accountId', record.account_id, 'title', record.title, 'dueDate', record.due_date, 'userId', record.user_id, 'route', record.route, 'priority', record.priority, 'type', record.type, 'createdAt', record.created_at::text, 'importId', record.import_id) as image, record.import_id is not distinct from $2 as "isUntouched",
-    not (false) as "isFree"
+    (false) as "isReferredTo"
   from tasks as record
 where record.tenant_id = $1 and record.class = any (array[0]::smallint[])
   and record.position between $3 and $4 order by record.position;
 
 -- transfer/import/undo.ts removeChunk
 select json_build_object('id', record.id, 'code', record.code, 'name', record.name, 'isActive', record.is_active, 'frequency', record.frequency, 'issFrequency', record.iss_frequency, 'issueDecimals', record.issue_decimals::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'importId', record.import_id) as image, record.import_id is not distinct from $2 as "isUntouched",
-    not (exists (select from accounts as other where other.tenant_id = $1 and other.primary_publication_id = record.id) or exists (select from subscriptions as other where other.tenant_id = $1 and other.publication_id = record.id) or exists (select from invoices as other where other.tenant_id = $1 and other.publication_id = record.id)) as "isFree"
+    (exists (select from accounts as other where other.tenant_id = $1 and other.primary_publication_id = record.id) or exists (select from subscriptions as other where other.tenant_id = $1 and other.publication_id = record.id) or exists (select from invoices as other where other.tenant_id = $1 and other.publication_id = record.id)) as "isReferredTo"
   from publications as record
 where record.tenant_id = $1 and record.class = any (array[0]::smallint[])
   and record.position between $3 and $4 order by record.position;
 
 -- transfer/import/undo.ts removeChunk
 select json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) as image, record.import_id is not distinct from $2 as "isUntouched",
-    not (exists (select from kept_predecessors as kept where kept.id = record.id)) as "isFree"
+    false as "isReferredTo"
   from subscriptions as record
 where record.tenant_id = $1 and record.class = any (array[0, 1]::smallint[])
   and record.position between $3 and $4 order by record.position;
 
 -- transfer/import/undo.ts removeCreated
-create temp table kept_predecessors (id uuid);
-
--- transfer/import/undo.ts removeCreated
-insert into kept_predecessors
 with recursive created as (
   select record.id, record.renewed_from_subs_id
   from import_creations as creation join subscriptions as record

@@ -13,6 +13,7 @@ import { Refusal } from '../../refusal.ts'
 import { formatOfName, importedAs, resourceOfName } from '../files/file-names.ts'
 import { type Bounds, openSourceFile, type SourceFile } from '../files/source-file.ts'
 import { applyChanges, applyCreations, applyLatePredecessors, applyPrune, type Batch } from './apply.ts'
+import { withCopies } from './copied-records.ts'
 import { type GivenRow, givenRows } from './given-rows.ts'
 import { withImportLock } from './import-lock.ts'
 import { beginImport, endImport, type FileSummary } from './journal.ts'
@@ -57,21 +58,33 @@ export const importFiles = async (tenant: TenantDatabase, paths: readonly string
   if (options.prune && !sources.some(({ resource }) => prunable.includes(resource))) {
     throw new Refusal(`--prune needs a file of ${prunable.join(' or of ')}`)
   }
+  const { isSharded = false } = tenant.connection
   return tenant.inBulk((client, query) =>
-    withImportLock(query, () => untilStopped(client, options.signal, () => importOn(client, query, sources, options))),
+    withImportLock(query, () =>
+      untilStopped(client, options.signal, () => importOn(client, query, sources, options, isSharded)),
+    ),
   )
 }
 
-const importOn = async (client: pg.Client, query: TenantQuery, sources: readonly Source[], options: ImportOptions) => {
+const importOn = async (
+  client: pg.Client,
+  query: TenantQuery,
+  sources: readonly Source[],
+  options: ImportOptions,
+  isSharded: boolean,
+) => {
   const now = new Date().toISOString()
   const heads = options.prune ? await readHeads(query) : new Map<string, number>()
   const pace = await beginPace(query.withoutTenant, options.signal)
   const staged = resourceNames.filter((resource) => sources.some((source) => source.resource === resource))
   const rows = new Map<ResourceName, number>()
   for (const resource of staged) rows.set(resource, await stage(client, pace, resource, sources, now, options))
+  const byRecords = <T>(work: () => Promise<T>) => (isSharded ? withCopies(query, staged, work) : work())
   options.onProgress?.({ step: 'judging', what: 'rows', done: 0, of: 0, rows: 0 })
-  const counts = await judge(query, pace, rows)
-  const pruned = options.prune ? await findAllMissing(query, staged, heads, options) : []
+  const { counts, pruned } = await byRecords(async () => ({
+    counts: await judge(query, pace, rows),
+    pruned: options.prune ? await findAllMissing(query, staged, heads, options) : [],
+  }))
   const files = summarise(counts, sources, options)
   const refusals = await firstRefusals(query.withoutTenant, sources, files)
   const rejected = options.dryRun

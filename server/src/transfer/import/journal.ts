@@ -1,8 +1,9 @@
 import type { ResourceName } from '@masthead/contract'
 import type { Author } from '../../audit/author.ts'
-import { auditValues } from '../../audit/queries.ts'
+import { audit } from '../../audit/queries.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
+import { inTransaction } from './bulk-transaction.ts'
 
 /** What an import did to the files it was given. */
 export type FileSummary = {
@@ -52,21 +53,19 @@ export const deleteImages = async (query: TenantQuery, resource: ResourceName, i
 export const beginImport = async (query: TenantQuery, author: Author, id: string, files: readonly FileSummary[]) => {
   await deleteExpired(query)
   const after = JSON.stringify(files)
-  await query({
-    text: `with begun as (insert into imports (tenant_id, id, files) values ($1, $2, $3) returning id)
-      select append_to_audit($1, $4, $5) from begun`,
-    values: [id, after, ...auditValues(author, [{ action: 'begun', resource: 'imports', recordId: id, after }])],
+  await inTransaction(query, async () => {
+    const text = 'insert into imports (tenant_id, id, files) values ($1, $2, $3)'
+    await query({ text, values: [id, after] })
+    await audit(query, author, [{ action: 'begun', resource: 'imports', recordId: id, after }])
   })
 }
 
 export const endImport = async (query: TenantQuery, author: Author, id: string, files: readonly FileSummary[]) => {
   const after = JSON.stringify(files)
-  await query({
-    text: `with ended as (
-        update imports set ended_at = now(), files = $3 where tenant_id = $1 and id = $2 returning id
-      )
-      select append_to_audit($1, $4, $5) from ended`,
-    values: [id, after, ...auditValues(author, [{ action: 'ended', resource: 'imports', recordId: id, after }])],
+  await inTransaction(query, async () => {
+    const text = 'update imports set ended_at = now(), files = $3 where tenant_id = $1 and id = $2'
+    await query({ text, values: [id, after] })
+    await audit(query, author, [{ action: 'ended', resource: 'imports', recordId: id, after }])
   })
 }
 

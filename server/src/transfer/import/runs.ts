@@ -47,11 +47,13 @@ export const createRun = async (
   query: TenantQuery,
   given: Pick<ImportRun, 'kind' | 'fileName' | 'resource'> & { importId?: string },
 ): Promise<ImportRun> => {
-  const [run] = await query<ImportRun>({
+  const id = newId()
+  await query({
     text: `insert into import_runs (tenant_id, id, kind, file_name, resource, import_id)
-      values ($1, $2, $3, $4, $5, $6) returning ${columns}`,
-    values: [newId(), given.kind, given.fileName, given.resource, given.importId ?? null],
+      values ($1, $2, $3, $4, $5, $6)`,
+    values: [id, given.kind, given.fileName, given.resource, given.importId ?? null],
   })
+  const run = await findRun(query, id)
   if (!run) throw new Error('the run was not stored')
   return run
 }

@@ -8,7 +8,7 @@ import {
 } from '@masthead/contract'
 import pg from 'pg'
 import { type Author, operator } from '../../audit/author.ts'
-import { auditValues } from '../../audit/queries.ts'
+import { audit } from '../../audit/queries.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery as Query } from '../../database/tenant-query.ts'
 import { isUuid } from '../../records/identifiers.ts'
@@ -16,6 +16,7 @@ import { imageOf } from '../../records/stored-record.ts'
 import { tables } from '../../records/tables.ts'
 import { lockHead, writeRecords } from '../../records/write.ts'
 import { Refusal } from '../../refusal.ts'
+import { inTransaction } from './bulk-transaction.ts'
 import { withImportLock } from './import-lock.ts'
 import { findImport, type Image, undoDays } from './journal.ts'
 
@@ -78,7 +79,7 @@ type Undo = { query: Query; id: string; author: Author; signal: AbortSignal | un
 async function* restoreChanged(undo: Undo, resource: ResourceName): AsyncGenerator<Done> {
   for (let after: string | null = '00000000-0000-0000-0000-000000000000'; after !== null; ) {
     const begin: string = after
-    const done = await inTransaction(undo, resource, () => restoreBatch(undo, resource, begin))
+    const done = await underLocks(undo, resource, () => restoreBatch(undo, resource, begin))
     yield done
     after = done.last
   }
@@ -87,12 +88,13 @@ async function* restoreChanged(undo: Undo, resource: ResourceName): AsyncGenerat
 async function* removeCreated(undo: Undo, resource: ResourceName): AsyncGenerator<Done> {
   const { query, id } = undo
   const chunks = await chunksOf(undo, resource)
+  const kept = new Set<string>()
   if (resource === 'subscriptions') {
-    await query.withoutTenant({ text: 'create temp table kept_predecessors (id uuid)' })
-    await query({ text: keptPredecessors, values: [id] })
-    for (const chunk of chunks) await inTransaction(undo, resource, () => partRenewals(undo, chunk))
+    const found = await query<{ id: string }>({ text: keptPredecessors, values: [id] })
+    for (const { id } of found) kept.add(id)
+    for (const chunk of chunks) await underLocks(undo, resource, () => partRenewals(undo, chunk, kept))
   }
-  for (const chunk of chunks) yield inTransaction(undo, resource, () => removeChunk(undo, resource, chunk))
+  for (const chunk of chunks) yield underLocks(undo, resource, () => removeChunk(undo, resource, chunk, kept))
 }
 
 /** Splits the positions that the import gave to its records into short transactions. */
@@ -112,31 +114,25 @@ const chunksOf = async ({ query, id }: Undo, resource: ResourceName): Promise<Ch
 const endUndo = async ({ query, id, author }: Undo) => {
   await query({ text: 'delete from import_changes where tenant_id = $1 and import_id = $2', values: [id] })
   await query({ text: 'delete from import_creations where tenant_id = $1 and import_id = $2', values: [id] })
-  await query({
-    text: `with undone as (update imports set undone_at = now() where tenant_id = $1 and id = $2 returning id)
-      select append_to_audit($1, $3, $4) from undone`,
-    values: [id, ...auditValues(author, [{ action: 'undone', resource: 'imports', recordId: id }])],
+  await inTransaction(query, async () => {
+    const text = 'update imports set undone_at = now() where tenant_id = $1 and id = $2'
+    await query({ text, values: [id] })
+    await audit(query, author, [{ action: 'undone', resource: 'imports', recordId: id }])
   })
 }
 
 /** A caller may refer to a record in the very moment in which it is removed, so the batch is retried. */
-const inTransaction = async <T>(
-  { query, signal }: Undo,
-  resource: ResourceName,
-  work: () => Promise<T>,
-): Promise<T> => {
+const underLocks = async <T>({ query, signal }: Undo, resource: ResourceName, work: () => Promise<T>): Promise<T> => {
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted()
-    await query.withoutTenant({ text: 'begin' })
     try {
-      // The locks also hold back callers of the API, who may add records that refer to those that are removed.
-      const heads = [resource, ...referrersOf(resource).map((referrer) => referrer.resource)]
-      for (const head of heads.toSorted()) await lockHead(query, head)
-      const result = await work()
-      await query.withoutTenant({ text: 'commit' })
-      return result
+      return await inTransaction(query, async () => {
+        // The locks also hold back callers of the API, who may add records that refer to those that are removed.
+        const heads = [resource, ...referrersOf(resource).map((referrer) => referrer.resource)]
+        for (const head of heads.toSorted()) await lockHead(query, head)
+        return await work()
+      })
     } catch (error) {
-      await query.withoutTenant({ text: 'rollback' }).catch(() => {})
       const isReference = error instanceof pg.DatabaseError && error.code === '23503'
       if (!isReference || attempt === 5) throw error
     }
@@ -162,13 +158,22 @@ const restoreBatch = async ({ query, id, author }: Undo, resource: ResourceName,
   return { restored: changes.length, kept, last: images.at(-1)?.before.id ?? null }
 }
 
-const removeChunk = async ({ query, id, author }: Undo, resource: ResourceName, { first, last }: Chunk) => {
-  const rows = await query<{ image: Image; isUntouched: boolean; isFree: boolean }>({
+const removeChunk = async (
+  { query, id, author }: Undo,
+  resource: ResourceName,
+  { first, last }: Chunk,
+  keptPredecessors: ReadonlySet<string>,
+) => {
+  const found = await query<{ image: Image; isUntouched: boolean; isReferredTo: boolean }>({
     text: `select ${imageOf(resource, 'record')} as image, record.import_id is not distinct from $2 as "isUntouched",
-        not (${isReferredTo(resource)}) as "isFree"
+        ${isReferredTo(resource)} as "isReferredTo"
       from ${created(resource)} order by record.position`,
     values: [id, first, last],
   })
+  const rows = found.map(({ isReferredTo, ...row }) => ({
+    ...row,
+    isFree: !isReferredTo && !keptPredecessors.has(row.image.id),
+  }))
   const free = rows.filter(({ isUntouched, isFree }) => isUntouched && isFree)
   const removals = free.map(({ image }) => ({ before: image, after: null, author }))
   const removed = await writeRecords(query, resource, removals)
@@ -179,13 +184,14 @@ const removeChunk = async ({ query, id, author }: Undo, resource: ResourceName, 
 }
 
 /** A subscription stays when one that stays was renewed from it. The others drop their references, so that they can go. */
-const partRenewals = async ({ query, id }: Undo, { first, last }: Chunk) => {
+const partRenewals = async ({ query, id }: Undo, { first, last }: Chunk, kept: ReadonlySet<string>) => {
   const rows = await query<{ image: Image }>({
     text: `select ${imageOf('subscriptions', 'record')} as image from ${created('subscriptions')} and record.import_id = $2
-      and record.renewed_from_subs_id is not null and not ${isKept('record')}`,
+      and record.renewed_from_subs_id is not null`,
     values: [id, first, last],
   })
-  const changes = rows.map(({ image }) => ({
+  const parted = rows.filter(({ image }) => !kept.has(image.id))
+  const changes = parted.map(({ image }) => ({
     before: image,
     after: { ...image, renewedFromSubsId: null },
     author: null,
@@ -209,7 +215,6 @@ const created = (resource: ResourceName): string => {
 
 /** Subscriptions of the import ($2) from which one was renewed that it did not create, or that changed since. */
 const keptPredecessors = `
-  insert into kept_predecessors
   with recursive created as (
     select record.id, record.renewed_from_subs_id
     from import_creations as creation join subscriptions as record
@@ -225,16 +230,15 @@ const keptPredecessors = `
   )
   select id from kept`
 
-const isKept = (row: string): string => `exists (select from kept_predecessors as kept where kept.id = ${row}.id)`
-
+/** Which subscriptions were renewed from a subscription is found for all of them at once. */
 const isReferredTo = (resource: ResourceName): string => {
-  if (resource === 'subscriptions') return isKept('record')
+  if (resource === 'subscriptions') return 'false'
   const key = identifiersOf(resource).canonical.column
   const references = referrersOf(resource).map(
     ({ resource: other, field: { column } }) =>
       `exists (select from ${other} as other where other.tenant_id = $1 and other.${column} = record.${key})`,
   )
-  return references.join(' or ') || 'false'
+  return `(${references.join(' or ') || 'false'})`
 }
 
 type ImageFound = {
