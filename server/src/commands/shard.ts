@@ -73,12 +73,12 @@ export const shard = (): Command => {
   action(
     command
       .command('isolate <tenant>')
-      .description('give a tenant shards of its own; while they are split off, writes wait')
-      .option('--to <host:port>', 'and move them to this server, while the tenant is served'),
+      .description('give a tenant shards of its own; while they are copied, its writes wait')
+      .option('--to <host:port>', 'and move them to this server'),
     (slug: string, { to }: { to?: string }) =>
       onShards(async (query) => {
         const { id } = await findTenant(query, slug)
-        say(faint('Splitting the shard, for which its writes wait, and then moving it while it is served …'))
+        say(faint('Copying; meanwhile everybody reads, and writes of those who share the shards wait.'))
         return isolateTenant(query, id, to ?? null)
       }),
     (placement, slug) => showPlacement(slug, placement),

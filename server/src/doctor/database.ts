@@ -17,6 +17,8 @@ import {
   oldestServer,
   serviceRoleRemedy,
 } from '../database/schema/migrate.ts'
+import { listServers } from '../database/shards/placement.ts'
+import { interruptedRemedy, type Sharding } from '../database/shards/sharding.ts'
 import { openSigningSecret } from '../deliveries/secret.ts'
 import { messageOf } from '../error-message.ts'
 import { findSecret } from '../identity/installation-secret.ts'
@@ -26,7 +28,12 @@ import { type Check, failure, ok, warning } from './finding.ts'
 import * as facts from './queries.ts'
 
 /** `query` has the role of the connection string, `database` the role that serves. */
-export const databaseChecks = (config: Config, query: Query, database: Database): Record<string, Check> => ({
+export const databaseChecks = (
+  config: Config,
+  query: Query,
+  database: Database,
+  sharding: Sharding,
+): Record<string, Check> => ({
   server: () => checkServer(query),
   role: async () => judgeRole(await facts.role(query, serviceRole)),
   extensions: () => checkExtensions(query),
@@ -37,10 +44,21 @@ export const databaseChecks = (config: Config, query: Query, database: Database)
   connections: () => checkConnections(query, config),
   ...(config.databaseUrl === null && { log: () => checkLog(query) }),
   ...(config.replicaDatabaseUrls.length > 0 && { replicas: () => checkReplicas(query, config) }),
+  ...(sharding !== 'none' && { shards: () => checkShards(query, sharding) }),
   secret: () => checkSecret(query, config),
   'signing keys': () => checkKeys(query, config),
   'legacy systems': () => checkLegacySystems(database, config),
 })
+
+const checkShards = async (query: Query, sharding: Sharding) => {
+  if (sharding === 'begun') return failure('tables are sharded in part', interruptedRemedy)
+  const lost = await facts.unreachableServers(query)
+  if (lost.length > 0) return failure(lost.join(', '), 'start these servers, or see to the way between them')
+  const servers = await listServers(query)
+  return ok(
+    `${servers.reduce((sum, { shards }) => sum + shards, 0)} shards on ${servers.length} servers, which reach each other`,
+  )
+}
 
 const checkReplicas = async (query: Query, { replicaDatabaseUrls }: Config) => {
   const found: string[] = []

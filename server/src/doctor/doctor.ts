@@ -12,6 +12,7 @@ import {
 import { remedyFor } from '../database/connections/reachability.ts'
 import { openDatabase } from '../database/database.ts'
 import { openEmbedded } from '../database/embedded/server.ts'
+import { findSharding } from '../database/shards/sharding.ts'
 import { messageOf } from '../error-message.ts'
 import { configurationChecks, mistakeChecks } from './configuration.ts'
 import { databaseChecks } from './database.ts'
@@ -83,12 +84,13 @@ const examineServer = async (config: Config, connectionString: string, onFound: 
   await client.connect()
   const query = queryOn(client, long)
   const { bypasses, service } = await facts.role(query, serviceRole)
+  const sharding = await findSharding(query)
   const database = openDatabase(
-    { connectionString, role: bypasses && service ? serviceRole : null },
+    { connectionString, role: bypasses && service ? serviceRole : null, isSharded: sharding === 'done' },
     { connections: { reading: 1, searching: 1, writing: 1 } },
   )
   try {
-    onFound(await findings(databaseChecks(config, query, database)))
+    onFound(await findings(databaseChecks(config, query, database, sharding)))
     if (config.databaseUrl === null) return ok('the embedded one answers')
     return ok(`that of DATABASE_URL answers${pooling === 'session' ? ', through a pooler in session mode' : ''}`)
   } finally {

@@ -120,3 +120,22 @@ export const legacySystem = async (query: TenantQuery): Promise<LegacyFacts | un
   })
   return system
 }
+
+/** Servers of shards that do not answer, or that another cannot reach. */
+export const unreachableServers = async (query: Query): Promise<string[]> => {
+  const found = await query<{ text: string }>({
+    text: `
+      with health as (
+        select from_nodename || ':' || from_nodeport as server, to_nodename || ':' || to_nodeport as other, coalesce(result, false) as reaches
+        from citus_check_cluster_node_health()
+      ), silent as (
+        select server from health where server = other and not reaches
+      )
+      select server || ' does not answer' as text from silent
+      union all
+      select server || ' does not reach ' || other from health
+      where not reaches and server not in (select server from silent) and other not in (select server from silent)
+      order by 1`,
+  })
+  return found.map(({ text }) => text)
+}

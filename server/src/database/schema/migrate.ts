@@ -12,7 +12,7 @@ import {
   unpreparedOn,
 } from '../connections/connection.ts'
 import { findPooling, isPooled, poolerRemedy } from '../connections/pooler.ts'
-import { findSharding, interruptedRemedy } from '../shards/sharding.ts'
+import { defineFunctions, findSharding, interruptedRemedy } from '../shards/sharding.ts'
 
 const directory = new URL('./migrations/', import.meta.url)
 export const oldestServer = 15
@@ -59,8 +59,9 @@ export const migrate = async (connectionString: string, options: MigrateOptions 
     await bringUpJobs(client, connectionString)
     await client.query('insert into installation (cursor_key) values ($1) on conflict do nothing', [randomBytes(32)])
     const isSharded = sharding === 'done'
-    if (isSharded) for (const text of options.shardedFunctions?.() ?? []) await client.query(text)
-    const role = await serveUnder(client)
+    if (isSharded) await defineFunctions(unpreparedOn(client), options.shardedFunctions?.() ?? [])
+    // Where nothing has changed, nothing need be said to the servers of shards, of which one may be away.
+    const role = isSharded && applied.length === 0 ? await roleToServe(client) : await serveUnder(client)
     if (role && options.servicePassword !== undefined) await allowLogin(client, role, options.servicePassword)
     return { applied, version: files.length, role, isSharded }
   } finally {

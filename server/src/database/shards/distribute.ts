@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { type Query, unpreparedOn } from '../connections/connection.ts'
 import { findTenantTables } from '../schema/tenant-tables.ts'
-import { findSharding, missingReferences } from './sharding.ts'
+import { defineFunctions, findSharding, missingReferences } from './sharding.ts'
 
 /** The tables of people are read before the tenant of a call is known: the coordinator has them all. */
 export const keptTogether: readonly string[] = [
@@ -48,7 +48,7 @@ export const distribute = async (
   onProgress('restoring references', 0, 1)
   await distributeFunctions(query)
   await bringReferencesBack(client)
-  for (const text of functions) await query({ text })
+  await defineFunctions(query, functions)
   await letServe(query, role)
   const [found] = await query<{ shards: number; workers: number }>({
     text: `select shard_count::integer as shards, (select count(*)::integer from citus_get_active_worker_nodes()) as workers

@@ -62,9 +62,8 @@ export const placementOf = async (query: Query, tenantId: string): Promise<Tenan
 }
 
 /**
- * Gives a tenant shards of its own and, with a target, moves them there. While they are split off, writes of those who share the shards
- * wait: Citus 13.2 does not carry an update over meanwhile (`publisher did not send replica identity column`). While they move, everybody
- * goes on reading and writing, and the tenant's writes wait for a moment at the end.
+ * Gives a tenant shards of its own and, with a target, moves them there. Meanwhile everybody reads, and writes of those who share the
+ * shards wait: PostgreSQL lets Citus copy writes that go on only into tables without row-level security.
  */
 export const isolateTenant = async (query: Query, tenantId: string, to: string | null): Promise<TenantPlacement> => {
   const before = await placementOf(query, tenantId)
@@ -78,7 +77,7 @@ export const isolateTenant = async (query: Query, tenantId: string, to: string |
   const { server } = await placementOf(query, tenantId)
   if (to !== null && server !== to)
     await query({
-      text: `select citus_move_shard_placement(get_shard_id_for_distribution_column('${table}', $1::uuid), $2, $3, $4, $5, 'auto')`,
+      text: `select citus_move_shard_placement(get_shard_id_for_distribution_column('${table}', $1::uuid), $2, $3, $4, $5, 'block_writes')`,
       values: [tenantId, ...addressOf(server), ...addressOf(to)],
     })
   return placementOf(query, tenantId)

@@ -19,3 +19,7 @@ export const findSharding = async (query: Query): Promise<Sharding> => {
   })
   return distributed.length > 0 ? 'done' : 'none'
 }
+
+/** On the coordinator alone, so that it starts whichever other server is away. */
+export const defineFunctions = (query: Query, functions: readonly string[]): Promise<unknown> =>
+  query({ text: `set citus.enable_ddl_propagation = off; ${functions.join(';')}; reset citus.enable_ddl_propagation` })
