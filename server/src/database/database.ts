@@ -283,9 +283,9 @@ const inBulk = async <T>(
   }
 }
 
-/** Statements in bulk of which each that is in no transaction gets one of its own, so that the servers of shards know the tenant. */
 const sharded: Session = { ...long, isSharded: true }
 
+/** Statements in bulk of which each that is in no transaction gets one of its own, so that the servers of shards know the tenant. */
 const onShards = (client: pg.Client, tenantId: string): Query => {
   const send = unpreparedOn(client, true)
   const beginBulk = () => begin(client, sharded, tenantId)
@@ -302,9 +302,12 @@ const onShards = (client: pg.Client, tenantId: string): Query => {
     }
     await beginBulk()
     try {
-      return await send<R>(statement)
-    } finally {
+      const rows = await send<R>(statement)
       await client.query('commit')
+      return rows
+    } catch (error) {
+      await client.query('rollback').catch(() => {})
+      throw error
     }
   }
 }

@@ -8,6 +8,9 @@ export const keptTogether: readonly string[] = [
   ...['users', 'memberships', 'access_tokens', 'applications', 'consents', 'invitations'],
 ]
 
+/** The table that all others are placed like, whichever run distributes them. */
+const anchor = 'heads'
+
 export type Distribution = { distributed: string[]; shards: number; workers: number }
 
 export type DistributeOptions = {
@@ -30,32 +33,33 @@ export const distribute = async (
   const query = unpreparedOn(client)
   const reasons = await findObstacles(query)
   if (reasons.length > 0) throw new Error(`this database cannot be sharded: ${reasons.join('; ')}`)
-  const tables = (await findTenantTables(query)).map(({ name }) => name).filter((name) => !keptTogether.includes(name))
+  const found = (await findTenantTables(query)).map(({ name }) => name)
+  const others = found.filter((name) => name !== anchor && !keptTogether.includes(name))
   await takeReferencesAway(client)
   await query({
     text: `select create_reference_table('tenants')
     where not exists (select from pg_dist_partition where logicalrelid = 'tenants'::regclass and partmethod = 'n')`,
   })
-  const [first = ''] = tables
-  const missing = await undistributed(query, tables)
+  const missing = await undistributed(query, [anchor, ...others])
   for (const [index, name] of missing.entries()) {
     onProgress(`distributing ${name}`, index, missing.length)
     await query({
       text: `select create_distributed_table($1, 'tenant_id', colocate_with => $2, shard_count => $3)`,
-      values: name === first ? [name, 'none', shards] : [name, first, null],
+      values: name === anchor ? [name, 'none', shards] : [name, anchor, null],
     })
   }
   onProgress('restoring references', 0, 1)
   await distributeFunctions(query)
-  await bringReferencesBack(client)
   await defineFunctions(query, functions)
   await letServe(query, role)
-  const [found] = await query<{ shards: number; workers: number }>({
+  // The last: until then nobody else uses the database.
+  await bringReferencesBack(client)
+  const [placed] = await query<{ shards: number; workers: number }>({
     text: `select shard_count::integer as shards, (select count(*)::integer from citus_get_active_worker_nodes()) as workers
       from citus_tables where table_name = $1::regclass`,
-    values: [first],
+    values: [anchor],
   })
-  return { distributed: missing, shards: found?.shards ?? shards, workers: found?.workers ?? 0 }
+  return { distributed: missing, shards: placed?.shards ?? shards, workers: placed?.workers ?? 0 }
 }
 
 const undistributed = async (query: Query, tables: readonly string[]): Promise<string[]> => {
