@@ -1,4 +1,5 @@
 export * from './apis.ts'
+export * from './changes.ts'
 export { type Content, type Kind, longest, traitsOf } from './fields.ts'
 export { importPart } from './management/import-runs.ts'
 export * from './management/resources.ts'

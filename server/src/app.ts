@@ -18,6 +18,7 @@ import { requestLog } from './http/connections/request-log.ts'
 import { newServer } from './http/connections/server.ts'
 import { UnreadableRequests } from './http/connections/unreadable-requests.ts'
 import { type RequestWatcher, type Trace, watchPage } from './http/connections/watched-requests.ts'
+import { Followers } from './http/following/followers.ts'
 import { describeApi, documentPath } from './http/pages/description.ts'
 import { getOnly } from './http/pages/get-only.ts'
 import { asProblem, nothingAt, sendProblem, urlTooLong } from './http/responses/problems.ts'
@@ -146,7 +147,13 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     options.cacheMilliseconds ?? 0,
     database.replicas().length > 0 ? (source) => noteSource(database.query, source).catch(onNoteError) : null,
   )
-  const common = { database, askVersions, baseUrl, issuer, sendMail, limiter, addressOf, inFlight, log: app.log }
+  // They ask the database each time, whatever is cached.
+  const followers = new Followers(versionsFrom(database.readVersions, 0))
+  app.server.once('stopping', () => followers.stop())
+  const common = {
+    ...{ database, askVersions, baseUrl, issuer, sendMail, limiter, addressOf, inFlight, followers },
+    log: app.log,
+  }
   requests.open(customerApi, handlers, {
     ...common,
     principals: principalsOf(database, askVersions, tokensFor(customerApi)),

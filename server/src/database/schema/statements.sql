@@ -853,6 +853,52 @@ group by facets.facet having sum(tallies.count) > 0;
 delete from users where id = any ($1::uuid[]) and not exists (
 select from memberships where memberships.user_id = users.id);
 
+-- records/changes.ts readChanges
+select resource, version, array_to_string(timelines, ' ') as timelines, null as body from heads where tenant_id = $1
+union all (
+  select resource, version, null, body from ((
+  select 'publications' as resource, version, body from (
+    (select version, '{"resource":"publications","id":"' || id || '","externalId":' || 'null' || ',"change":"written","record":' || body || '}' as body from publications
+      where tenant_id = $1 and version > $3::bigint order by version limit $2::bigint)
+    union all
+    (select version, '{"resource":"publications","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
+      where tenant_id = $1 and resource = 'publications' and version > $3::bigint order by version limit $2::bigint)
+  ) as publications order by version limit $2::bigint
+) union all (
+  select 'accounts' as resource, version, body from (
+    (select version, '{"resource":"accounts","id":"' || id || '","externalId":' || 'null' || ',"change":"written","record":' || body || '}' as body from accounts
+      where tenant_id = $1 and version > $4::bigint order by version limit $2::bigint)
+    union all
+    (select version, '{"resource":"accounts","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
+      where tenant_id = $1 and resource = 'accounts' and version > $4::bigint order by version limit $2::bigint)
+  ) as accounts order by version limit $2::bigint
+) union all (
+  select 'contacts' as resource, version, body from (
+    (select version, '{"resource":"contacts","id":"' || id || '","externalId":' || coalesce(to_json(external_id)::text, 'null') || ',"change":"written","record":' || body || '}' as body from contacts
+      where tenant_id = $1 and version > $5::bigint order by version limit $2::bigint)
+    union all
+    (select version, '{"resource":"contacts","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
+      where tenant_id = $1 and resource = 'contacts' and version > $5::bigint order by version limit $2::bigint)
+  ) as contacts order by version limit $2::bigint
+) union all (
+  select 'subscriptions' as resource, version, body from (
+    (select version, '{"resource":"subscriptions","id":"' || id || '","externalId":' || 'null' || ',"change":"written","record":' || body || '}' as body from subscriptions
+      where tenant_id = $1 and version > $6::bigint order by version limit $2::bigint)
+    union all
+    (select version, '{"resource":"subscriptions","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
+      where tenant_id = $1 and resource = 'subscriptions' and version > $6::bigint order by version limit $2::bigint)
+  ) as subscriptions order by version limit $2::bigint
+) union all (
+  select 'invoices' as resource, version, body from (
+    (select version, '{"resource":"invoices","id":"' || id || '","externalId":' || coalesce(to_json(external_id)::text, 'null') || ',"change":"written","record":' || body || '}' as body from invoices
+      where tenant_id = $1 and version > $7::bigint order by version limit $2::bigint)
+    union all
+    (select version, '{"resource":"invoices","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
+      where tenant_id = $1 and resource = 'invoices' and version > $7::bigint order by version limit $2::bigint)
+  ) as invoices order by version limit $2::bigint
+)) as changes limit $2::bigint
+);
+
 -- records/identifiers.ts findReference
 select account_id as canonical from accounts where tenant_id = $1 and id = $2::uuid;
 
@@ -885,7 +931,9 @@ select id as key, body from subscriptions where tenant_id = $1 and id = any ($2:
 select subscription_id as key, body from subscriptions where tenant_id = $1 and subscription_id = any ($2::text[]);
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
@@ -903,7 +951,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
@@ -926,20 +976,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
@@ -957,7 +1013,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
@@ -980,20 +1038,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
@@ -1011,7 +1075,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
@@ -1034,20 +1100,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
@@ -1065,7 +1137,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
@@ -1088,20 +1162,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
@@ -1119,7 +1199,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
@@ -1142,20 +1224,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
@@ -1173,7 +1261,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
@@ -1196,20 +1286,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
@@ -1227,7 +1323,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
@@ -1250,20 +1348,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1281,7 +1385,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1304,20 +1410,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select position from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1335,7 +1447,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1358,20 +1472,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1389,7 +1509,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1412,20 +1534,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1443,7 +1571,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1466,20 +1596,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1497,7 +1633,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1520,20 +1658,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
@@ -1551,7 +1695,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
@@ -1574,20 +1720,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
@@ -1605,7 +1757,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
@@ -1628,20 +1782,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1659,7 +1819,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1682,20 +1844,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= 0 order by position offset $7::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1713,7 +1881,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1736,20 +1906,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= 0 order by position offset $7::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
@@ -1767,7 +1943,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
@@ -1790,14 +1968,18 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= 0 order by position limit $7::bigint + 1) as merged order by position offset $7::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
@@ -1811,7 +1993,9 @@ page_rows as (
     where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
   ) as r
 )
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -1843,7 +2027,9 @@ page_rows as (
     where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
   ) as r
 )
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -1875,7 +2061,9 @@ page_rows as (
     where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
   ) as r
 )
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -1918,7 +2106,9 @@ with total as (
 page_rows as (select position, body from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= (select position from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -1945,7 +2135,9 @@ with total as (
 page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
   where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from contacts
   where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -1972,7 +2164,9 @@ with total as (
 page_rows as (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -1999,7 +2193,9 @@ with total as (
 page_rows as (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -2013,7 +2209,9 @@ with total as (
 page_rows as (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position offset $7::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -2027,7 +2225,9 @@ with total as (
 page_rows as (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -2054,7 +2254,9 @@ with total as (
 page_rows as (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -2081,7 +2283,9 @@ with total as (
 page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -2108,7 +2312,9 @@ with total as (
 page_rows as (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -2135,7 +2341,9 @@ with total as (
 page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and account_id = $5 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and account_id = $5 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -2149,7 +2357,9 @@ with total as (
 page_rows as (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position offset $7::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -2163,7 +2373,9 @@ with total as (
 page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and account_id = $6 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position limit $7::bigint + 1) as merged order by position offset $7::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -2177,7 +2389,9 @@ with total as (
 page_rows as (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -2191,7 +2405,9 @@ with total as (
 page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and account_id = $5 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and account_id = $5 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -2320,9 +2536,14 @@ with given as materialized (
     id uuid, account_id text, company text, address text, suite text, city text, state text, zip text, country text, web_address text, status text, status_key text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'accounts', $3::bigint, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'accounts', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), written as (
   select given.*, head.position + given.place as position, head.version + given.place as version from head, given
@@ -2375,9 +2596,14 @@ with given as materialized (
     id uuid, account_id text, title text, due_date date, user_id text, route text, priority text, type text, created_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'tasks', $3::bigint, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'tasks', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), written as (
   select given.*, head.position + given.place as position, head.version + given.place as version from head, given
@@ -2427,9 +2653,14 @@ with given as materialized (
     id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'contacts', $3::bigint, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'contacts', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), written as (
   select given.*, head.position + given.place as position, head.version + given.place as version from head, given
@@ -2482,9 +2713,14 @@ with given as materialized (
     id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'contacts', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'contacts', 0, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array[''], null) as facets from contacts as record
@@ -2543,9 +2779,14 @@ select id, body, position, (select wake_legacy_worker($1, 'contacts', now()) fro
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'accounts', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'accounts', 0, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array['', 'status=' || record.status_key::text], null) as facets from accounts as record
@@ -2591,9 +2832,14 @@ select id, null as body, position from former;
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'contacts', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'contacts', 0, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array[''], null) as facets from contacts as record
@@ -2639,9 +2885,14 @@ select id, null as body, position from former;
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'invoices', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'invoices', 0, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array['', 'publicationId=' || record.publication_id::text, 'status=' || record.status_key::text, 'publicationId=' || record.publication_id::text || '&' || 'status=' || record.status_key::text], null) as facets from invoices as record
@@ -2684,9 +2935,14 @@ select id, null as body, position from former;
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'publications', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'publications', 0, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array['', 'isActive=' || record.is_active::text], null) as facets from publications as record
@@ -2732,9 +2988,14 @@ select id, null as body, position from former;
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'subscriptions', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'subscriptions', 0, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array['', 'publicationId=' || record.publication_id::text, 'status=' || record.status_key::text, 'publicationId=' || record.publication_id::text || '&' || 'status=' || record.status_key::text], null) as facets from subscriptions as record
@@ -2777,9 +3038,14 @@ select id, null as body, position from former;
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'tasks', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'tasks', 0, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array[''], null) as facets from tasks as record
@@ -2825,9 +3091,14 @@ with given as materialized (
     id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'subscriptions', $3::bigint, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'subscriptions', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), written as (
   select given.*, head.position + given.place as position, head.version + given.place as version from head, given
@@ -2876,9 +3147,14 @@ with given as materialized (
     id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'subscriptions', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'subscriptions', 0, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array['', 'publicationId=' || record.publication_id::text, 'status=' || record.status_key::text, 'publicationId=' || record.publication_id::text || '&' || 'status=' || record.status_key::text], null) as facets from subscriptions as record
@@ -2934,9 +3210,14 @@ with given as materialized (
     id uuid, code text, name text, is_active boolean, frequency text, iss_frequency text, issue_decimals numeric, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'publications', $3::bigint, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'publications', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), written as (
   select given.*, head.position + given.place as position, head.version + given.place as version from head, given
@@ -2988,9 +3269,14 @@ with given as materialized (
     id uuid, account_id text, publication_id uuid, issue_id text, status text, status_key text, issue_date date, due_date date, terms text, total numeric(20, 2), total_due numeric(20, 2), gross numeric(20, 2), net numeric(20, 2), invoice_type text, invoice_description text, inv_charges numeric(20, 2), inv_invoiced numeric(20, 2), inv_applied numeric(20, 2), inv_discount numeric(20, 2), inv_tax numeric(20, 2), date_paid date, is_open numeric, notes text, created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'invoices', $3::bigint, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'invoices', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), written as (
   select given.*, head.position + given.place as position, head.version + given.place as version from head, given
