@@ -2,8 +2,8 @@ import { hash } from 'node:crypto'
 import { idempotencyKeys } from '@masthead/contract'
 import type { TenantDatabase } from '../../../database/database.ts'
 import {
-  findAnswer,
-  keepAnswer,
+  findIdempotencyRecord,
+  storeIdempotencyRecord,
   type PlainResponse,
   type RetriableRequest,
   takeTurn,
@@ -47,7 +47,7 @@ export const respondOnce = async (
         headers: { 'retry-after': '1' },
       })
     }
-    const kept = await findAnswer(query, request)
+    const kept = await findIdempotencyRecord(query, request)
     if (kept) return replay(kept, request)
     const response = await attempt(
       query,
@@ -57,7 +57,7 @@ export const respondOnce = async (
         return asResponse(problem)
       },
     )
-    await keepAnswer(query, request, showsSecret && response.status < 300 ? asResponse(shownAlready()) : response)
+    await storeIdempotencyRecord(query, request, showsSecret && response.status < 300 ? asResponse(shownAlready()) : response)
     return response
   }
   try {
