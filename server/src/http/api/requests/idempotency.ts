@@ -3,9 +3,9 @@ import { idempotencyKeys } from '@masthead/contract'
 import type { TenantDatabase } from '../../../database/database.ts'
 import {
   findIdempotencyRecord,
-  storeIdempotencyRecord,
   type PlainResponse,
   type RetriableRequest,
+  storeIdempotencyRecord,
   takeTurn,
 } from '../../../database/idempotency-records.ts'
 import type { TenantQuery } from '../../../database/tenant-query.ts'
@@ -57,7 +57,11 @@ export const respondOnce = async (
         return asResponse(problem)
       },
     )
-    await storeIdempotencyRecord(query, request, showsSecret && response.status < 300 ? asResponse(shownAlready()) : response)
+    await storeIdempotencyRecord(
+      query,
+      request,
+      showsSecret && response.status < 300 ? asResponse(shownAlready()) : response,
+    )
     return response
   }
   try {
