@@ -151,7 +151,7 @@ class Caller {
 
   /** As `masthead token revoke` does it, beside all nodes, which have seen the token before. */
   async #revoke(): Promise<void> {
-    const { id, token } = await newToken(this.#database, this.#tenantId)
+    const { id, token } = await repeated(() => newToken(this.#database, this.#tenantId))
     for (const _node of [1, 2, 3]) await this.#call(token, 'GET', '/contacts?pageSize=1')
     await repeated(() => this.#database.transaction((query) => revokeToken(query, operator, id)))
     const read = await this.#call(token, 'GET', '/contacts?pageSize=1')
