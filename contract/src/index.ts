@@ -1,5 +1,6 @@
 export * from './apis.ts'
 export { type Content, type Kind, longest, traitsOf } from './fields.ts'
+export type { DeliveryState } from './management/deliveries.ts'
 export { importPart } from './management/import-runs.ts'
 export * from './management/resources.ts'
 export { allows, type Role, roles } from './management/role.ts'

@@ -28,6 +28,7 @@ import { type Authenticator, principalsOf } from './identity/principal.ts'
 import { type Log, openLog } from './log/log.ts'
 import { type MailOptions, mailSender } from './mail/mailer.ts'
 import type { Handler } from './operation-call.ts'
+import type { WebhookSettings } from './webhooks/settings.ts'
 
 /** The issuer of delegated tokens: our own authorization server, or an outside one. */
 export type Delegation = { issuer: string; secret: string } | OutsideIssuer
@@ -46,6 +47,8 @@ export type AppOptions = {
   cacheMilliseconds?: number
   /** Null disables mail. */
   mail?: MailOptions | null
+  /** Without them admins make no endpoints. */
+  webhooks?: WebhookSettings
   log?: Log
   trace?: Trace
   /** Called for every request, beside the log. */
@@ -146,7 +149,11 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     options.cacheMilliseconds ?? 0,
     database.replicas().length > 0 ? (source) => noteSource(database.query, source).catch(onNoteError) : null,
   )
-  const common = { database, askVersions, baseUrl, issuer, sendMail, limiter, addressOf, inFlight, log: app.log }
+  const webhooks = options.webhooks ?? { secret: null, allowPrivate: false }
+  const common = {
+    ...{ database, askVersions, baseUrl, issuer, sendMail, webhooks, limiter, addressOf, inFlight },
+    log: app.log,
+  }
   requests.open(customerApi, handlers, {
     ...common,
     principals: principalsOf(database, askVersions, tokensFor(customerApi)),

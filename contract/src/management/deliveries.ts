@@ -9,7 +9,8 @@ export type DeliveryState = (typeof states)[number]
 const state = {
   type: 'string',
   enum: [...states],
-  description: '`failed`: it was given up after the last attempt. `waiting`: it waits for its turn or for another attempt.',
+  description:
+    '`failed`: it was given up after the last attempt. `waiting`: it waits for its turn or for another attempt.',
 }
 const nullableInteger = (description: string) => Type.Unsafe<number | null>({ type: ['integer', 'null'], description })
 

@@ -142,7 +142,7 @@ export const auditColumns = 'place bigint, action text, author json, before json
 export const givenColumns = (table: Table): string =>
   [
     ...columnsOf(table).map(({ name, type }) => `${name} ${type}`),
-    `search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, ${auditColumns}`,
+    `search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, ${auditColumns}`,
   ].join(', ')
 
 /** The row as it is given, and what follows from its columns. */
@@ -199,28 +199,42 @@ const audited = (table: Table): string => `events as materialized (
 
 const now = `to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-export const deliveredType = (table: Table, row: string): string =>
-  `'${resources[table.name].singular}.' || ${row}.action`
+export const eventType = (table: Table, row: string): string => `'${resources[table.name].singular}.' || ${row}.action`
 
-export const deliveredBody = (table: Table, row: string): string =>
-  `'{"type":"' || ${deliveredType(table, row)} || '","timestamp":"' || ${now} || '","data":'
+export const eventBody = (table: Table, row: string): string =>
+  `'{"type":"' || ${eventType(table, row)} || '","timestamp":"' || ${now} || '","data":'
       || coalesce(left(${row}.body, -1) || ',"userId":' || ${row}.delivered_user || '}', ${row}.body) || '}'`
 
-/** Only where a legacy system is attached. The lock keeps it attached until the commit, and sees that it was detached meanwhile. */
-const delivered = (table: Table): string => {
-  return `delivered as (
-  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select ${tenant}, 'msg_' || replace(gen_random_uuid()::text, '-', ''), '${table.name}', written.id, ${deliveredType(table, 'written')},
-    ${deliveredBody(table, 'written')}
-  from (select from legacy_systems where tenant_id = ${tenant} for key share) as system, written
-  where is_delivered order by place
-  returning 1
+export const newEventId = `'msg_' || replace(gen_random_uuid()::text, '-', '')`
+
+/** A legacy system is told of every record, save one of which the response has said that it is native. */
+export const isTold = (table: Table, endpoint: string, row: string): string =>
+  `(${endpoint}.kind = 'legacy' and ${row}.is_native is not true or ${eventType(table, row)} = any (${endpoint}.events))`
+
+/**
+ * Only where a tenant has endpoints. The lock keeps them until the commit, and sees that one was deleted meanwhile. An event is stored
+ * once, however many are told of it.
+ */
+const delivered = (table: Table): string => `endpoints as materialized (
+  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = ${tenant} for key share
+), told as (
+  insert into webhook_events (tenant_id, id, type, record_id, body)
+  select ${tenant}, ${newEventId}, ${eventType(table, 'written')}, written.id,
+    ${eventBody(table, 'written')}
+  from written
+  where is_delivered and exists (select from endpoints where ${isTold(table, 'endpoints', 'written')}) order by place
+  returning sequence, record_id
+), delivered as (
+  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
+  select ${tenant}, endpoints.id, told.sequence, told.record_id
+  from told join written on written.id = told.record_id join endpoints on ${isTold(table, 'endpoints', 'written')}
+  returning endpoint_id
 )`
-}
 
 /** The job of a resource whose head this transaction has locked: no other transaction waits for it. */
-const woken = (table: Table): string =>
-  `, (select wake_legacy_worker($1, '${table.name}', now()) from delivered limit 1) as woken`
+const woken = (table: Table): string => `, (
+  select wake_webhook_worker($1, '${table.name}', now())
+  from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1) as woken`
 
 /** The lists that leave the record out: bit n stands for the n-th `leftOutUnless` of the contract. */
 const classOf = ({ name, listing }: Table): string => {

@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers'
 import { after } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { serviceRole } from '../../src/database/connections/connection.ts'
-import { attach } from '../../src/deliveries/administration.ts'
-import { DeliveryWorker } from '../../src/deliveries/delivery-worker.ts'
+import { DeliveryWorker } from '../../src/webhooks/delivery-worker.ts'
+import { attach } from '../../src/webhooks/legacy/administration.ts'
 import { secret as installation, type Service, type TestTenant } from '../service.ts'
 
 export type Message = { type: string; timestamp: string; data: Record<string, unknown> & { id: string } }

@@ -14,7 +14,7 @@ grant select, insert, update, delete on
   imports, import_creations, import_changes, import_runs, import_parts, idempotency_records
   to masthead_service;
 grant select (tenant_id, resource, position, class), insert, update, delete on search_texts to masthead_service;
-grant select, insert, update, delete on legacy_systems, legacy_deliveries to masthead_service;
+grant select, insert, update, delete on webhook_endpoints, webhook_events, webhook_deliveries to masthead_service;
 -- Entries of the audit log can be added, but not changed. Row-level security says what may be deleted.
 grant execute on function append_to_audit, chain_audit to masthead_service;
 grant select, insert, delete on audit_keys, audit_entries, audit_waiting to masthead_service;

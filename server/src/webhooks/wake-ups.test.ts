@@ -22,7 +22,7 @@ const newTenant = async () => {
   await attachTo(service, tenant, { url: 'http://127.0.0.1:1/', secret: '' })
   const token = await tenant.serviceToken()
   const create = () => service.call('POST', '/contacts', { token, body: { accountId: 'A' } })
-  const key = `legacy:${tenant.id}:contacts`
+  const key = `webhooks:${tenant.id}:contacts`
   return { tenant, create, key }
 }
 
@@ -81,11 +81,11 @@ describe('a job', () => {
     const [orphaned, held] = [await newTenant(), await newTenant()]
     for (const { create } of [orphaned, held]) await create()
     await service.owner.query('delete from graphile_worker._private_jobs')
-    await service.owner.query('update legacy_deliveries set failed_at = now() where tenant_id = $1', [held.tenant.id])
-    await service.database.transaction((query) => query({ text: 'select wake_legacy_worker_where_due()' }))
+    await service.owner.query('update webhook_deliveries set failed_at = now() where tenant_id = $1', [held.tenant.id])
+    await service.database.transaction((query) => query({ text: 'select wake_webhook_worker_where_due()' }))
     const { rows } = await service.owner.query('select key from graphile_worker.jobs')
     const keys = rows.map(({ key }) => key)
-    assert.ok(keys.includes(`legacy:${orphaned.tenant.id}:later`))
-    assert.ok(!keys.includes(`legacy:${held.tenant.id}:later`))
+    assert.ok(keys.includes(`webhooks:${orphaned.tenant.id}:later`))
+    assert.ok(!keys.includes(`webhooks:${held.tenant.id}:later`))
   })
 })

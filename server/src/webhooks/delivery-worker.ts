@@ -11,19 +11,19 @@ import {
   withoutPooler,
 } from '../database/connections/connection.ts'
 import { type Database, openDatabase } from '../database/database.ts'
-import { attempt, retryDelay } from './attempt.ts'
-
+import { type Attempt, attempt, notAttempted } from './attempt.ts'
 import {
   type Claimed,
   claimDelivery,
   completeSpentJobs,
-  type Failure,
+  findDueEndpoints,
   putBack,
   settleDelivered,
   settleFailed,
   wakeWhenDue,
   wakeWhereDue,
-} from './queries.ts'
+} from './deliveries/queries.ts'
+import { pausesAfter } from './schedule.ts'
 import { openSigningSecret, signedHeaders } from './secret.ts'
 
 export type DeliveryWorkerOptions = {
@@ -35,11 +35,11 @@ export type DeliveryWorkerOptions = {
   onError: (message: string) => void
 }
 
-/** Jobs are short unless a legacy system is slow, and those only wait. */
+/** Jobs are short: they only say which endpoints to look at. */
 const jobsAtOnce = 50
-/** Limits the deliveries of one tenant in flight. */
-const lanesPerTenant = 4
-const pollMilliseconds = 500
+/** Limits the deliveries to one endpoint in flight. Each has lanes of its own, so a slow one delays nobody else. */
+const lanesPerEndpoint = 4
+const pollMilliseconds = 250
 /** The job queue restarts after so many failed polls in a row. */
 const mostFailedPolls = 3
 /** A sweep finds deliveries that a killed process left. */
@@ -52,7 +52,7 @@ const longestStopMilliseconds = 8_000
 const connections = { reading: 1, searching: 1, writing: 4 }
 const connectionsForJobs = 4
 
-/** Counts the concurrent loops of one tenant in this process, and the jobs that woke them. */
+/** Counts the concurrent loops of one endpoint in this process, and the jobs that woke them. */
 type Lanes = { running: number; wakes: number }
 
 /**
@@ -63,6 +63,7 @@ export class DeliveryWorker {
   readonly #options: DeliveryWorkerOptions
   readonly #database: Database
   readonly #lanes = new Map<string, Lanes>()
+  readonly #running = new Set<Promise<void>>()
   readonly #stopping = new AbortController()
   readonly #breakingOff = new AbortController()
   readonly #ended: Promise<unknown>
@@ -71,7 +72,9 @@ export class DeliveryWorker {
     this.#options = options
     this.#database = openDatabase(options.connection, { connections, timeouts: long })
     // graphile-worker never recovers from an error of its first query, so a sweep shows first that the database responds.
-    this.#ended = this.#sweep(completeSpentJobs).then(() => Promise.all([this.#keepSweeping(), this.#keepTakingJobs()]))
+    this.#ended = this.#sweep(completeSpentJobs)
+      .then(() => Promise.all([this.#keepSweeping(), this.#keepTakingJobs()]))
+      .then(() => Promise.all(this.#running))
   }
 
   /** Takes no more, waits a little for deliveries in flight, and leaves the rest to other workers. */
@@ -86,25 +89,38 @@ export class DeliveryWorker {
     inTime.abort()
   }
 
+  /** Returns once the lanes run: a process that ends before they do leaves the rest to a sweep. */
   async #work(tenantId: string): Promise<void> {
-    const lanes = this.#lanes.get(tenantId) ?? { running: 0, wakes: 0 }
-    this.#lanes.set(tenantId, lanes)
-    lanes.wakes++
-    await this.#deliverInTurn(tenantId, lanes)
-    if (lanes.running === 0 && !this.#stopping.signal.aborted) await wakeWhenDue(this.#database.forTenant(tenantId))
+    for (const endpointId of await findDueEndpoints(this.#database.forTenant(tenantId))) {
+      if (this.#stopping.signal.aborted) return
+      const lanes = this.#lanes.get(endpointId) ?? { running: 0, wakes: 0 }
+      this.#lanes.set(endpointId, lanes)
+      lanes.wakes++
+      const running = this.#workFor(tenantId, endpointId, lanes).finally(() => this.#running.delete(running))
+      this.#running.add(running)
+    }
+  }
+
+  async #workFor(tenantId: string, endpointId: string, lanes: Lanes): Promise<void> {
+    await this.#deliverInTurn(tenantId, endpointId, lanes)
+    if (lanes.running > 0 || this.#stopping.signal.aborted) return
+    // Where it fails, a sweep finds the delivery.
+    await wakeWhenDue(this.#database.forTenant(tenantId), endpointId).catch((error) =>
+      this.#report('the next delivery was not noted', error),
+    )
   }
 
   /** Delivers until nothing is due, and starts a further loop while there are lanes and deliveries. */
-  async #deliverInTurn(tenantId: string, lanes: Lanes): Promise<void> {
-    if (lanes.running >= lanesPerTenant) return
+  async #deliverInTurn(tenantId: string, endpointId: string, lanes: Lanes): Promise<void> {
+    if (lanes.running >= lanesPerEndpoint) return
     lanes.running++
     let helper: Promise<void> | undefined
     try {
       for (;;) {
         const { wakes } = lanes
-        const claimed = this.#stopping.signal.aborted ? null : await claimDelivery(this.#database.forTenant(tenantId))
+        const claimed = await this.#claim(tenantId, endpointId)
         if (claimed) {
-          helper ??= this.#deliverInTurn(tenantId, lanes).finally(() => {
+          helper ??= this.#deliverInTurn(tenantId, endpointId, lanes).finally(() => {
             helper = undefined
           })
           await this.#deliver(tenantId, claimed)
@@ -114,28 +130,38 @@ export class DeliveryWorker {
       }
     } catch (error) {
       // The claim expires by itself, and a sweep finds the delivery.
-      this.#report('a delivery to a legacy system was interrupted', error)
+      this.#report('a delivery was interrupted', error)
     } finally {
       lanes.running--
-      if (lanes.running === 0) this.#lanes.delete(tenantId)
+      if (lanes.running === 0) this.#lanes.delete(endpointId)
     }
     await helper
   }
 
-  async #deliver(tenantId: string, claimed: Claimed): Promise<void> {
-    const tenant = this.#database.forTenant(tenantId)
-    const failure = await this.#attempt(tenantId, claimed)
-    if (!failure) await settleDelivered(tenant, claimed)
-    else if (this.#breakingOff.signal.aborted) await putBack(tenant, claimed)
-    else await settleFailed(tenant, claimed, failure, retryDelay(claimed.attempt))
+  async #claim(tenantId: string, endpointId: string): Promise<Claimed | null> {
+    if (this.#stopping.signal.aborted) return null
+    return claimDelivery(this.#database.forTenant(tenantId), endpointId)
   }
 
-  async #attempt(tenantId: string, { id, body, url, sealedSecret }: Claimed): Promise<Failure | null> {
+  async #deliver(tenantId: string, claimed: Claimed): Promise<void> {
+    const tenant = this.#database.forTenant(tenantId)
+    const { kind, tries, endpointId } = claimed
+    const made = await this.#attempt(tenantId, claimed)
+    if (made.error === null) return settleDelivered(tenant, claimed, made)
+    if (this.#breakingOff.signal.aborted) return putBack(tenant, claimed)
+    const because = await settleFailed(tenant, claimed, made, pausesAfter(kind, tries, made))
+    if (because) this.#report(`the webhook endpoint ${endpointId} is disabled`, reasons[because])
+  }
+
+  async #attempt(tenantId: string, claimed: Claimed): Promise<Attempt> {
+    const { id, body, url, sealedSecret, formerSealedSecret } = claimed
     const installation = await this.#options.secret().catch(() => null)
-    if (installation === null) return { error: 'there is no MASTHEAD_SECRET, and none can be kept', silent: true }
+    if (installation === null) return notAttempted('there is no MASTHEAD_SECRET, and none can be kept')
     const secret = openSigningSecret(installation, tenantId, sealedSecret)
-    if (!secret) return { error: 'MASTHEAD_SECRET is not the one with which the system was attached', silent: true }
-    const headers = signedHeaders(secret, id, body, new Date())
+    if (!secret)
+      return notAttempted('MASTHEAD_SECRET is not the one with which the secret of the endpoint was encrypted')
+    const former = formerSealedSecret && openSigningSecret(installation, tenantId, formerSealedSecret)
+    const headers = signedHeaders(former ? [secret, former] : [secret], id, body, new Date())
     const { allowPrivate } = this.#options
     return attempt({ url, headers, body }, { allowPrivate, signal: this.#breakingOff.signal })
   }
@@ -152,7 +178,7 @@ export class DeliveryWorker {
         await also(this.#database)
         return
       } catch (error) {
-        this.#report('the deliveries to legacy systems could not be looked through', error)
+        this.#report('the deliveries could not be looked through', error)
       }
       if (!(await this.#pause(1_000))) return
     }
@@ -209,7 +235,7 @@ export class DeliveryWorker {
       this.#report('jobs', message)
       if (message.includes('fetching jobs') && ++failures === mostFailedPolls) failing.abort()
     })
-    const tasks = { legacy: (payload: unknown) => this.#work(tenantOf(payload)) }
+    const tasks = { webhooks: (payload: unknown) => this.#work(tenantOf(payload)) }
     return runTaskList({ preset, schema: jobsSchema, noHandleSignals: true, logger, events }, tasks, connections)
   }
 
@@ -225,6 +251,8 @@ export class DeliveryWorker {
     this.#options.onError(`${what}: ${reason}`)
   }
 }
+
+const reasons = { gone: 'it answered 410', failing: 'it took nothing for five days' }
 
 const someTimeAfter = async (signal: AbortSignal): Promise<void> => {
   if (!signal.aborted) await once(signal, 'abort')
