@@ -7,6 +7,7 @@ import {
   resources,
   storedFieldsOf,
 } from '@masthead/contract'
+import { moveHead } from './head-statement.ts'
 import { type Table, tables } from './tables.ts'
 
 /** Tallies are kept in blocks of 2^level positions; the last level is one block, the total. */
@@ -156,11 +157,8 @@ const given = (table: Table): string => `given as materialized (
   )
 )`
 
-const head = (table: Table, added: string): string => `head as (
-  insert into heads (tenant_id, resource, last, version) values (${tenant}, '${table.name}', ${added}, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
-  returning last - $3::bigint as position, version - $3::bigint as version
+const head = (table: Table, positions: string): string => `head as (
+  ${moveHead(table.name, { tenant, positions, versions: '$3::bigint' })}
 )`
 
 const former = (table: Table): string => `former as (

@@ -103,7 +103,7 @@ describe('an endpoint', () => {
   })
 
   test('is told of an import and of its undo once, with counts by resource and the cursor from before', async () => {
-    const { receiver, scope, create } = await subscribed()
+    const { receiver, scope, create, send } = await subscribed()
     const id = await create('Ada')
     const contacts = `id,accountId,name\n${id},A,Grace\n${randomUUID()},A,New\n`
     const tasks = `id,accountId,title,dueDate\n${randomUUID()},A,Call,2026-12-01\n`
@@ -123,7 +123,10 @@ describe('an endpoint', () => {
     )
     for (const message of [completed, undone]) {
       assert.equal(message?.data.importId, importId)
-      assert.match(String(message?.data.cursor), /^[\w-]{16,}$/)
+      const { items } = await send('GET', `/changes?after=${message?.data.cursor}`)
+      // What the import changed, added and what its undo did to that: each record once, at its latest state.
+      const changes = items.map((item: { id: string; change: string }) => `${item.change} ${item.id === id}`)
+      assert.deepEqual(changes.toSorted(), ['removed false', 'written true'])
     }
   })
 

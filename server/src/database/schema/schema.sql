@@ -238,6 +238,8 @@ create table heads (
   last bigint not null default 0,
   last_number bigint not null default 0,
   version bigint not null default 0,
+  source text not null default ''::text,
+  timelines text[] not null default '{}'::text[],
   constraint heads_pkey primary key (tenant_id, resource),
   constraint heads_tenant_id_fkey foreign key (tenant_id) references tenants(id)
 );
@@ -1037,6 +1039,15 @@ create function set_tenant(tenant text)
 as $$
 begin
   execute format('set local masthead.tenant = %L', tenant);
+end $$;
+
+create function source_of(tenant uuid)
+ returns text
+ language plpgsql
+ immutable parallel safe
+as $$
+begin
+  return extract(epoch from pg_postmaster_start_time()) || ' ' || pg_relation_filepath('public.heads');
 end $$;
 
 create function stamp_identity()
