@@ -739,6 +739,9 @@ group by facets.facet having sum(tallies.count) > 0;
 delete from users where id = any ($1::uuid[]) and not exists (
 select from memberships where memberships.user_id = users.id);
 
+-- records/changes-cursor.ts changesCursorNow
+select resource, version, array_to_string(timelines, ' ') as timelines from heads where tenant_id = $1;
+
 -- records/changes.ts readChanges
 select resource, version, array_to_string(timelines, ' ') as timelines, null as body from heads where tenant_id = $1
 union all (
@@ -4501,7 +4504,7 @@ select event.id, delivery.endpoint_id as "endpointId", delivery.sequence as numb
 case when delivery.settled_at is null and delivery.failed_at is null then 'waiting' when delivery.failed_at is not null then 'failed' else 'delivered' end as state,
 event.created_at as "createdAt", delivery.attempts, delivery.tried_at as "triedAt",
 case when delivery.settled_at is null and delivery.failed_at is null then delivery.next_attempt_at end as "nextAttemptAt",
-delivery.status, delivery.error, delivery.duration_ms as "durationMs", event.body, delivery.response, (
+delivery.status, delivery.error, delivery.duration_ms as "durationMs", event.body as sent, delivery.response, (
       select url from webhook_endpoints where tenant_id = $1 and id = $2
     ) as url
     from webhook_deliveries as delivery
