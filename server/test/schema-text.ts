@@ -2,8 +2,7 @@ import type pg from 'pg'
 
 /**
  * The schema of a migrated database as SQL: each table with its columns, constraints, indexes, policies and grants, then the
- * functions. It comes from the catalogue, so it shows what the migrations made, whatever their files say. The schema of
- * graphile-worker is left out: it belongs to that package.
+ * functions. It comes from the catalogue, so it shows what the migrations made, whatever their files say.
  */
 export const schemaText = async (client: pg.Client): Promise<string> => {
   await client.query('set search_path = public')

@@ -53,12 +53,12 @@ import { undoImport } from '../../transfer/import/undo.ts'
 import {
   type Claimed,
   claimDelivery,
-  completeSpentJobs,
   countAllDeliveries,
   findDueEndpoints,
   putBack,
   settleDelivered,
   settleFailed,
+  takeWakes,
   wakeWhenDue,
   wakeWhereDue,
 } from '../../webhooks/deliveries/queries.ts'
@@ -159,7 +159,7 @@ test('deliveries are claimed, settled, failed, put back, retried and given up', 
   await settleDelivered(scope, claimed, taken)
   await wakeWhenDue(scope, endpointId)
   await wakeWhereDue(database)
-  await completeSpentJobs(database)
+  await takeWakes(database)
   await countAllDeliveries(database)
   await webhookEndpoints(scope.read)
   await retry(scope)
