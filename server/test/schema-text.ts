@@ -70,7 +70,7 @@ const withoutNesting = (expression: string): string => {
   return expression
 }
 
-const ours = `('public'::regnamespace, 'masthead_silence'::regnamespace)`
+const ours = `('public'::regnamespace)`
 const isOfAnExtension = (oid: string) => `exists (select from pg_depend where objid = ${oid} and deptype = 'e')`
 
 /** What others than the owner may do, and what the owner may not. */

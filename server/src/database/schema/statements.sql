@@ -2481,10 +2481,12 @@ with given as materialized (
   select $1, endpoints.id, told.sequence, told.record_id
   from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'account.' || written.action = any (endpoints.events))
   returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'accounts', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (
-  select wake_webhook_worker($1, 'accounts', now())
-  from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- records/write.ts writeBatch
 -- records/write.ts writeRecords
@@ -2547,10 +2549,12 @@ with given as materialized (
   select $1, endpoints.id, told.sequence, told.record_id
   from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'task.' || written.action = any (endpoints.events))
   returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'tasks', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (
-  select wake_webhook_worker($1, 'tasks', now())
-  from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- records/write.ts writeBatch
 -- records/write.ts writeRecords
@@ -2616,10 +2620,12 @@ with given as materialized (
   select $1, endpoints.id, told.sequence, told.record_id
   from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'contact.' || written.action = any (endpoints.events))
   returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'contacts', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (
-  select wake_webhook_worker($1, 'contacts', now())
-  from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- records/write.ts writeBatch
 -- records/write.ts writeRecords
@@ -2695,10 +2701,12 @@ with given as materialized (
   select $1, endpoints.id, told.sequence, told.record_id
   from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'contact.' || written.action = any (endpoints.events))
   returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'contacts', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (
-  select wake_webhook_worker($1, 'contacts', now())
-  from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- records/write.ts writeRecords
 with given as materialized (
@@ -3069,10 +3077,12 @@ with given as materialized (
   select $1, endpoints.id, told.sequence, told.record_id
   from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'subscription.' || written.action = any (endpoints.events))
   returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'subscriptions', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (
-  select wake_webhook_worker($1, 'subscriptions', now())
-  from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- records/write.ts writeRecords
 with given as materialized (
@@ -3141,10 +3151,12 @@ with given as materialized (
   select $1, endpoints.id, told.sequence, told.record_id
   from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'subscription.' || written.action = any (endpoints.events))
   returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'subscriptions', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (
-  select wake_webhook_worker($1, 'subscriptions', now())
-  from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- records/write.ts writeRecords
 with given as materialized (
@@ -3209,10 +3221,12 @@ with given as materialized (
   select $1, endpoints.id, told.sequence, told.record_id
   from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'publication.' || written.action = any (endpoints.events))
   returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'publications', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (
-  select wake_webhook_worker($1, 'publications', now())
-  from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- records/write.ts writeRecords
 with given as materialized (
@@ -3274,10 +3288,12 @@ with given as materialized (
   select $1, endpoints.id, told.sequence, told.record_id
   from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'invoice.' || written.action = any (endpoints.events))
   returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'invoices', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (
-  select wake_webhook_worker($1, 'invoices', now())
-  from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- resources/accounts/queries.ts nextAccountId
 update heads set last_number = coalesce(free.number, heads.last_number + $2)
@@ -4307,11 +4323,6 @@ returning delivery.sequence, delivery.attempts as attempt, delivery.attempts - d
 -- webhooks/deliveries/queries.ts claimDelivery
 update webhook_endpoints set resumes_at = now() + interval '20 seconds' where tenant_id = $1 and id = $2;
 
--- webhooks/deliveries/queries.ts completeSpentJobs
-select graphile_worker.complete_jobs(array_agg(id)) from graphile_worker.jobs
-where task_identifier = 'legacy'
-  or task_identifier = 'webhooks' and key is null and (locked_at is null or locked_at < now() - interval '4 hours');
-
 -- webhooks/deliveries/queries.ts countAllDeliveries
 select kind, coalesce(sum(waiting) filter (where not is_disabled), 0)::bigint as waiting,
   coalesce(sum(failed), 0)::bigint as failed, count(*) filter (where is_disabled) as disabled,
@@ -4379,6 +4390,17 @@ update webhook_endpoints set failing_since = coalesce(failing_since, now()), sil
   end
 where tenant_id = $1 and id = $2
 returning silences >= 3 and $3 = 1 as "isAway", failing_since <= now() - interval '5 days' as "isFailing";
+
+-- webhooks/deliveries/queries.ts takeWakes
+with due as materialized (
+  select tenant, name from webhook_wakes where at <= now() order by at limit 500
+), free as materialized (
+  select wake.tenant, wake.name from webhook_wakes as wake join due on due.tenant = wake.tenant and due.name = wake.name
+  where wake.at <= now() for update of wake skip locked
+), taken as (
+  delete from webhook_wakes as wake using free where wake.tenant = free.tenant and wake.name = free.name
+)
+select distinct tenant from due;
 
 -- webhooks/deliveries/queries.ts wakeWhenDue
 select wake_webhook_worker_when_due($1, $2);
