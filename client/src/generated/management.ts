@@ -31,6 +31,25 @@ export type ManagementScope =
   /** See what was done, and by whom */
   | 'audit:read'
 
+/** What webhook endpoints can be told of. */
+export type WebhookEventType =
+  /** A contact was created. */
+  | 'contact.created'
+  /** A contact was changed. */
+  | 'contact.updated'
+  /** A contact was deleted; it can be restored. */
+  | 'contact.deleted'
+  /** A deleted contact was restored. */
+  | 'contact.restored'
+  /** An account was created. */
+  | 'account.created'
+  /** A task was created. */
+  | 'task.created'
+  /** An import has written all of its records. */
+  | 'import.completed'
+  /** An import was taken back. */
+  | 'import.undone'
+
 export interface Me {
   /** Identifier of the user. A UUID. */
   userId: string
@@ -466,15 +485,7 @@ export interface WebhookEndpointInput {
   /** Where events are posted to: a public `https` address. At most 2048 characters. */
   url: string
   /** The types of events that it is told of. */
-  events:
-    | 'contact.created'
-    | 'contact.updated'
-    | 'contact.deleted'
-    | 'contact.restored'
-    | 'account.created'
-    | 'task.created'
-    | 'import.completed'
-    | 'import.undone'[]
+  events: WebhookEventType[]
   /** What it is for. At most 255 characters. */
   description?: string | undefined
 }
@@ -512,16 +523,7 @@ export interface WebhookEndpointChange {
   /** Where events are posted to: a public `https` address. At most 2048 characters. */
   url?: string | undefined
   /** The types of events that it is told of. */
-  events?:
-    | 'contact.created'
-    | 'contact.updated'
-    | 'contact.deleted'
-    | 'contact.restored'
-    | 'account.created'
-    | 'task.created'
-    | 'import.completed'
-    | 'import.undone'[]
-    | undefined
+  events?: WebhookEventType[] | undefined
   /** What it is for. At most 255 characters. */
   description?: string | undefined
   /** Stop sending; what happens is recorded for 30 days. False: send again what waits. */
