@@ -12,6 +12,8 @@ import {
   resources,
   scopePrefix,
   scopes,
+  webhookEvents,
+  webhookEventTypes,
 } from '@masthead/contract'
 
 /** The files that the client takes from the contract, by their paths: it stands alone, without the contract. */
@@ -127,6 +129,7 @@ const noteOn = ({ description, format, pattern, maxLength, maximum }: Schema): s
 const typeOf = (schema: Schema): string => {
   if (schema.enum?.join() === plain(Problem.properties.code).enum?.join()) return 'ProblemCode'
   if (schema.enum?.join() === Object.keys(scopes).join()) return 'Scope'
+  if (schema.enum?.join() === webhookEventTypes.join()) return 'WebhookEventType'
   if (schema.enum) return schema.enum.map((value) => `'${value}'`).join(' | ')
   if (schema.const !== undefined) return `'${schema.const}'`
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ')
@@ -277,6 +280,11 @@ const managementFile = (): string => {
       'ManagementScope',
       mapValues(managementScopes, ({ words }) => words),
     ),
+    '/** What webhook endpoints can be told of. */',
+    unionOf(
+      'WebhookEventType',
+      mapValues(webhookEvents, ({ summary }) => summary),
+    ),
     ...schemas.values().map(interfaceOf),
     ...managementApi.operations.flatMap(({ operation: { query }, resource }) =>
       query ? interfaceOf({ ...plain(query), ...queryNote(resource) }) : [],
@@ -314,9 +322,18 @@ const managementMethodOf = (resource: Resource, operationName: string, operation
   return [
     `  /** ${summary}. Needs \`${scope}\`. */`,
     `  ${verb}(${given.join(', ')}): Promise<${titleOf(answer)}> {`,
-    `    return this.#caller.call(${sent.join(', ')})`,
+    ...callLines(sent),
     '  }',
   ]
+}
+
+const longestLine = 120
+
+/** As the formatter of the house has it: in one line, or one below the other. */
+const callLines = (sent: readonly string[]): string[] => {
+  const line = `    return this.#caller.call(${sent.join(', ')})`
+  if (line.length <= longestLine) return [line]
+  return ['    return this.#caller.call(', ...sent.map((one) => `      ${one},`), '    )']
 }
 
 /** A schema of the contract is JSON Schema, with symbols of its library beside. */

@@ -1,5 +1,6 @@
-import type { TObject, TSchema } from 'typebox'
+import type { TSchema } from 'typebox'
 import { changes, changesRelation } from './changes.ts'
+import { describeWebhooks } from './openapi-webhooks.ts'
 import { idempotencyKeys, isPaged, mediaTypesOf, type Operation, type Resource, scopesOf } from './operation.ts'
 import { isTagged, type NamedOperation, operations } from './operations.ts'
 import { Problem, type ProblemCode, problems } from './problems.ts'
@@ -35,6 +36,7 @@ export const openapi = (): Json => {
       .sort((one, other) => rankOf(one) - rankOf(other))
       .map(({ name, description }) => ({ name, description })),
     paths,
+    webhooks: describeWebhooks((schema) => refer(schema, schemas)),
     components: { schemas, headers, securitySchemes },
   }
 }
@@ -271,7 +273,7 @@ const securitySchemes: Json = {
 }
 
 /** Schemas with a title become components; the others stay where they are. */
-const refer = (schema: TObject, schemas: Record<string, Json>): Json =>
+const refer = (schema: TSchema, schemas: Record<string, Json>): Json =>
   JSON.parse(JSON.stringify(schema), (_key, value) => {
     if (!isTitled(value)) return value
     schemas[value.title] ??= value

@@ -29,6 +29,7 @@ import { type Authenticator, principalsOf } from './identity/principal.ts'
 import { type Log, openLog } from './log/log.ts'
 import { type MailOptions, mailSender } from './mail/mailer.ts'
 import type { Handler } from './operation-call.ts'
+import type { WebhookSettings } from './webhooks/settings.ts'
 
 /** The issuer of delegated tokens: our own authorization server, or an outside one. */
 export type Delegation = { issuer: string; secret: string } | OutsideIssuer
@@ -47,6 +48,8 @@ export type AppOptions = {
   cacheMilliseconds?: number
   /** Null disables mail. */
   mail?: MailOptions | null
+  /** Without them admins make no endpoints. */
+  webhooks?: WebhookSettings
   log?: Log
   trace?: Trace
   /** Called for every request, beside the log. */
@@ -147,11 +150,12 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     options.cacheMilliseconds ?? 0,
     database.replicas().length > 0 ? (source) => noteSource(database.query, source).catch(onNoteError) : null,
   )
+  const webhooks = options.webhooks ?? { secret: null, allowPrivate: false }
   // They ask the database each time, whatever is cached.
   const followers = new Followers(versionsFrom(database.readVersions, 0))
   app.server.once('stopping', () => followers.stop())
   const common = {
-    ...{ database, askVersions, baseUrl, issuer, sendMail, limiter, addressOf, inFlight, followers },
+    ...{ database, askVersions, baseUrl, issuer, sendMail, webhooks, limiter, addressOf, inFlight, followers },
     log: app.log,
   }
   requests.open(customerApi, handlers, {

@@ -32,7 +32,7 @@ export type Config = {
   replicaDatabaseUrls: string[]
   /** `MASTHEAD_DATA_DIR`: where the embedded PostgreSQL stores its data. Default: `.masthead` in the current folder. */
   dataDirectory: string
-  /** `MASTHEAD_SECRET`: 32 or more random characters that encrypt the signing keys and the secrets of legacy systems; the same on every node. Default: generated once and stored in the data folder, mode 0600. */
+  /** `MASTHEAD_SECRET`: 32 or more random characters that encrypt the signing keys and the secrets of webhooks and legacy systems; the same on every node. Default: generated once and stored in the data folder, mode 0600. */
   secret: string | null
   /** `REDIS_URL`: a Redis in which all nodes count requests together, as `redis://host:6379` or `rediss://user:password@host:6379/1`: see docs/operating.md#limits. Default: each node counts its own. */
   redisUrl: string | null
@@ -71,10 +71,13 @@ export type Config = {
    */
   sampling: Sampling | null
 
-  // Legacy systems
+  // Webhooks and legacy systems
 
-  /** `LEGACY_ALLOW_PRIVATE`: `true` lets legacy systems have private and loopback addresses, and plain `http`: see docs/operating.md#legacy-systems. Default: `false`. */
-  legacyAllowPrivate: boolean
+  /**
+   * `ALLOW_PRIVATE_ADDRESSES`: `true` lets webhooks and legacy systems have private and loopback addresses, and plain `http`: see docs/operating.md#webhooks. Default: `false`.
+   * `LEGACY_ALLOW_PRIVATE`: the former name of `ALLOW_PRIVATE_ADDRESSES`, which goes on working. Default: `false`.
+   */
+  allowPrivateAddresses: boolean
 
   // Mail
 
@@ -141,7 +144,9 @@ export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config
     redisUrl: optional('REDIS_URL', readRedisUrl),
     cacheMilliseconds: optional('CACHE_MAX_AGE_MS', readMilliseconds) ?? 0,
     secret: optional('MASTHEAD_SECRET', readSecret),
-    legacyAllowPrivate: optional('LEGACY_ALLOW_PRIVATE', oneOf(['true', 'false'])) === 'true',
+    allowPrivateAddresses:
+      (optional('ALLOW_PRIVATE_ADDRESSES', oneOf(['true', 'false'])) ??
+        optional('LEGACY_ALLOW_PRIVATE', oneOf(['true', 'false']))) === 'true',
     mail: optional('SMTP_URL', (url, name) => ({ smtpUrl: readSmtpUrl(url, name), from: text('MAIL_FROM') })),
     authUrl: optional('AUTH_URL', readOrigin),
     outsideIssuer: optional('AUTH_ISSUER', (issuer, name) => {

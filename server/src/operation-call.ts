@@ -6,6 +6,7 @@ import type { SendMail } from './mail/mailer.ts'
 import type { News } from './records/changes.ts'
 import type { Page } from './records/list.ts'
 import type { Writer } from './records/write.ts'
+import type { WebhookSettings } from './webhooks/settings.ts'
 
 /** The input of a handler, after token, scope and request were checked. */
 export type Call<O extends Operation> = Input<O> & {
@@ -20,6 +21,7 @@ export type Call<O extends Operation> = Input<O> & {
 type Writing = {
   /** Null without a mail server. */
   sendMail: SendMail | null
+  webhooks: WebhookSettings
   writer: Writer & { author: Caller }
   /** Throws 412 when `If-Match` names another version of this body. */
   requireCurrent: (body: string) => void

@@ -62,6 +62,8 @@ export type ServiceOptions = {
   rateLimits?: RateLimits
   /** The mail server; none unless said otherwise. */
   mail?: AppOptions['mail']
+  /** The secret under which those of webhooks are encrypted, and whether their addresses may be private: they may, unless said otherwise. */
+  webhooks?: AppOptions['webhooks']
   /** Who may say from where a request came: nobody unless said otherwise. */
   trustedProxies?: string[]
   /** The database of another service; one of its own unless said otherwise. */
@@ -116,6 +118,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     trustedProxies = [],
     timeoutMilliseconds,
     mail = null,
+    webhooks = { secret, allowPrivate: true },
     cacheMilliseconds = 0,
   } = options
   const timeouts = timeoutMilliseconds === undefined ? {} : { timeoutMilliseconds }
@@ -128,6 +131,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
       counting,
       trustedProxies,
       mail,
+      webhooks,
       cacheMilliseconds,
       ...timeouts,
     }),

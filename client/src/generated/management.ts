@@ -24,10 +24,31 @@ export type ManagementScope =
   | 'applications:manage'
   /** See and retry deliveries to the legacy system */
   | 'legacy:manage'
+  /** Make webhook endpoints, and see and resend their deliveries */
+  | 'webhooks:manage'
   /** Import records and take imports back */
   | 'imports:manage'
   /** See what was done, and by whom */
   | 'audit:read'
+
+/** What webhook endpoints can be told of. */
+export type WebhookEventType =
+  /** A contact was created. */
+  | 'contact.created'
+  /** A contact was changed. */
+  | 'contact.updated'
+  /** A contact was deleted; it can be restored. */
+  | 'contact.deleted'
+  /** A deleted contact was restored. */
+  | 'contact.restored'
+  /** An account was created. */
+  | 'account.created'
+  /** A task was created. */
+  | 'task.created'
+  /** An import has written all of its records. */
+  | 'import.completed'
+  /** An import was taken back. */
+  | 'import.undone'
 
 export interface Me {
   /** Identifier of the user. A UUID. */
@@ -428,6 +449,171 @@ export interface LegacyRetry {
   hastened: number
 }
 
+export interface WebhookEndpoint {
+  /** Identifier of the endpoint. A UUID. */
+  id: string
+  /** `legacy`: the legacy system, which the operator attaches. It can be looked at here, and not changed. */
+  kind: 'webhook' | 'legacy'
+  /** Where events are posted to; of a legacy system without the query. */
+  url: string
+  /** What it is for; empty when nobody said. */
+  description: string
+  /** The types of events that it is told of; empty for a legacy system, which is told of every record. */
+  events: string[]
+  /** When it was made. RFC 3339, UTC. */
+  createdAt: string
+  /** When it was disabled; null while it is told of events. RFC 3339, UTC. */
+  disabledAt: string | null
+  /** `requested`: somebody disabled it. `gone`: it answered 410. `failing`: it took nothing for five days. Null while it is not. */
+  disabledBecause: string | null
+  /** Since when every attempt has failed; null when the last one was taken. RFC 3339, UTC. */
+  failingSince: string | null
+  /** Until when events are also signed with the former secret. RFC 3339, UTC. */
+  formerSecretUntil: string | null
+  /** Deliveries that wait for their turn or for another attempt. */
+  waiting: number
+  /** Deliveries that were given up. */
+  failed: number
+}
+
+export interface WebhookEndpointList {
+  /** All of them. */
+  items: WebhookEndpoint[]
+}
+
+export interface WebhookEndpointInput {
+  /** Where events are posted to: a public `https` address. At most 2048 characters. */
+  url: string
+  /** The types of events that it is told of. */
+  events: WebhookEventType[]
+  /** What it is for. At most 255 characters. */
+  description?: string | undefined
+}
+
+export interface ShownWebhookEndpoint {
+  /** Identifier of the endpoint. A UUID. */
+  id: string
+  /** `legacy`: the legacy system, which the operator attaches. It can be looked at here, and not changed. */
+  kind: 'webhook' | 'legacy'
+  /** Where events are posted to; of a legacy system without the query. */
+  url: string
+  /** What it is for; empty when nobody said. */
+  description: string
+  /** The types of events that it is told of; empty for a legacy system, which is told of every record. */
+  events: string[]
+  /** When it was made. RFC 3339, UTC. */
+  createdAt: string
+  /** When it was disabled; null while it is told of events. RFC 3339, UTC. */
+  disabledAt: string | null
+  /** `requested`: somebody disabled it. `gone`: it answered 410. `failing`: it took nothing for five days. Null while it is not. */
+  disabledBecause: string | null
+  /** Since when every attempt has failed; null when the last one was taken. RFC 3339, UTC. */
+  failingSince: string | null
+  /** Until when events are also signed with the former secret. RFC 3339, UTC. */
+  formerSecretUntil: string | null
+  /** Deliveries that wait for their turn or for another attempt. */
+  waiting: number
+  /** Deliveries that were given up. */
+  failed: number
+  /** The secret that signs events (`whsec_…`). It is shown only now. */
+  secret: string
+}
+
+export interface WebhookEndpointChange {
+  /** Where events are posted to: a public `https` address. At most 2048 characters. */
+  url?: string | undefined
+  /** The types of events that it is told of. */
+  events?: WebhookEventType[] | undefined
+  /** What it is for. At most 255 characters. */
+  description?: string | undefined
+  /** Stop sending; what happens is recorded for 30 days. False: send again what waits. */
+  isDisabled?: boolean | undefined
+}
+
+export interface WebhookReplayInput {
+  /** Events from this moment on are sent again. RFC 3339, UTC. */
+  since: string
+}
+
+export interface WebhookReplay {
+  /** Deliveries that are sent again, in order and under the same ids. */
+  replayed: number
+}
+
+export interface WebhookDelivery {
+  /** The `webhook-id` of the event (`msg_…`), which every attempt carries. */
+  id: string
+  /** The endpoint. A UUID. */
+  endpointId: string
+  /** Number of the event; newer ones have larger numbers. */
+  number: number
+  /** Type of the event. */
+  type: string
+  /** The record that it tells of. A UUID. */
+  recordId: string
+  /** `failed`: it was given up after the last attempt. `waiting`: it waits for its turn or for another attempt. */
+  state: 'waiting' | 'delivered' | 'failed'
+  /** When the event happened. RFC 3339, UTC. */
+  createdAt: string
+  /** How many attempts were begun. */
+  attempts: number
+  /** When the last attempt began; null before the first. RFC 3339, UTC. */
+  triedAt: string | null
+  /** When the next attempt is due; null when there is none. RFC 3339, UTC. */
+  nextAttemptAt: string | null
+  /** Status of the last response; null when there was none. */
+  status: number | null
+  /** Why the last attempt failed; null when it was taken, and before the first. */
+  error: string | null
+  /** How long the last attempt took, in milliseconds. */
+  durationMs: number | null
+}
+
+export interface WebhookDeliveryList {
+  /** Up to 50 deliveries. */
+  items: WebhookDelivery[]
+  /** Give it as `before` for older ones; null when there are none. */
+  next: number | null
+}
+
+export interface WebhookDeliveryDetail {
+  /** The `webhook-id` of the event (`msg_…`), which every attempt carries. */
+  id: string
+  /** The endpoint. A UUID. */
+  endpointId: string
+  /** Number of the event; newer ones have larger numbers. */
+  number: number
+  /** Type of the event. */
+  type: string
+  /** The record that it tells of. A UUID. */
+  recordId: string
+  /** `failed`: it was given up after the last attempt. `waiting`: it waits for its turn or for another attempt. */
+  state: 'waiting' | 'delivered' | 'failed'
+  /** When the event happened. RFC 3339, UTC. */
+  createdAt: string
+  /** How many attempts were begun. */
+  attempts: number
+  /** When the last attempt began; null before the first. RFC 3339, UTC. */
+  triedAt: string | null
+  /** When the next attempt is due; null when there is none. RFC 3339, UTC. */
+  nextAttemptAt: string | null
+  /** Status of the last response; null when there was none. */
+  status: number | null
+  /** Why the last attempt failed; null when it was taken, and before the first. */
+  error: string | null
+  /** How long the last attempt took, in milliseconds. */
+  durationMs: number | null
+  /** What is sent. */
+  request: {
+    /** The address that it is posted to, without the query. */
+    url: string
+    /** The body, byte for byte. The signature covers it. */
+    body: string
+  }
+  /** The first 4096 bytes of the last response; null when there was none. */
+  response: string | null
+}
+
 export interface Import {
   /** Identifier of the import. A UUID. */
   id: string
@@ -578,6 +764,14 @@ export interface AuditEntryList {
   items: AuditEntry[]
   /** Give it as `before` for older ones; null when there are none. */
   next: number | null
+}
+
+/** Given to `deliveries.list`. */
+export interface WebhookDeliveryQuery {
+  /** Only deliveries with smaller numbers: `next` of the answer before. At most 9007199254740991. */
+  before?: number | undefined
+  /** Only deliveries in this state. */
+  state?: 'waiting' | 'delivered' | 'failed' | undefined
 }
 
 /** Given to `auditEntries.list`. */
@@ -798,6 +992,96 @@ export class LegacySystemCalls {
   }
 }
 
+/** Addresses outside that are told what happens in the tenant. */
+export class WebhookEndpointsCalls {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** List the endpoints, the newest first. Needs `webhooks:manage`. */
+  list(options: CallOptions = {}): Promise<WebhookEndpointList> {
+    return this.#caller.call('GetWebhookEndpoints', 'GET', ['webhook-endpoints'], options)
+  }
+
+  /** Make an endpoint; its secret is shown once. Needs `webhooks:manage`. */
+  create(input: WebhookEndpointInput, options: KeyedOptions = {}): Promise<ShownWebhookEndpoint> {
+    return this.#caller.call('CreateWebhookEndpoint', 'POST', ['webhook-endpoints'], options, input)
+  }
+
+  /** Get an endpoint. Needs `webhooks:manage`. */
+  get(endpointId: string, options: CallOptions = {}): Promise<WebhookEndpoint> {
+    return this.#caller.call('GetWebhookEndpoint', 'GET', ['webhook-endpoints', endpointId], options)
+  }
+
+  /** Change an endpoint, disable or enable it. Needs `webhooks:manage`. */
+  update(endpointId: string, input: WebhookEndpointChange, options: CallOptions = {}): Promise<WebhookEndpoint> {
+    return this.#caller.call('UpdateWebhookEndpoint', 'PATCH', ['webhook-endpoints', endpointId], options, input)
+  }
+
+  /** Delete an endpoint with its deliveries. Needs `webhooks:manage`. */
+  delete(endpointId: string, options: CallOptions = {}): Promise<WebhookEndpoint> {
+    return this.#caller.call('DeleteWebhookEndpoint', 'DELETE', ['webhook-endpoints', endpointId], options)
+  }
+
+  /** Make a new secret; both sign for 24 hours. Needs `webhooks:manage`. */
+  rotateSecret(endpointId: string, options: KeyedOptions = {}): Promise<ShownWebhookEndpoint> {
+    return this.#caller.call('RotateWebhookSecret', 'POST', ['webhook-endpoints', endpointId, 'rotate-secret'], options)
+  }
+
+  /** Send the events of an endpoint again from a moment on. Needs `webhooks:manage`. */
+  replay(endpointId: string, input: WebhookReplayInput, options: KeyedOptions = {}): Promise<WebhookReplay> {
+    return this.#caller.call('ReplayWebhookEvents', 'POST', ['webhook-endpoints', endpointId, 'replay'], options, input)
+  }
+}
+
+/** What was sent to an endpoint in the last 30 days, and what waits. */
+export class DeliveriesCalls {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** List the deliveries of an endpoint, the newest first, 50 at a time. Needs `webhooks:manage`. */
+  list(endpointId: string, query: WebhookDeliveryQuery = {}, options: CallOptions = {}): Promise<WebhookDeliveryList> {
+    return this.#caller.call(
+      'GetWebhookDeliveries',
+      'GET',
+      ['webhook-endpoints', endpointId, 'deliveries'],
+      options,
+      undefined,
+      query,
+    )
+  }
+
+  /** Send a test event to an endpoint. Needs `webhooks:manage`. */
+  test(endpointId: string, options: KeyedOptions = {}): Promise<WebhookDelivery> {
+    return this.#caller.call('SendTestEvent', 'POST', ['webhook-endpoints', endpointId, 'test'], options)
+  }
+
+  /** Get a delivery with its request and the response. Needs `webhooks:manage`. */
+  get(endpointId: string, deliveryId: string, options: CallOptions = {}): Promise<WebhookDeliveryDetail> {
+    return this.#caller.call(
+      'GetWebhookDelivery',
+      'GET',
+      ['webhook-endpoints', endpointId, 'deliveries', deliveryId],
+      options,
+    )
+  }
+
+  /** Send a delivery again now, under the same id. Needs `webhooks:manage`. */
+  resend(endpointId: string, deliveryId: string, options: KeyedOptions = {}): Promise<WebhookDelivery> {
+    return this.#caller.call(
+      'ResendWebhookDelivery',
+      'POST',
+      ['webhook-endpoints', endpointId, 'deliveries', deliveryId, 'resend'],
+      options,
+    )
+  }
+}
+
 /** Imports that wrote records, from the console and from the command line. */
 export class ImportsCalls {
   readonly #caller: Caller
@@ -890,6 +1174,10 @@ export class ManagementResources {
   readonly applications: ApplicationsCalls
   /** The legacy system of the tenant, and what is on its way to it. */
   readonly legacySystem: LegacySystemCalls
+  /** Addresses outside that are told what happens in the tenant. */
+  readonly webhookEndpoints: WebhookEndpointsCalls
+  /** What was sent to an endpoint in the last 30 days, and what waits. */
+  readonly deliveries: DeliveriesCalls
   /** Imports that wrote records, from the console and from the command line. */
   readonly imports: ImportsCalls
   /** A file on its way into the records: sent in parts, checked, then imported. Kept for a day. */
@@ -907,6 +1195,8 @@ export class ManagementResources {
     this.serviceTokens = new ServiceTokensCalls(caller)
     this.applications = new ApplicationsCalls(caller)
     this.legacySystem = new LegacySystemCalls(caller)
+    this.webhookEndpoints = new WebhookEndpointsCalls(caller)
+    this.deliveries = new DeliveriesCalls(caller)
     this.imports = new ImportsCalls(caller)
     this.importRuns = new ImportRunsCalls(caller)
     this.auditEntries = new AuditEntriesCalls(caller)

@@ -1,6 +1,7 @@
 import { applications } from './applications.ts'
 import { auditEntries } from './audit-entries.ts'
 import { consents } from './consents.ts'
+import { deliveries } from './deliveries.ts'
 import { importRuns } from './import-runs.ts'
 import { imports } from './imports.ts'
 import { invitations } from './invitations.ts'
@@ -10,6 +11,8 @@ import { members } from './members.ts'
 import { overview } from './overview.ts'
 import { serviceTokens } from './service-tokens.ts'
 import { tokens } from './tokens.ts'
+
+import { webhookEndpoints } from './webhook-endpoints.ts'
 
 /** What the console needs beside the customer API, by the names that its client gives them. */
 export const managementResources = {
@@ -22,6 +25,8 @@ export const managementResources = {
   serviceTokens,
   applications,
   legacySystem,
+  webhookEndpoints,
+  deliveries,
   imports,
   importRuns,
   auditEntries,

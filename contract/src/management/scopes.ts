@@ -8,6 +8,7 @@ export const managementScopes = {
   'service-tokens:manage': { words: 'Make, rotate and revoke service tokens', adminsOnly: true },
   'applications:manage': { words: 'Register and disable applications', adminsOnly: true },
   'legacy:manage': { words: 'See and retry deliveries to the legacy system', adminsOnly: true },
+  'webhooks:manage': { words: 'Make webhook endpoints, and see and resend their deliveries', adminsOnly: true },
   'imports:manage': { words: 'Import records and take imports back', adminsOnly: true },
   'audit:read': { words: 'See what was done, and by whom', adminsOnly: true },
 } as const satisfies Record<string, { words: string; adminsOnly: boolean }>

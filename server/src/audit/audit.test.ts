@@ -15,6 +15,7 @@ import {
   post,
   refresh,
 } from '../../test/browsers/oauth-browser.ts'
+import { attachUnreachable, storeDelivery } from '../../test/outside/stored-deliveries.ts'
 import { runMasthead } from '../../test/processes/masthead-process.ts'
 import { sampleAccount, sampleContact } from '../../test/records/sample-records.ts'
 import { secret, startService, type TestTenant } from '../../test/service.ts'
@@ -329,11 +330,8 @@ describe('erasing a contact', () => {
     const file = join(folder, 'contacts-erased.ndjson')
     await writeFile(file, JSON.stringify({ id, lastName: canary }))
     await importFiles(scope, [file])
-    await service.owner.query(
-      `with attached as (insert into legacy_systems (tenant_id, url, sealed_secret) values ('${tenant.id}', 'https://x.example', '') returning tenant_id)
-       insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-       select tenant_id, 'msg_1', 'contacts', '${id}', 'contact.updated', '${canary}' from attached`,
-    )
+    await attachUnreachable(service.owner, tenant.id)
+    await storeDelivery(service.owner, tenant.id, { recordId: id, body: canary })
     const { code, body: erased } = await masthead(`contact erase ${id}`)
     assert.deepEqual([code, erased], [0, { id, tenant: tenant.slug, images: 1, answers: 2, deliveries: 1 }])
 

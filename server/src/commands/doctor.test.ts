@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { attachTo } from '../../test/outside/legacy-receiver.ts'
+import { storeDelivery } from '../../test/outside/stored-deliveries.ts'
+import { attachTo } from '../../test/outside/webhook-receiver.ts'
 import {
   type Environment,
   postmasterOf,
@@ -66,7 +67,7 @@ describe('masthead doctor', () => {
     assert.deepEqual(Object.keys(findings), [
       ...['configuration', 'address', 'proxies', 'data folder', 'disk', 'open files', 'database'],
       ...['server', 'role', 'extensions', 'schema', 'row-level security', 'durability', 'clock', 'connections'],
-      ...['secret', 'signing keys', 'legacy systems'],
+      ...['secret', 'signing keys', 'webhooks'],
     ])
     assert.deepEqual([...new Set(Object.values(findings).map(({ status }) => status))], ['ok'])
   })
@@ -136,23 +137,18 @@ describe('masthead doctor', () => {
     assertFound(guessed, 'signing keys', 'failure', /encrypted with another secret/, /MASTHEAD_SECRET/)
   })
 
-  test('tells what waits for legacy systems, by tenant', async () => {
+  test('tells what waits for legacy systems and webhooks, by tenant', async () => {
     const tenant = await service.newTenant()
     await attachTo(service, tenant, { url: 'http://127.0.0.1:1/', secret: Buffer.alloc(32, 'x').toString('base64') })
-    const put = (failed: string) =>
-      service.owner.query(
-        `insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body, created_at, failed_at)
-          values ($1, $2, 'contacts', gen_random_uuid(), 'contact.created', '{}', now() - interval '2 hours', ${failed})`,
-        [tenant.id, randomUUID()],
-      )
-    await put('null')
+    const put = (hasFailed: boolean) => storeDelivery(service.owner, tenant.id, { minutesAgo: 120, hasFailed })
+    await put(false)
     const waiting = await diagnose(environment)
-    assertFound(waiting, 'legacy systems', 'warning', /wait for more than an hour/, /legacy status --tenant t-/)
-    await put('now()')
+    assertFound(waiting, 'webhooks', 'warning', /wait for more than an hour/, /legacy status --tenant t-/)
+    await put(true)
     const failed = await diagnose(environment)
-    assertFound(failed, 'legacy systems', 'warning', /have failed for t-/, /masthead legacy retry --tenant t-/)
+    assertFound(failed, 'webhooks', 'warning', /have failed/, /masthead legacy retry --tenant t-/)
     const sealed = await diagnose({ ...environment, MASTHEAD_SECRET: 'x'.repeat(32) })
-    assertFound(sealed, 'legacy systems', 'failure', /nothing can be delivered for t-/, /MASTHEAD_SECRET/)
+    assertFound(sealed, 'webhooks', 'failure', /nothing can be delivered for t-/, /MASTHEAD_SECRET/)
   })
 
   test('tells how old or new the schema is', async () => {

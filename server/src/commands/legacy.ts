@@ -1,10 +1,10 @@
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
-import { readLegacyUrl } from '../deliveries/addresses.ts'
-import { attach, detach, retry, status } from '../deliveries/administration.ts'
-import { readSigningSecret } from '../deliveries/secret.ts'
 import { loadSigningKeys } from '../identity/signing-keys.ts'
 import { findTenant } from '../identity/tenants.ts'
+import { readEndpointUrl } from '../webhooks/addresses.ts'
+import { attach, detach, retry, status } from '../webhooks/legacy/administration.ts'
+import { readSigningSecret } from '../webhooks/secret.ts'
 import { action } from './action.ts'
 import { readPiped } from './options.ts'
 import { showLines, showTable, strong } from './output.ts'
@@ -29,7 +29,7 @@ export const legacy = (): Command => {
       const config = readConfig()
       const piped = await readPiped('pipe the secret in: printf %s "$SECRET" | masthead legacy attach …')
       const secret = readSigningSecret(piped)
-      const url = await readLegacyUrl(options.url, config.legacyAllowPrivate)
+      const url = await readEndpointUrl(options.url, config.allowPrivateAddresses)
       const installation = await installationSecret(config)
       return withDatabase(async (database) => {
         const { id } = await findTenant(database.query, options.tenant)

@@ -16,7 +16,7 @@ import { dataDirectoryOption } from './options.ts'
 import { faint, say, showJson, showLines, strong } from './output.ts'
 import { stopSignal, unlessStopped, whenAborted } from './stop-signal.ts'
 import { type OpenedDatabase, openConfigured, retryWhileUnavailable } from './with-database.ts'
-import { installationSecret, startWorker } from './work.ts'
+import { findInstallationSecret, installationSecret, startWorker } from './work.ts'
 
 type ServeOptions = { port?: string; host?: string; dataDir?: string; demo?: true; work: boolean; json?: true }
 
@@ -27,7 +27,7 @@ export const serve = (): Command =>
     .option('--host <host>', 'the address to listen on (default: HOST, else localhost)')
     .addOption(dataDirectoryOption())
     .option('--demo', 'create a tenant with demo data, once, and a token for it')
-    .option('--no-work', 'leave deliveries to legacy systems and housekeeping to `masthead work`')
+    .option('--no-work', 'leave webhooks, deliveries to legacy systems and housekeeping to `masthead work`')
     .option('--json', 'print the addresses as one JSON document once it serves')
     .action(run)
 
@@ -112,6 +112,7 @@ const servedOf = async (config: Config): Promise<Served> => {
     cacheMilliseconds,
     counting: { memory: newCounterMemory(workers), redisUrl },
     mail: config.mail && { ...config.mail, from: config.mail.from ?? `masthead@${new URL(baseUrl).hostname}` },
+    webhooks: { secret: await findInstallationSecret(config), allowPrivate: config.allowPrivateAddresses },
     hasMetrics: config.metrics !== null,
     sampling,
   }

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { type Config, readConfig } from '../config.ts'
-import { ensureSecret } from '../identity/installation-secret.ts'
+import { ensureSecret, findSecret } from '../identity/installation-secret.ts'
 import { startHousekeeping } from '../jobs/housekeeping.ts'
 import { openLog } from '../log/log.ts'
 import { faint, showJson, showLines, strong } from './output.ts'
@@ -9,7 +9,9 @@ import { type OpenedDatabase, openConfigured } from './with-database.ts'
 
 export const work = (): Command =>
   new Command('work')
-    .description('send deliveries to legacy systems and do housekeeping, beside servers that run with --no-work')
+    .description(
+      'send webhooks and deliveries to legacy systems and do housekeeping, beside servers that run with --no-work',
+    )
     .option('--json', 'print one JSON document once it runs')
     .action(run)
 
@@ -41,11 +43,15 @@ export const startWorker = async (
 ): Promise<{ stop: () => Promise<unknown> }> => {
   const secret = () => installationSecret(config)
   // Only `serve` and `work` need it, and only once they run.
-  const { DeliveryWorker } = await import('../deliveries/delivery-worker.ts')
-  const deliveries = new DeliveryWorker({ connection, secret, allowPrivate: config.legacyAllowPrivate, onError })
+  const { DeliveryWorker } = await import('../webhooks/delivery-worker.ts')
+  const deliveries = new DeliveryWorker({ connection, secret, allowPrivate: config.allowPrivateAddresses, onError })
   const housekeeping = startHousekeeping({ connection, onError })
   return { stop: () => Promise.all([deliveries.stop(), housekeeping.stop()]) }
 }
 
 export const installationSecret = async ({ secret, dataDirectory }: Config): Promise<string> =>
   secret ?? (await ensureSecret(dataDirectory))
+
+/** With an outside issuer there may be none, and none is made before it is needed. */
+export const findInstallationSecret = async ({ secret, dataDirectory }: Config): Promise<string | null> =>
+  secret ?? (await findSecret(dataDirectory))?.secret ?? null

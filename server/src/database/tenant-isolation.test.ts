@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { type ResourceName, resourceNames } from '@masthead/contract'
 import pg from 'pg'
-import { attachTo, startReceiver } from '../../test/outside/legacy-receiver.ts'
+import { attachTo, startReceiver } from '../../test/outside/webhook-receiver.ts'
 import { until } from '../../test/processes/masthead-process.ts'
 import { addSamples } from '../../test/records/populated-tenant.ts'
 import { sampleAccount, sampleContact, samplePublication } from '../../test/records/sample-records.ts'
@@ -12,8 +12,6 @@ import { startService, type TestTenant } from '../../test/service.ts'
 import { buildApp } from '../app.ts'
 import { operator } from '../audit/author.ts'
 import { chainWaiting } from '../audit/queries.ts'
-import { attach } from '../deliveries/administration.ts'
-import { DeliveryWorker } from '../deliveries/delivery-worker.ts'
 import { createToken } from '../identity/access-tokens.ts'
 import { allScopes } from '../identity/roles.ts'
 import { createTenant } from '../identity/tenants.ts'
@@ -22,6 +20,8 @@ import { getRecord, newId } from '../records/identifiers.ts'
 import { insertRecords, lockHead, writeRecords } from '../records/write.ts'
 import { beginImport, storeChanges, storeCreations } from '../transfer/import/journal.ts'
 import { addPart, createRun } from '../transfer/import/runs.ts'
+import { DeliveryWorker } from '../webhooks/delivery-worker.ts'
+import { attach } from '../webhooks/legacy/administration.ts'
 import { serviceRole } from './connections/connection.ts'
 import { openDatabase } from './database.ts'
 import { migrate } from './schema/migrate.ts'
@@ -44,7 +44,7 @@ const tables = [
     'import_changes',
     'idempotency_records',
   ],
-  ...['legacy_systems', 'legacy_deliveries', 'audit_keys', 'audit_entries', 'audit_links'],
+  ...['webhook_endpoints', 'webhook_events', 'webhook_deliveries', 'audit_keys', 'audit_entries', 'audit_links'],
 ]
 /** What the role can read and not write, but by the functions that add to the log. */
 const auditTables = ['audit_keys', 'audit_entries', 'audit_links']

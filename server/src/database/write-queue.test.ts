@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import pg from 'pg'
+import { attachUnreachable } from '../../test/outside/stored-deliveries.ts'
 import { until } from '../../test/processes/masthead-process.ts'
 import { sampleAccount } from '../../test/records/sample-records.ts'
 import { assertTenantTallies } from '../../test/records/tallies.ts'
@@ -200,8 +201,7 @@ describe('creates of one tenant that wait for each other', () => {
   test('are delivered to a legacy system each once, in the order of the list', async () => {
     const tenant = await newTenant()
     const token = await tenant.serviceToken()
-    const attach = `insert into legacy_systems (tenant_id, url, sealed_secret) values ($1, 'http://127.0.0.1:9', '')`
-    await service.owner.query(attach, [tenant.id])
+    await attachUnreachable(service.owner, tenant.id)
     const { holder, answers } = await sendTogether(tenant, { token, name: 'one' }, [
       { token, name: 'two' },
       { token, name: 'three', accountId: 'nobody' },
@@ -210,7 +210,7 @@ describe('creates of one tenant that wait for each other', () => {
     await holder.leave()
     await answers
     const { rows } = await service.owner.query(
-      `select body::json->'data'->>'name' as name from legacy_deliveries where tenant_id = $1 order by sequence`,
+      `select body::json->'data'->>'name' as name from webhook_events where tenant_id = $1 order by sequence`,
       [tenant.id],
     )
     const [, ...listed] = await namesOf(tenant)
@@ -219,8 +219,8 @@ describe('creates of one tenant that wait for each other', () => {
       listed,
     )
     assert.equal(rows.length, 3)
-    await service.owner.query('delete from legacy_deliveries where tenant_id = $1', [tenant.id])
-    await service.owner.query('delete from legacy_systems where tenant_id = $1', [tenant.id])
+    await service.owner.query('delete from webhook_deliveries where tenant_id = $1', [tenant.id])
+    await service.owner.query('delete from webhook_endpoints where tenant_id = $1', [tenant.id])
   })
 })
 

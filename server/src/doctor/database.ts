@@ -19,11 +19,11 @@ import {
 } from '../database/schema/migrate.ts'
 import { listServers } from '../database/shards/placement.ts'
 import { interruptedRemedy, type Sharding } from '../database/shards/sharding.ts'
-import { openSigningSecret } from '../deliveries/secret.ts'
 import { messageOf } from '../error-message.ts'
 import { findSecret } from '../identity/installation-secret.ts'
 import { loadSigningKeys, longestUseDays } from '../identity/signing-keys.ts'
 import { listTenants } from '../identity/tenants.ts'
+import { openSigningSecret } from '../webhooks/secret.ts'
 import { type Check, failure, ok, warning } from './finding.ts'
 import * as facts from './queries.ts'
 
@@ -47,7 +47,7 @@ export const databaseChecks = (
   ...(sharding !== 'none' && { shards: () => checkShards(query, sharding) }),
   secret: () => checkSecret(query, config),
   'signing keys': () => checkKeys(query, config),
-  'legacy systems': () => checkLegacySystems(database, config),
+  webhooks: () => checkWebhooks(database, config),
 })
 
 const checkShards = async (query: Query, sharding: Sharding) => {
@@ -238,30 +238,38 @@ const checkKeys = async (query: Query, { outsideIssuer, secret, dataDirectory }:
 
 const longWaitMilliseconds = 3_600_000
 
-const checkLegacySystems = async (database: Database, { secret, dataDirectory }: Config) => {
+const checkWebhooks = async (database: Database, { secret, dataDirectory }: Config) => {
   const installation = secret ?? (await findSecret(dataDirectory))?.secret ?? ''
-  const [sealed, failed, waiting]: [string[], string[], string[]] = [[], [], []]
-  let attached = 0
-  for (const { id, slug } of await listTenants(database.query)) {
-    const system = await facts.legacySystem(database.forTenant(id).read)
-    if (!system) continue
-    attached++
-    if (!openSigningSecret(installation, id, system.sealedSecret)) sealed.push(slug)
-    if (system.failed > 0) failed.push(slug)
-    const since = system.oldestWaiting?.getTime() ?? Date.now()
-    if (Date.now() - since > longWaitMilliseconds) waiting.push(slug)
+  const [sealed, failed, waiting, disabled] = [
+    new Set<string>(),
+    new Set<string>(),
+    new Set<string>(),
+    new Set<string>(),
+  ]
+  let count = 0
+  for (const { id: tenantId, slug } of await listTenants(database.query)) {
+    for (const endpoint of await facts.webhookEndpoints(database.forTenant(tenantId).read)) {
+      const { kind, sealedSecret, isDisabled, oldestWaiting } = endpoint
+      count++
+      const remedy = remedyFor(kind, slug, endpoint.id)
+      if (!openSigningSecret(installation, tenantId, sealedSecret)) sealed.add(slug)
+      if (isDisabled) disabled.add(remedy)
+      else if (endpoint.failed) failed.add(remedy)
+      else if (oldestWaiting && Date.now() - oldestWaiting.getTime() > longWaitMilliseconds) waiting.add(remedy)
+    }
   }
-  if (sealed.length > 0) {
-    const names = sealed.join(', ')
+  if (sealed.size > 0) {
+    const names = [...sealed].join(', ')
     return failure(`nothing can be delivered for ${names}: their secrets were encrypted with another`, secretLost)
   }
-  if (failed.length > 0) {
-    const todo = failed.map((slug) => `masthead legacy status --tenant ${slug}; masthead legacy retry --tenant ${slug}`)
-    return warning(`deliveries have failed for ${failed.join(', ')}`, todo.join('; '))
-  }
-  if (waiting.length > 0) {
-    const todo = waiting.map((slug) => `masthead legacy status --tenant ${slug}`).join('; ')
-    return warning(`deliveries wait for more than an hour for ${waiting.join(', ')}`, `see what they answer: ${todo}`)
-  }
-  return ok(attached === 0 ? 'none is attached' : `${attached} are attached, and nothing waits for long`)
+  if (failed.size > 0) return warning('deliveries have failed', [...failed].join('; '))
+  if (waiting.size > 0)
+    return warning('deliveries wait for more than an hour', `see what they answer: ${[...waiting].join('; ')}`)
+  if (disabled.size > 0) return warning('endpoints are disabled', [...disabled].join('; '))
+  return ok(count === 0 ? 'there are no endpoints' : `${count} endpoints, and nothing waits for long`)
 }
+
+const remedyFor = (kind: 'webhook' | 'legacy', slug: string, id: string): string =>
+  kind === 'legacy'
+    ? `masthead legacy status --tenant ${slug}; masthead legacy retry --tenant ${slug}`
+    : `masthead webhook deliveries --tenant ${slug} ${id}`

@@ -108,18 +108,27 @@ export const log = (query: Query) =>
       array(select slot_name::text from pg_replication_slots where not active order by slot_name) as slots`,
   )
 
-type LegacyFacts = { sealedSecret: Buffer; failed: number; oldestWaiting: Date | null }
-
-/** Returns undefined when the tenant has no legacy system. */
-export const legacySystem = async (query: TenantQuery): Promise<LegacyFacts | undefined> => {
-  const [system] = await query<LegacyFacts>({
-    text: `select sealed_secret as "sealedSecret",
-        (select count(failed_at) from legacy_deliveries where tenant_id = $1) as failed,
-        (select min(created_at) from legacy_deliveries where tenant_id = $1 and failed_at is null) as "oldestWaiting"
-      from legacy_systems where tenant_id = $1`,
-  })
-  return system
+type EndpointFacts = {
+  id: string
+  kind: 'webhook' | 'legacy'
+  sealedSecret: Buffer
+  isDisabled: boolean
+  failed: boolean
+  oldestWaiting: Date | null
 }
+
+export const webhookEndpoints = (query: TenantQuery): Promise<EndpointFacts[]> =>
+  query<EndpointFacts>({
+    text: `select id, kind, sealed_secret as "sealedSecret", disabled_at is not null as "isDisabled", exists (
+          select from webhook_deliveries as delivery
+          where delivery.tenant_id = $1 and delivery.endpoint_id = endpoint.id and delivery.failed_at is not null
+        ) as failed, (
+          select min(delivery.waiting_since) from webhook_deliveries as delivery
+          where delivery.tenant_id = $1 and delivery.endpoint_id = endpoint.id
+            and delivery.settled_at is null and delivery.failed_at is null
+        ) as "oldestWaiting"
+      from webhook_endpoints as endpoint where tenant_id = $1`,
+  })
 
 /** Servers of shards that do not answer, or that another cannot reach. */
 export const unreachableServers = async (query: Query): Promise<string[]> => {

@@ -7,6 +7,7 @@ import { messageOf } from '../error-message.ts'
 import { listTenants } from '../identity/tenants.ts'
 import { deleteOldImages } from '../transfer/import/journal.ts'
 import { deleteOldRuns } from '../transfer/import/runs.ts'
+import { deleteOldEvents } from '../webhooks/history/queries.ts'
 
 type HousekeepingOptions = { connection: DatabaseAddress; onError: (message: string) => void }
 
@@ -45,6 +46,7 @@ export const startHousekeeping = ({ connection, onError }: HousekeepingOptions) 
       await deleteOldIdempotencyRecords(tenant)
       await deleteOldImages(tenant)
       await deleteOldRuns(tenant)
+      await deleteOldEvents(tenant)
     }
   }
 

@@ -4,6 +4,7 @@ import { lockCallerMembership } from '../identity/consents.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { HandlerResult } from '../operation-call.ts'
 import { invalidProperty, Problem } from '../problem.ts'
+import { Refusal } from '../refusal.ts'
 
 export const json = (value: object, location?: string): HandlerResult => ({
   body: JSON.stringify(value),
@@ -24,6 +25,13 @@ export const requireMember = async (query: Query, principal: Principal, role?: R
   if (!membership) throw new Problem('invalid_token', 'Your session or your membership has ended.')
   if (role && membership.role !== role) throw new Problem('insufficient_role', `This takes the role ${role}.`)
 }
+
+/** What an operator would be refused at the command line is a conflict here. */
+export const conflictIfRefused = <T>(done: Promise<T>): Promise<T> =>
+  done.catch((error) => {
+    if (!(error instanceof Refusal)) throw error
+    throw new Problem('conflict', `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`)
+  })
 
 /** The schema lets a name of spaces pass. */
 export const requireText = (property: string, text: string): void => {

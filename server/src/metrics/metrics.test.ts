@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, test } from 'node:test'
+import { attachUnreachable, storeDelivery } from '../../test/outside/stored-deliveries.ts'
 import { runMasthead, spawnMasthead, startServing, until } from '../../test/processes/masthead-process.ts'
 import { readMetrics, type Sample, sumOf } from '../../test/processes/served-metrics.ts'
 import { sampleAccount, sampleContact } from '../../test/records/sample-records.ts'
@@ -15,16 +16,10 @@ const [contact = {}] = await tenant
   .add('accounts', [sampleAccount('A')])
   .then(() => tenant.add('contacts', [sampleContact('A')]))
 const attached = await service.newTenant()
-await service.owner.query(`insert into legacy_systems (tenant_id, url, sealed_secret) values ($1, 'https://x', '')`, [
-  attached.id,
-])
-await service.owner.query(
-  `insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body, created_at, failed_at)
-  select $1, 'msg_' || n, 'contacts', $2, 'contact.updated', '{}', now() - n * interval '1 minute',
-    case when n > 3 then now() end
-  from generate_series(1, 5) as n`,
-  [attached.id, randomUUID()],
-)
+await attachUnreachable(service.owner, attached.id)
+const recordId = randomUUID()
+for (const minutesAgo of [1, 2, 3, 4, 5])
+  await storeDelivery(service.owner, attached.id, { recordId, minutesAgo, hasFailed: minutesAgo > 3 })
 const environment = { DATABASE_URL: service.connectionString, MASTHEAD_SECRET: secret, RATE_LIMIT: 'off' }
 const mortal = `--import=${new URL('../../test/processes/mortal-threads.ts', import.meta.url)}`
 const api = '/customer-api/v1'
@@ -221,7 +216,7 @@ describe('the metrics of one worker', async () => {
   })
   after(() => serving.kill())
   const { metrics = '' } = serving.announced
-  const deliveries = (samples: Sample[], state: string) => sumOf(samples, 'masthead_legacy_deliveries', { state })
+  const deliveries = (samples: Sample[], state: string) => sumOf(samples, 'masthead_webhook_deliveries', { state })
 
   test('do not wait for a database that is slow', async () => {
     await service.owner.query('begin')
@@ -231,7 +226,7 @@ describe('the metrics of one worker', async () => {
     await service.owner.query('rollback')
     assert.ok(Date.now() - begun < 3_000)
     assert.equal(sumOf(samples, 'masthead_workers'), 1)
-    assert.ok(!samples.some(({ name }) => name === 'masthead_legacy_deliveries'))
+    assert.ok(!samples.some(({ name }) => name === 'masthead_webhook_deliveries'))
   })
 
   test('tell what waits for legacy systems and for the chains of the audit log', async () => {
@@ -239,7 +234,7 @@ describe('the metrics of one worker', async () => {
     // A database that takes longer than a second is left out.
     await until('the queues are told', async () => {
       samples = await readMetrics(metrics)
-      return samples.some(({ name }) => name === 'masthead_legacy_deliveries')
+      return samples.some(({ name }) => name === 'masthead_webhook_deliveries')
     })
     // Nobody works here, and each tenant was made by somebody.
     const { rows } = await service.owner.query('select count(*)::integer as count from audit_waiting')
@@ -247,7 +242,7 @@ describe('the metrics of one worker', async () => {
     assert.ok(rows[0]?.count > 0)
     assert.equal(deliveries(samples, 'waiting'), 3)
     assert.equal(deliveries(samples, 'failed'), 2)
-    const oldest = sumOf(samples, 'masthead_legacy_oldest_delivery_seconds')
+    const oldest = sumOf(samples, 'masthead_webhook_oldest_delivery_seconds')
     assert.ok(oldest >= 180 && oldest < 600, `${oldest}`)
   })
 

@@ -3,7 +3,7 @@ import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client
 import serverPackage from '../../package.json' with { type: 'json' }
 import { countWaiting } from '../audit/queries.ts'
 import type { Database } from '../database/database.ts'
-import { countAllDeliveries } from '../deliveries/queries.ts'
+import { countAllDeliveries } from '../webhooks/deliveries/queries.ts'
 import { BusiestTenants } from './busiest-tenants.ts'
 import { counter, gauge, type Metric, type Value, valuesBy } from './metric.ts'
 import { tenantLabels } from './tenant-label.ts'
@@ -113,10 +113,7 @@ export class ProcessMetrics {
   }
 
   async #readQueues(): Promise<void> {
-    const [{ waiting, failed, oldestWaiting }, audited] = await Promise.all([
-      countAllDeliveries(this.#database),
-      countWaiting(this.#database.read),
-    ])
+    const [queues, audited] = await Promise.all([countAllDeliveries(this.#database), countWaiting(this.#database.read)])
     this.#countedAt = Date.now()
     this.#queues = () => [
       gauge(
@@ -125,14 +122,25 @@ export class ProcessMetrics {
         audited,
       ),
       gauge(
-        'masthead_legacy_deliveries',
-        'Deliveries to legacy systems that wait or have failed; the same on every node.',
-        valuesBy('state', { waiting, failed }),
+        'masthead_webhook_deliveries',
+        'Deliveries to webhooks and legacy systems that wait or have failed; the same on every node.',
+        queues.flatMap(({ kind, waiting, failed }) => [
+          { labels: { kind, state: 'waiting' }, value: waiting },
+          { labels: { kind, state: 'failed' }, value: failed },
+        ]),
       ),
       gauge(
-        'masthead_legacy_oldest_delivery_seconds',
+        'masthead_webhook_oldest_delivery_seconds',
         'How long the oldest delivery has waited; the same on every node.',
-        oldestWaiting ? (Date.now() - oldestWaiting.getTime()) / 1_000 : 0,
+        queues.map(({ kind, oldestWaiting }) => ({
+          labels: { kind },
+          value: oldestWaiting ? (Date.now() - oldestWaiting.getTime()) / 1_000 : 0,
+        })),
+      ),
+      gauge(
+        'masthead_webhook_endpoints_disabled',
+        'Endpoints that are disabled; the same on every node.',
+        queues.map(({ kind, disabled }) => ({ labels: { kind }, value: disabled })),
       ),
     ]
   }

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { resourceNames, resources } from '@masthead/contract'
 import pg from 'pg'
+import { attachUnreachable } from '../../test/outside/stored-deliveries.ts'
 import { until } from '../../test/processes/masthead-process.ts'
 import { newFolder } from '../../test/records/import-files.ts'
 import { sampleAccount } from '../../test/records/sample-records.ts'
@@ -20,10 +21,7 @@ const service = await startService()
 const tenant = await service.newTenant()
 const token = await tenant.serviceToken()
 await tenant.add('accounts', [sampleAccount('C-1'), sampleAccount('C-2')])
-await service.owner.query(
-  `insert into legacy_systems (tenant_id, url, sealed_secret) values ($1, 'http://127.0.0.1:9', '')`,
-  [tenant.id],
-)
+await attachUnreachable(service.owner, tenant.id)
 
 /** Contacts that callers were told of, and what became of each write, by a text that stands in no other. */
 const ids: string[] = []
@@ -150,7 +148,8 @@ const assertAll = async (): Promise<void> => {
   assert.deepEqual([waiting, broken], [0, null])
   const entries = await database.transaction((query) => entriesAfter(query, 0, 1_000_000))
   const { rows } = await service.owner.query<{ resource: string; told: string }>(
-    `select resource, record_id || ' ' || type as told from legacy_deliveries where tenant_id = $1 order by sequence`,
+    `select split_part(event.type, '.', 1) || 's' as resource, event.record_id || ' ' || event.type as told
+      from webhook_events as event join webhook_deliveries using (tenant_id, sequence) where tenant_id = $1 order by sequence`,
     [tenant.id],
   )
   const done = new Map<unknown, number>()

@@ -66,7 +66,7 @@ with ${given(table)}, ${head(table, '$3::bigint')}, written as (
 )`
       : ''
   }, ${counted(table, 'select position, class, facets, 1 as change from written')}, ${audited(table)}, ${delivered(table)}
-select id, body, position${woken(table)} from written order by place`
+select id, body, position from written order by place`
 }
 
 const update = (table: Table): string => {
@@ -95,7 +95,7 @@ with ${given(table)}, ${head(table, '0')}, ${former(table)}, written as (
     `select position, class, facets, 1 as change from written
     union all select position, former_class, former_facets, -1 from written`,
   )}, ${audited(table)}, ${delivered(table)}
-select id, body, position${woken(table)} from written order by place`
+select id, body, position from written order by place`
 }
 
 const remove = (table: Table): string => `
@@ -143,7 +143,7 @@ export const auditColumns = 'place bigint, action text, author json, before json
 export const givenColumns = (table: Table): string =>
   [
     ...columnsOf(table).map(({ name, type }) => `${name} ${type}`),
-    `search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, ${auditColumns}`,
+    `search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, ${auditColumns}`,
   ].join(', ')
 
 /** The row as it is given, and what follows from its columns. */
@@ -197,28 +197,41 @@ const audited = (table: Table): string => `events as materialized (
 
 const now = `to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-export const deliveredType = (table: Table, row: string): string =>
-  `'${resources[table.name].singular}.' || ${row}.action`
+export const eventType = (table: Table, row: string): string => `'${resources[table.name].singular}.' || ${row}.action`
 
-export const deliveredBody = (table: Table, row: string): string =>
-  `'{"type":"' || ${deliveredType(table, row)} || '","timestamp":"' || ${now} || '","data":'
+export const eventBody = (table: Table, row: string): string =>
+  `'{"type":"' || ${eventType(table, row)} || '","timestamp":"' || ${now} || '","data":'
       || coalesce(left(${row}.body, -1) || ',"userId":' || ${row}.delivered_user || '}', ${row}.body) || '}'`
 
-/** Only where a legacy system is attached. The lock keeps it attached until the commit, and sees that it was detached meanwhile. */
-const delivered = (table: Table): string => {
-  return `delivered as (
-  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select ${tenant}, 'msg_' || replace(gen_random_uuid()::text, '-', ''), '${table.name}', written.id, ${deliveredType(table, 'written')},
-    ${deliveredBody(table, 'written')}
-  from (select from legacy_systems where tenant_id = ${tenant} for key share) as system, written
-  where is_delivered order by place
-  returning 1
-)`
-}
+export const newEventId = `'msg_' || replace(gen_random_uuid()::text, '-', '')`
 
-/** The job of a resource whose head this transaction has locked: no other transaction waits for it. */
-const woken = (table: Table): string =>
-  `, (select wake_legacy_worker($1, '${table.name}', now()) from delivered limit 1) as woken`
+/** A legacy system is told of every record, save one of which the response has said that it is native. */
+export const isTold = (table: Table, endpoint: string, row: string): string =>
+  `(${endpoint}.kind = 'legacy' and ${row}.is_native is not true or ${eventType(table, row)} = any (${endpoint}.events))`
+
+/**
+ * Only where a tenant has endpoints. The lock keeps them until the commit, and sees that one was deleted meanwhile. An event is stored
+ * once, however many are told of it. The row that wakes a worker is that of the list whose head is locked, so nobody else waits for it.
+ */
+const delivered = (table: Table): string => `endpoints as materialized (
+  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = ${tenant} for key share
+), told as (
+  insert into webhook_events (tenant_id, id, type, record_id, body)
+  select ${tenant}, ${newEventId}, ${eventType(table, 'written')}, written.id,
+    ${eventBody(table, 'written')}
+  from written
+  where is_delivered and exists (select from endpoints where ${isTold(table, 'endpoints', 'written')}) order by place
+  returning sequence, record_id
+), delivered as (
+  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
+  select ${tenant}, endpoints.id, told.sequence, told.record_id
+  from told join written on written.id = told.record_id join endpoints on ${isTold(table, 'endpoints', 'written')}
+  returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select ${tenant}, '${table.name}', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
+)`
 
 /** The lists that leave the record out: bit n stands for the n-th `leftOutUnless` of the contract. */
 const classOf = ({ name, listing }: Table): string => {

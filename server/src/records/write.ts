@@ -22,8 +22,11 @@ export type Change = {
   after: StoredRecord | null
   /** Null where the caller adds one audit entry for many changes. */
   author: Author | null
-  /** Absent where the tenant's legacy system is not told; `userId` is absent where the record names its user itself. */
-  delivery?: { userId?: string | null }
+  /**
+   * Absent where no endpoint is told. `userId` is absent where the record names its user itself; with `isNative` the legacy system is not
+   * told, because the response says so.
+   */
+  delivery?: { userId?: string | null; isNative?: boolean }
 }
 
 export type Written = { id: string; body: string; position: number }
@@ -97,6 +100,7 @@ const rowOf = (resource: ResourceName, change: Change, place: number): string =>
   if (before) row.is_new_text = row.search_text !== searchText(resource, before)
   if (delivery) {
     row.is_delivered = true
+    if (delivery.isNative) row.is_native = true
     if (delivery.userId !== undefined) row.delivered_user = JSON.stringify(delivery.userId)
   }
   return JSON.stringify(row)

@@ -3,8 +3,6 @@
 create extension btree_gin;
 create extension pg_trgm;
 create extension pgcrypto;
-create schema masthead_silence;
-grant usage on schema masthead_silence to masthead_service;
 grant usage on schema public to masthead_service;
 
 create table access_tokens (
@@ -447,47 +445,6 @@ alter table invoices force row level security;
 create policy tenant on invoices using (tenant_id = current_tenant());
 grant delete, insert, select, update on invoices to masthead_service;
 
-create table legacy_deliveries (
-  tenant_id uuid not null default current_tenant(),
-  sequence bigint generated always as identity not null,
-  id text not null,
-  resource text not null,
-  record_id uuid not null,
-  type text not null,
-  body text not null,
-  created_at timestamptz(3) not null default now(),
-  waiting_since timestamptz(3) not null default now(),
-  attempts integer not null default 0,
-  next_attempt_at timestamptz not null default now(),
-  claimed_until timestamptz,
-  tried_at timestamptz(3),
-  last_error text,
-  failed_at timestamptz(3),
-  constraint legacy_deliveries_pkey primary key (tenant_id, sequence),
-  constraint legacy_deliveries_tenant_id_fkey foreign key (tenant_id) references legacy_systems(tenant_id)
-);
-create index legacy_deliveries_tenant_id_next_attempt_at_sequence_idx on legacy_deliveries using btree (tenant_id, next_attempt_at, sequence) where (failed_at is null);
-create index legacy_deliveries_tenant_id_resource_record_id_sequence_idx on legacy_deliveries using btree (tenant_id, resource, record_id, sequence);
-alter table legacy_deliveries enable row level security;
-alter table legacy_deliveries force row level security;
-create policy tenant on legacy_deliveries using (tenant_id = current_tenant());
-grant delete, insert, select, update on legacy_deliveries to masthead_service;
-
-create table legacy_systems (
-  tenant_id uuid not null default current_tenant(),
-  url text not null,
-  sealed_secret bytea not null,
-  attached_at timestamptz(3) not null default now(),
-  silences integer not null default 0,
-  resumes_at timestamptz,
-  constraint legacy_systems_pkey primary key (tenant_id),
-  constraint legacy_systems_tenant_id_fkey foreign key (tenant_id) references tenants(id)
-);
-alter table legacy_systems enable row level security;
-alter table legacy_systems force row level security;
-create policy tenant on legacy_systems using (tenant_id = current_tenant());
-grant delete, insert, select, update on legacy_systems to masthead_service;
-
 create table memberships (
   tenant_id uuid not null,
   user_id uuid not null,
@@ -709,6 +666,83 @@ create unique index users_proven on users using btree (email_key) where (tenant_
 create unique index users_unproven on users using btree (email_key, tenant_id) where (tenant_id is not null);
 grant delete, insert, select, update on users to masthead_service;
 
+create table webhook_deliveries (
+  tenant_id uuid not null default current_tenant(),
+  endpoint_id uuid not null,
+  sequence bigint not null,
+  record_id uuid not null,
+  waiting_since timestamptz(3) not null default now(),
+  attempts integer not null default 0,
+  attempts_before integer not null default 0,
+  next_attempt_at timestamptz not null default now(),
+  claimed_until timestamptz,
+  tried_at timestamptz(3),
+  status integer,
+  error text,
+  response text,
+  duration_ms integer,
+  failed_at timestamptz(3),
+  settled_at timestamptz(3),
+  constraint webhook_deliveries_pkey primary key (tenant_id, endpoint_id, sequence),
+  constraint webhook_deliveries_tenant_id_endpoint_id_fkey foreign key (tenant_id, endpoint_id) references webhook_endpoints(tenant_id, id)
+);
+create index webhook_deliveries_tenant_id_endpoint_id_next_attempt_at_se_idx on webhook_deliveries using btree (tenant_id, endpoint_id, next_attempt_at, sequence) where ((settled_at is null) and (failed_at is null));
+create index webhook_deliveries_tenant_id_endpoint_id_record_id_sequence_idx on webhook_deliveries using btree (tenant_id, endpoint_id, record_id, sequence) where (settled_at is null);
+create index webhook_deliveries_tenant_id_endpoint_id_sequence_idx on webhook_deliveries using btree (tenant_id, endpoint_id, sequence) where (failed_at is not null);
+alter table webhook_deliveries enable row level security;
+alter table webhook_deliveries force row level security;
+create policy tenant on webhook_deliveries using (tenant_id = current_tenant());
+grant delete, insert, select, update on webhook_deliveries to masthead_service;
+
+create table webhook_endpoints (
+  tenant_id uuid not null default current_tenant(),
+  id uuid not null,
+  kind text not null,
+  url text not null,
+  description text not null default ''::text,
+  events text[] not null default '{}'::text[],
+  sealed_secret bytea not null,
+  former_sealed_secret bytea,
+  former_secret_until timestamptz(3),
+  created_at timestamptz(3) not null default now(),
+  disabled_at timestamptz(3),
+  disabled_because text,
+  failing_since timestamptz(3),
+  silences integer not null default 0,
+  resumes_at timestamptz,
+  constraint webhook_endpoints_pkey primary key (tenant_id, id),
+  constraint webhook_endpoints_tenant_id_fkey foreign key (tenant_id) references tenants(id)
+);
+alter table webhook_endpoints enable row level security;
+alter table webhook_endpoints force row level security;
+create policy tenant on webhook_endpoints using (tenant_id = current_tenant());
+grant delete, insert, select, update on webhook_endpoints to masthead_service;
+
+create table webhook_events (
+  tenant_id uuid not null default current_tenant(),
+  sequence bigint not null,
+  id text not null,
+  type text not null,
+  record_id uuid not null,
+  body text not null,
+  created_at timestamptz(3) not null default now(),
+  constraint webhook_events_pkey primary key (tenant_id, sequence)
+);
+create index webhook_events_tenant_id_id_idx on webhook_events using btree (tenant_id, id);
+create index webhook_events_tenant_id_record_id_idx on webhook_events using btree (tenant_id, record_id);
+alter table webhook_events enable row level security;
+alter table webhook_events force row level security;
+create policy tenant on webhook_events using (tenant_id = current_tenant());
+grant delete, insert, select, update on webhook_events to masthead_service;
+
+create table webhook_wakes (
+  tenant uuid not null,
+  name text not null,
+  at timestamptz not null,
+  constraint webhook_wakes_pkey primary key (tenant, name)
+);
+grant delete, insert, select, update on webhook_wakes to masthead_service;
+
 create function append_to_audit(tenant uuid, author json, writes json)
  returns void
  language plpgsql
@@ -837,31 +871,6 @@ end $$;
 revoke execute on function chain_audit(integer) from public;
 grant execute on function chain_audit(integer) to masthead_service;
 
-create function count_legacy_deliveries(most integer, out waiting bigint, out failed bigint, out oldest timestamptz)
- returns record
- language plpgsql
-as $$
-declare
-  tenant uuid;
-  counted record;
-begin
-  waiting := 0;
-  failed := 0;
-  for tenant in select id from tenants loop
-    perform set_tenant(tenant::text);
-    continue when not exists (select from legacy_systems where tenant_id = tenant);
-    select count(*) filter (where failed_at is null) as waiting, count(failed_at) as failed,
-      min(created_at) filter (where failed_at is null) as oldest
-    into counted
-    from (
-      select failed_at, created_at from legacy_deliveries where tenant_id = tenant order by sequence limit most
-    ) as first;
-    waiting := waiting + counted.waiting;
-    failed := failed + counted.failed;
-    oldest := least(oldest, counted.oldest);
-  end loop;
-end $$;
-
 create function current_tenant()
  returns uuid
  language sql
@@ -922,13 +931,6 @@ begin
 end $$;
 revoke execute on function list_versions_of(uuid[]) from public;
 grant execute on function list_versions_of(uuid[]) to masthead_service;
-
-create function masthead_silence.pg_notify(channel text, payload text)
- returns void
- language sql
- immutable
-begin atomic
-end;
 
 create function search_is_common(words text[], sample text[])
  returns boolean
@@ -1087,62 +1089,90 @@ end $$;
 revoke execute on function versions_on_shards(uuid[]) from public;
 grant execute on function versions_on_shards(uuid[]) to masthead_service;
 
-create function wake_legacy_worker(tenant uuid, name text, at timestamptz)
+create function wake_webhook_worker(tenant uuid, name text, at timestamptz)
  returns void
  language plpgsql
- set search_path to 'masthead_silence', 'pg_catalog', 'pg_temp'
 as $$
+#variable_conflict use_variable
 begin
-  loop
-    -- Nothing is added when a worker takes this very job at this moment. It may have looked before this transaction
-    -- commits, so another is needed, which the next round adds.
-    exit when (graphile_worker.add_job(
-      'legacy', json_build_object('tenantId', tenant), run_at => at, job_key => 'legacy:' || tenant || ':' || name,
-      job_key_mode => case name when 'later' then 'replace' else 'preserve_run_at' end)).id is not null;
-  end loop;
+  insert into webhook_wakes as wake values (tenant, name, at)
+  on conflict on constraint webhook_wakes_pkey do update set at = excluded.at
+  where excluded.at < wake.at or starts_with(excluded.name, 'later ');
 end $$;
 
-create function wake_legacy_worker_when_due(tenant uuid)
+create function wake_webhook_worker_when_due(tenant uuid, endpoint uuid)
  returns void
  language plpgsql
 as $$
 declare
-  due timestamptz;
+  due constant timestamptz := webhook_due_at(tenant, endpoint);
 begin
-  select greatest(next.at, resumes_at) into due from legacy_systems, (
-    select due.next_attempt_at as at from legacy_deliveries as due
-    where due.tenant_id = tenant and due.failed_at is null and not exists (
-      select from legacy_deliveries as earlier
-      where earlier.tenant_id = tenant and earlier.resource = due.resource and earlier.record_id = due.record_id
-        and earlier.sequence < due.sequence)
-    order by due.next_attempt_at, due.sequence limit 1
-  ) as next
-  where legacy_systems.tenant_id = tenant;
-  if found then
-    perform wake_legacy_worker(tenant, 'later', due);
+  if due is not null then
+    perform wake_webhook_worker(tenant, 'later ' || endpoint, due);
   end if;
 end $$;
 
-create function wake_legacy_worker_where_due()
+create function wake_webhook_worker_where_due()
  returns void
  language plpgsql
 as $$
 declare
   tenant uuid;
+  endpoint uuid;
 begin
   for tenant in select id from tenants order by id loop
     perform set_tenant(tenant::text);
-    perform from legacy_systems
-    where tenant_id = tenant and (resumes_at is null or resumes_at <= now()) and exists (
-      select from legacy_deliveries as due
-      where due.tenant_id = tenant and due.failed_at is null and due.next_attempt_at <= now() and not exists (
-        select from legacy_deliveries as earlier
-        where earlier.tenant_id = tenant and earlier.resource = due.resource and earlier.record_id = due.record_id
-          and earlier.sequence < due.sequence
-      )
-    );
-    if found then
-      perform wake_legacy_worker(tenant, 'later', now());
-    end if;
+    for endpoint in select id from webhook_endpoints where tenant_id = tenant and disabled_at is null loop
+      if webhook_due_at(tenant, endpoint) <= now() then
+        perform wake_webhook_worker(tenant, 'later', now());
+        exit;
+      end if;
+    end loop;
+  end loop;
+end $$;
+
+create function webhook_due_at(tenant uuid, endpoint uuid)
+ returns timestamptz
+ language plpgsql
+ stable
+as $$
+begin
+  return (
+    select greatest(next.at, target.resumes_at) from webhook_endpoints as target, (
+      select due.next_attempt_at as at from webhook_deliveries as due
+      where due.tenant_id = tenant and due.endpoint_id = endpoint and due.settled_at is null and due.failed_at is null and not exists (
+        select from webhook_deliveries as earlier
+        where earlier.tenant_id = tenant and earlier.endpoint_id = endpoint and earlier.record_id = due.record_id
+          and earlier.settled_at is null and earlier.sequence < due.sequence)
+      order by due.next_attempt_at, due.sequence limit 1
+    ) as next
+    where target.tenant_id = tenant and target.id = endpoint and target.disabled_at is null
+  );
+end $$;
+
+create function webhook_queues(most integer)
+ returns table(kind text, waiting bigint, failed bigint, oldest timestamptz, is_disabled boolean)
+ language plpgsql
+as $$
+#variable_conflict use_column
+declare
+  tenant uuid;
+  endpoint record;
+begin
+  for tenant in select id from tenants loop
+    perform set_tenant(tenant::text);
+    for endpoint in select id, kind, disabled_at from webhook_endpoints where tenant_id = tenant loop
+      kind := endpoint.kind;
+      is_disabled := endpoint.disabled_at is not null;
+      select count(*), min(waiting_since) into waiting, oldest from (
+        select waiting_since from webhook_deliveries
+        where tenant_id = tenant and endpoint_id = endpoint.id and settled_at is null and failed_at is null
+        order by next_attempt_at, sequence limit most
+      ) as first;
+      select count(*) into failed from (
+        select from webhook_deliveries where tenant_id = tenant and endpoint_id = endpoint.id and failed_at is not null limit most
+      ) as first;
+      return next;
+    end loop;
   end loop;
 end $$;

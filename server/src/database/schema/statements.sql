@@ -352,136 +352,16 @@ select
   extract(epoch from pg_postmaster_start_time()) || ' ' || pg_relation_filepath('heads') || ' ' || pg_relation_filepath('identity_revision') as source, (select revision from identity_revision) as identity,
   array_to_string(versions_of($1::uuid[]), E'\n') as versions, '' as noted;
 
--- deliveries/queries.ts attachSystem
--- deliveries/queries.ts putBack
--- deliveries/queries.ts retryDeliveries
-select wake_legacy_worker($1, 'later', now());
-
--- deliveries/queries.ts attachSystem
-insert into legacy_systems (tenant_id, url, sealed_secret) values ($1, $2, $3)
-on conflict (tenant_id) do update
-set url = excluded.url, sealed_secret = excluded.sealed_secret, silences = 0, resumes_at = null
-returning url, attached_at as "attachedAt";
-
--- deliveries/queries.ts claimDelivery
-select url, sealed_secret as "sealedSecret", silences from legacy_systems
-where tenant_id = $1
-  and (resumes_at is null or resumes_at <= now() or resumes_at > now() + interval '2 minutes') for no key update;
-
--- deliveries/queries.ts claimDelivery
-update legacy_deliveries set attempts = attempts + 1, tried_at = now(),
-  next_attempt_at = now() + interval '20 seconds', claimed_until = now() + interval '20 seconds'
-where tenant_id = $1 and sequence = (
-  select due.sequence from legacy_deliveries as due
-  where due.tenant_id = $1 and due.failed_at is null and due.next_attempt_at <= now() and not exists (
-  select from legacy_deliveries as earlier
-  where earlier.tenant_id = $1 and earlier.resource = due.resource and earlier.record_id = due.record_id and earlier.sequence < due.sequence)
-  order by due.next_attempt_at, due.sequence limit 1
-  for update)
-returning sequence, attempts as attempt, id, body;
-
--- deliveries/queries.ts claimDelivery
-update legacy_systems set resumes_at = now() + interval '20 seconds' where tenant_id = $1;
-
--- deliveries/queries.ts completeSpentJobs
-select graphile_worker.complete_jobs(array_agg(id)) from graphile_worker.jobs
-where task_identifier = 'legacy' and key is null and (locked_at is null or locked_at < now() - interval '4 hours');
-
--- deliveries/queries.ts countAllDeliveries
-select waiting, failed, oldest as "oldestWaiting" from count_legacy_deliveries($1);
-
--- deliveries/queries.ts countDeliveries
-select count(*) filter (where failed_at is null) as waiting, count(failed_at) as failed,
-  min(created_at) filter (where failed_at is null) as "oldestWaiting",
-  last.error as "lastError", last.at as "lastErrorAt"
-from (select failed_at, created_at from legacy_deliveries where tenant_id = $1) as delivery
-full join (
-  select last_error as error, tried_at as at from legacy_deliveries
-  where tenant_id = $1 and last_error is not null order by tried_at desc limit 1
-) as last on true
-group by last.error, last.at;
-
--- deliveries/queries.ts deleteDeliveries
-delete from legacy_deliveries where tenant_id = $1 and resource = $2 and record_id = $3 returning 1;
-
--- deliveries/queries.ts deleteSystem
--- identity/tenants.ts eraseTenant
-delete from legacy_systems where tenant_id = $1;
-
--- deliveries/queries.ts deleteSystem
-delete from legacy_deliveries where tenant_id = $1 returning 1;
-
--- deliveries/queries.ts findSystem
-select url, attached_at as "attachedAt" from legacy_systems where tenant_id = $1 for update;
-
--- deliveries/queries.ts findSystem
-select url, attached_at as "attachedAt" from legacy_systems where tenant_id = $1;
-
--- deliveries/queries.ts putBack
-update legacy_deliveries set claimed_until = null, next_attempt_at = now()
-where tenant_id = $1 and sequence = $2 and attempts = $3;
-
--- deliveries/queries.ts retryDeliveries
--- deliveries/queries.ts settleDelivered
-update legacy_systems set silences = 0, resumes_at = null where tenant_id = $1;
-
--- deliveries/queries.ts retryDeliveries
-with former as (
-  select sequence, failed_at from legacy_deliveries
-  where tenant_id = $1 and sequence > $2 order by sequence limit $3 for update
-), changed as (
-  update legacy_deliveries set failed_at = null, waiting_since = now(),
-    next_attempt_at = case when claimed_until > now() then next_attempt_at else now() end
-  from former where legacy_deliveries.tenant_id = $1 and legacy_deliveries.sequence = former.sequence
-  returning legacy_deliveries.sequence, former.failed_at is not null as had_failed
-)
-select count(*) filter (where had_failed) as retried, count(*) filter (where not had_failed) as hastened,
-  max(sequence) as last
-from changed;
-
--- deliveries/queries.ts routeOf
-select 1 from legacy_systems where tenant_id = $1 for key share;
-
--- deliveries/queries.ts settleDelivered
-delete from legacy_deliveries where tenant_id = $1 and sequence = $2 and attempts = $3;
-
--- deliveries/queries.ts settleDelivered
-select silences from legacy_systems where tenant_id = $1 and silences > 0 for no key update;
-
--- deliveries/queries.ts settleDelivered
-update legacy_deliveries set next_attempt_at = now()
-where tenant_id = $1 and failed_at is null and next_attempt_at > now() and (claimed_until is null or claimed_until <= now());
-
--- deliveries/queries.ts settleFailed
-update legacy_deliveries set failed_at = now(), last_error = $2, tried_at = now()
-where tenant_id = $1 and sequence in (
-  select sequence from legacy_deliveries
-  where tenant_id = $1 and failed_at is null and waiting_since <= now() - interval '3 days' and (claimed_until is null or claimed_until <= now())
-  limit 1000);
-
--- deliveries/queries.ts settleFailed
-update legacy_deliveries set last_error = $4, claimed_until = null,
-  next_attempt_at = now() + $5 * interval '1 millisecond',
-  failed_at = case when waiting_since <= now() - interval '3 days' then now() end
-where tenant_id = $1 and sequence = $2 and attempts = $3;
-
--- deliveries/queries.ts settleFailed
-update legacy_systems set silences = silences + 1, resumes_at = case when silences + 1 >= 3 then
-  now() + least(2 * 2 ^ least(silences + 1 - 3, 10), 60) * (0.75 + random() / 2) * interval '1 second' end
-where tenant_id = $1
-returning silences >= 3 as "isAway";
-
--- deliveries/queries.ts wakeWhenDue
-select wake_legacy_worker_when_due($1);
-
--- deliveries/queries.ts wakeWhereDue
-select wake_legacy_worker_where_due();
-
--- doctor/queries.ts legacySystem
-select sealed_secret as "sealedSecret",
-  (select count(failed_at) from legacy_deliveries where tenant_id = $1) as failed,
-  (select min(created_at) from legacy_deliveries where tenant_id = $1 and failed_at is null) as "oldestWaiting"
-from legacy_systems where tenant_id = $1;
+-- doctor/queries.ts webhookEndpoints
+select id, kind, sealed_secret as "sealedSecret", disabled_at is not null as "isDisabled", exists (
+    select from webhook_deliveries as delivery
+    where delivery.tenant_id = $1 and delivery.endpoint_id = endpoint.id and delivery.failed_at is not null
+  ) as failed, (
+    select min(delivery.waiting_since) from webhook_deliveries as delivery
+    where delivery.tenant_id = $1 and delivery.endpoint_id = endpoint.id
+      and delivery.settled_at is null and delivery.failed_at is null
+  ) as "oldestWaiting"
+from webhook_endpoints as endpoint where tenant_id = $1;
 
 -- http/api/requests/idempotency.ts attempt
 savepoint work;
@@ -723,9 +603,6 @@ delete from invitations where tenant_id = $1;
 delete from invoices where tenant_id = $1;
 
 -- identity/tenants.ts eraseTenant
-delete from legacy_deliveries where tenant_id = $1;
-
--- identity/tenants.ts eraseTenant
 delete from memberships where tenant_id = $1;
 
 -- identity/tenants.ts eraseTenant
@@ -751,6 +628,15 @@ delete from tenants where id = $1;
 
 -- identity/tenants.ts eraseTenant
 delete from users where tenant_id = $1;
+
+-- identity/tenants.ts eraseTenant
+delete from webhook_deliveries where tenant_id = $1;
+
+-- identity/tenants.ts eraseTenant
+delete from webhook_endpoints where tenant_id = $1;
+
+-- identity/tenants.ts eraseTenant
+delete from webhook_events where tenant_id = $1;
 
 -- identity/tenants.ts eraseTenant
 select id from tenants where id = $1 for update;
@@ -852,6 +738,9 @@ group by facets.facet having sum(tallies.count) > 0;
 -- probe/queries.ts deleteUsers
 delete from users where id = any ($1::uuid[]) and not exists (
 select from memberships where memberships.user_id = users.id);
+
+-- records/changes-cursor.ts changesCursorNow
+select resource, version, array_to_string(timelines, ' ') as timelines from heads where tenant_id = $1;
 
 -- records/changes.ts readChanges
 select resource, version, array_to_string(timelines, ' ') as timelines, null as body from heads where tenant_id = $1
@@ -2533,7 +2422,7 @@ on conflict (tenant_id, resource) do update set last = heads.last;
 with given as materialized (
   select given.*, (0)::smallint as class, array_remove(array['', 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.company as "company", given.address as "address", given.suite as "suite", given.city as "city", given.state as "state", given.zip as "zip", given.country as "country", given.web_address as "webAddress", given.status as "status", given.billing_email as "billingEmail", given.invoice_email_enabled as "invoiceEmailEnabled", given.invoice_print_enabled as "invoicePrintEnabled", given.do_not_email as "doNotEmail", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, account_id text, company text, address text, suite text, city text, state text, zip text, country text, web_address text, status text, status_key text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, account_id text, company text, address text, suite text, city text, state text, zip text, country text, web_address text, status text, status_key text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version, timelines)
@@ -2577,23 +2466,34 @@ with given as materialized (
   returning number
 ), unchained as (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
-), delivered as (
-  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'accounts', written.id, 'account.' || written.action,
+), endpoints as materialized (
+  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
+), told as (
+  insert into webhook_events (tenant_id, id, type, record_id, body)
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'account.' || written.action, written.id,
     '{"type":"' || 'account.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
       || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
-  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
-  where is_delivered order by place
-  returning 1
+  from written
+  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'account.' || written.action = any (endpoints.events))) order by place
+  returning sequence, record_id
+), delivered as (
+  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
+  select $1, endpoints.id, told.sequence, told.record_id
+  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'account.' || written.action = any (endpoints.events))
+  returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'accounts', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (select wake_legacy_worker($1, 'accounts', now()) from delivered limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- records/write.ts writeBatch
 -- records/write.ts writeRecords
 with given as materialized (
   select given.*, (0)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.title as "title", given.due_date as "dueDate", given.user_id as "userId", given.route as "route") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, account_id text, title text, due_date date, user_id text, route text, priority text, type text, created_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, account_id text, title text, due_date date, user_id text, route text, priority text, type text, created_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version, timelines)
@@ -2634,23 +2534,34 @@ with given as materialized (
   returning number
 ), unchained as (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
-), delivered as (
-  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'tasks', written.id, 'task.' || written.action,
+), endpoints as materialized (
+  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
+), told as (
+  insert into webhook_events (tenant_id, id, type, record_id, body)
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'task.' || written.action, written.id,
     '{"type":"' || 'task.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
       || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
-  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
-  where is_delivered order by place
-  returning 1
+  from written
+  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'task.' || written.action = any (endpoints.events))) order by place
+  returning sequence, record_id
+), delivered as (
+  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
+  select $1, endpoints.id, told.sequence, told.record_id
+  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'task.' || written.action = any (endpoints.events))
+  returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'tasks', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (select wake_legacy_worker($1, 'tasks', now()) from delivered limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- records/write.ts writeBatch
 -- records/write.ts writeRecords
 with given as materialized (
   select given.*, (coalesce(given.hide_contact, false)::integer * 1 + coalesce(given.subs_only, false)::integer * 2 + (given.deleted_at is not null)::integer * 4)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.owner_id as "ownerId", given.name as "name", given.first_name as "firstName", given.last_name as "lastName", given.phone as "phone", given.phone2 as "phone2", given.extension as "extension", given.hide_contact as "hideContact", given.subs_only as "subsOnly", given.do_not_email as "doNotEmail", given.email as "email", given.title as "title", given.notes as "notes", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version, timelines)
@@ -2694,23 +2605,34 @@ with given as materialized (
   returning number
 ), unchained as (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
-), delivered as (
-  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'contacts', written.id, 'contact.' || written.action,
+), endpoints as materialized (
+  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
+), told as (
+  insert into webhook_events (tenant_id, id, type, record_id, body)
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'contact.' || written.action, written.id,
     '{"type":"' || 'contact.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
       || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
-  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
-  where is_delivered order by place
-  returning 1
+  from written
+  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'contact.' || written.action = any (endpoints.events))) order by place
+  returning sequence, record_id
+), delivered as (
+  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
+  select $1, endpoints.id, told.sequence, told.record_id
+  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'contact.' || written.action = any (endpoints.events))
+  returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'contacts', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (select wake_legacy_worker($1, 'contacts', now()) from delivered limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- records/write.ts writeBatch
 -- records/write.ts writeRecords
 with given as materialized (
   select given.*, (coalesce(given.hide_contact, false)::integer * 1 + coalesce(given.subs_only, false)::integer * 2 + (given.deleted_at is not null)::integer * 4)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.owner_id as "ownerId", given.name as "name", given.first_name as "firstName", given.last_name as "lastName", given.phone as "phone", given.phone2 as "phone2", given.extension as "extension", given.hide_contact as "hideContact", given.subs_only as "subsOnly", given.do_not_email as "doNotEmail", given.email as "email", given.title as "title", given.notes as "notes", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version, timelines)
@@ -2764,16 +2686,27 @@ with given as materialized (
   returning number
 ), unchained as (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
-), delivered as (
-  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'contacts', written.id, 'contact.' || written.action,
+), endpoints as materialized (
+  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
+), told as (
+  insert into webhook_events (tenant_id, id, type, record_id, body)
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'contact.' || written.action, written.id,
     '{"type":"' || 'contact.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
       || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
-  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
-  where is_delivered order by place
-  returning 1
+  from written
+  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'contact.' || written.action = any (endpoints.events))) order by place
+  returning sequence, record_id
+), delivered as (
+  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
+  select $1, endpoints.id, told.sequence, told.record_id
+  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'contact.' || written.action = any (endpoints.events))
+  returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'contacts', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (select wake_legacy_worker($1, 'contacts', now()) from delivered limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- records/write.ts writeRecords
 with given as materialized (
@@ -3088,7 +3021,7 @@ select id, null as body, position from former;
 with given as materialized (
   select given.*, ((given.deleted_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.subscription_id as "subscriptionId", given.account_id as "accountId", given.publication_id as "publicationId", given.renewed_from_subs_id as "renewedFromSubsId", given.renewal_date as "renewalDate", given.status as "status", given.start_date as "startDate", given.end_date as "endDate", given.expire_date as "expireDate", given.first_run_date as "firstRunDate", given.subscription_number as "subscriptionNumber", given.copies::text as "copies", given.auto_reschedule as "autoReschedule", given.auto_invoice as "autoInvoice", given.notes as "notes", given.total_net_charge::text as "totalNetCharge", given.total_applied::text as "totalApplied", given.total_due::text as "totalDue", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version, timelines)
@@ -3129,22 +3062,33 @@ with given as materialized (
   returning number
 ), unchained as (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
-), delivered as (
-  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'subscriptions', written.id, 'subscription.' || written.action,
+), endpoints as materialized (
+  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
+), told as (
+  insert into webhook_events (tenant_id, id, type, record_id, body)
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'subscription.' || written.action, written.id,
     '{"type":"' || 'subscription.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
       || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
-  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
-  where is_delivered order by place
-  returning 1
+  from written
+  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'subscription.' || written.action = any (endpoints.events))) order by place
+  returning sequence, record_id
+), delivered as (
+  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
+  select $1, endpoints.id, told.sequence, told.record_id
+  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'subscription.' || written.action = any (endpoints.events))
+  returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'subscriptions', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (select wake_legacy_worker($1, 'subscriptions', now()) from delivered limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- records/write.ts writeRecords
 with given as materialized (
   select given.*, ((given.deleted_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.subscription_id as "subscriptionId", given.account_id as "accountId", given.publication_id as "publicationId", given.renewed_from_subs_id as "renewedFromSubsId", given.renewal_date as "renewalDate", given.status as "status", given.start_date as "startDate", given.end_date as "endDate", given.expire_date as "expireDate", given.first_run_date as "firstRunDate", given.subscription_number as "subscriptionNumber", given.copies::text as "copies", given.auto_reschedule as "autoReschedule", given.auto_invoice as "autoInvoice", given.notes as "notes", given.total_net_charge::text as "totalNetCharge", given.total_applied::text as "totalApplied", given.total_due::text as "totalDue", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version, timelines)
@@ -3192,22 +3136,33 @@ with given as materialized (
   returning number
 ), unchained as (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
-), delivered as (
-  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'subscriptions', written.id, 'subscription.' || written.action,
+), endpoints as materialized (
+  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
+), told as (
+  insert into webhook_events (tenant_id, id, type, record_id, body)
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'subscription.' || written.action, written.id,
     '{"type":"' || 'subscription.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
       || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
-  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
-  where is_delivered order by place
-  returning 1
+  from written
+  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'subscription.' || written.action = any (endpoints.events))) order by place
+  returning sequence, record_id
+), delivered as (
+  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
+  select $1, endpoints.id, told.sequence, told.record_id
+  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'subscription.' || written.action = any (endpoints.events))
+  returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'subscriptions', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (select wake_legacy_worker($1, 'subscriptions', now()) from delivered limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- records/write.ts writeRecords
 with given as materialized (
   select given.*, (0)::smallint as class, array_remove(array['', 'isActive=' || given.is_active::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.code as "code", given.name as "name", given.is_active as "isActive", given.frequency as "frequency", given.iss_frequency as "issFrequency", given.issue_decimals as "issueDecimals", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, code text, name text, is_active boolean, frequency text, iss_frequency text, issue_decimals numeric, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, code text, name text, is_active boolean, frequency text, iss_frequency text, issue_decimals numeric, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version, timelines)
@@ -3251,22 +3206,33 @@ with given as materialized (
   returning number
 ), unchained as (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
-), delivered as (
-  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'publications', written.id, 'publication.' || written.action,
+), endpoints as materialized (
+  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
+), told as (
+  insert into webhook_events (tenant_id, id, type, record_id, body)
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'publication.' || written.action, written.id,
     '{"type":"' || 'publication.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
       || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
-  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
-  where is_delivered order by place
-  returning 1
+  from written
+  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'publication.' || written.action = any (endpoints.events))) order by place
+  returning sequence, record_id
+), delivered as (
+  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
+  select $1, endpoints.id, told.sequence, told.record_id
+  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'publication.' || written.action = any (endpoints.events))
+  returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'publications', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (select wake_legacy_worker($1, 'publications', now()) from delivered limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- records/write.ts writeRecords
 with given as materialized (
   select given.*, (0)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.publication_id as "publicationId", given.issue_id as "issueId", given.status as "status", given.issue_date as "issueDate", given.due_date as "dueDate", given.terms as "terms", given.total::text as "total", given.total_due::text as "totalDue", coalesce((given.total_due * 100)::bigint, 0) as "balanceCents", given.gross::text as "gross", given.net::text as "net", given.invoice_type as "invoiceType", given.invoice_description as "invoiceDescription", given.inv_charges::text as "invCharges", given.inv_invoiced::text as "invInvoiced", given.inv_applied::text as "invApplied", given.inv_discount::text as "invDiscount", given.inv_tax::text as "invTax", given.date_paid as "datePaid", given.is_open as "isOpen", given.notes as "notes", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, account_id text, publication_id uuid, issue_id text, status text, status_key text, issue_date date, due_date date, terms text, total numeric(20, 2), total_due numeric(20, 2), gross numeric(20, 2), net numeric(20, 2), invoice_type text, invoice_description text, inv_charges numeric(20, 2), inv_invoiced numeric(20, 2), inv_applied numeric(20, 2), inv_discount numeric(20, 2), inv_tax numeric(20, 2), date_paid date, is_open numeric, notes text, created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, account_id text, publication_id uuid, issue_id text, status text, status_key text, issue_date date, due_date date, terms text, total numeric(20, 2), total_due numeric(20, 2), gross numeric(20, 2), net numeric(20, 2), invoice_type text, invoice_description text, inv_charges numeric(20, 2), inv_invoiced numeric(20, 2), inv_applied numeric(20, 2), inv_discount numeric(20, 2), inv_tax numeric(20, 2), date_paid date, is_open numeric, notes text, created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version, timelines)
@@ -3307,16 +3273,27 @@ with given as materialized (
   returning number
 ), unchained as (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
-), delivered as (
-  insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'invoices', written.id, 'invoice.' || written.action,
+), endpoints as materialized (
+  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
+), told as (
+  insert into webhook_events (tenant_id, id, type, record_id, body)
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'invoice.' || written.action, written.id,
     '{"type":"' || 'invoice.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
       || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
-  from (select from legacy_systems where tenant_id = $1 for key share) as system, written
-  where is_delivered order by place
-  returning 1
+  from written
+  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'invoice.' || written.action = any (endpoints.events))) order by place
+  returning sequence, record_id
+), delivered as (
+  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
+  select $1, endpoints.id, told.sequence, told.record_id
+  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'invoice.' || written.action = any (endpoints.events))
+  returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'invoices', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (select wake_legacy_worker($1, 'invoices', now()) from delivered limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- resources/accounts/queries.ts nextAccountId
 update heads set last_number = coalesce(free.number, heads.last_number + $2)
@@ -4321,3 +4298,351 @@ select image.before, case when record.id is not null then json_build_object('id'
 from import_changes as image left join subscriptions as record on record.tenant_id = $1 and record.id = image.record_id
 where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
 order by image.record_id limit $5;
+
+-- webhooks/deliveries/queries.ts claimDelivery
+select kind, url, sealed_secret as "sealedSecret", silences,
+  case when former_secret_until > now() then former_sealed_secret end as "formerSealedSecret"
+from webhook_endpoints where tenant_id = $1 and id = $2 and disabled_at is null and (resumes_at is null or resumes_at <= now() or resumes_at > now() + interval '65 minutes') for no key update;
+
+-- webhooks/deliveries/queries.ts claimDelivery
+update webhook_deliveries as delivery set attempts = delivery.attempts + 1, tried_at = now(),
+  next_attempt_at = now() + interval '20 seconds', claimed_until = now() + interval '20 seconds'
+from webhook_events as event
+where delivery.tenant_id = $1 and delivery.endpoint_id = $2 and event.tenant_id = $1 and event.sequence = delivery.sequence
+  and delivery.sequence = (
+    select due.sequence from webhook_deliveries as due
+    where due.tenant_id = $1 and due.endpoint_id = $2 and due.settled_at is null and due.failed_at is null
+      and due.next_attempt_at <= now() and not exists (
+        select from webhook_deliveries as earlier
+        where earlier.tenant_id = $1 and earlier.endpoint_id = $2 and earlier.record_id = due.record_id
+          and earlier.settled_at is null and earlier.sequence < due.sequence)
+    order by due.next_attempt_at, due.sequence limit 1
+    for update)
+returning delivery.sequence, delivery.attempts as attempt, delivery.attempts - delivery.attempts_before as tries, event.id, event.body;
+
+-- webhooks/deliveries/queries.ts claimDelivery
+update webhook_endpoints set resumes_at = now() + interval '20 seconds' where tenant_id = $1 and id = $2;
+
+-- webhooks/deliveries/queries.ts countAllDeliveries
+select kind, coalesce(sum(waiting) filter (where not is_disabled), 0)::bigint as waiting,
+  coalesce(sum(failed), 0)::bigint as failed, count(*) filter (where is_disabled) as disabled,
+  min(oldest) filter (where not is_disabled) as "oldestWaiting"
+from (values ('webhook'), ('legacy')) as kinds (kind) left join webhook_queues($1) using (kind) group by kind;
+
+-- webhooks/deliveries/queries.ts findDueEndpoints
+select id from webhook_endpoints as target where tenant_id = $1 and disabled_at is null and (resumes_at is null or resumes_at <= now() or resumes_at > now() + interval '65 minutes') and exists (
+select from webhook_deliveries as due
+where due.tenant_id = $1 and due.endpoint_id = target.id and due.settled_at is null and due.failed_at is null
+  and due.next_attempt_at <= now());
+
+-- webhooks/deliveries/queries.ts putBack
+-- webhooks/endpoints/administration.ts update
+-- webhooks/events/queries.ts recordEvent
+-- webhooks/history/queries.ts replayDeliveries
+-- webhooks/history/queries.ts sendAgain
+-- webhooks/legacy/queries.ts attachSystem
+-- webhooks/legacy/queries.ts retryDeliveries
+select wake_webhook_worker($1, 'later', now());
+
+-- webhooks/deliveries/queries.ts putBack
+update webhook_deliveries set claimed_until = null, next_attempt_at = now(), attempts_before = attempts_before + 1
+where tenant_id = $1 and endpoint_id = $2 and sequence = $3 and attempts = $4;
+
+-- webhooks/deliveries/queries.ts settleDelivered
+-- webhooks/endpoints/administration.ts update
+update webhook_deliveries set next_attempt_at = now()
+where tenant_id = $1 and endpoint_id = $2 and settled_at is null and failed_at is null and next_attempt_at > now()
+  and (claimed_until is null or claimed_until <= now());
+
+-- webhooks/deliveries/queries.ts settleDelivered
+select silences from webhook_endpoints
+where tenant_id = $1 and id = $2 and (silences > 0 or failing_since is not null) for no key update;
+
+-- webhooks/deliveries/queries.ts settleDelivered
+update webhook_deliveries
+set claimed_until = null, status = $5, error = $6, response = $7, duration_ms = $8, settled_at = now(), failed_at = null
+where tenant_id = $1 and endpoint_id = $2 and sequence = $3 and attempts = $4;
+
+-- webhooks/deliveries/queries.ts settleDelivered
+update webhook_endpoints set silences = 0, resumes_at = null, failing_since = null where tenant_id = $1 and id = $2;
+
+-- webhooks/deliveries/queries.ts settleFailed
+update webhook_deliveries set claimed_until = null, status = $5, error = $6, response = $7, duration_ms = $8,
+  next_attempt_at = now() + coalesce($9::float, 0) * interval '1 millisecond',
+  failed_at = case when $9::float is null or $10 = 'legacy' and waiting_since <= now() - interval '3 days' then now() end,
+  settled_at = case when $9::float is null then now() end
+where tenant_id = $1 and endpoint_id = $2 and sequence = $3 and attempts = $4;
+
+-- webhooks/deliveries/queries.ts settleFailed
+update webhook_deliveries set failed_at = now(), error = $3, tried_at = now()
+where tenant_id = $1 and endpoint_id = $2 and sequence in (
+  select sequence from webhook_deliveries
+  where tenant_id = $1 and endpoint_id = $2 and settled_at is null and failed_at is null
+    and waiting_since <= now() - interval '3 days' and (claimed_until is null or claimed_until <= now())
+  limit 1000);
+
+-- webhooks/deliveries/queries.ts settleFailed
+update webhook_endpoints set failing_since = coalesce(failing_since, now()), silences = silences + $3::integer,
+  resumes_at = case
+    when $4 > 0 then now() + $4 * interval '1 millisecond'
+    when $3 = 1 and silences + 1 >= 3 then
+      now() + least(2 * 2 ^ least(silences + 1 - 3, 10), 60) * (0.75 + random() / 2) * interval '1 second'
+  end
+where tenant_id = $1 and id = $2
+returning silences >= 3 and $3 = 1 as "isAway", failing_since <= now() - interval '5 days' as "isFailing";
+
+-- webhooks/deliveries/queries.ts takeWakes
+with due as materialized (
+  select tenant, name from webhook_wakes where at <= now() order by at limit 500
+), free as materialized (
+  select wake.tenant, wake.name from webhook_wakes as wake join due on due.tenant = wake.tenant and due.name = wake.name
+  where wake.at <= now() for update of wake skip locked
+), taken as (
+  delete from webhook_wakes as wake using free where wake.tenant = free.tenant and wake.name = free.name
+)
+select distinct tenant from due;
+
+-- webhooks/deliveries/queries.ts wakeWhenDue
+select wake_webhook_worker_when_due($1, $2);
+
+-- webhooks/deliveries/queries.ts wakeWhereDue
+select wake_webhook_worker_where_due();
+
+-- webhooks/endpoints/queries.ts changeEndpoint
+update webhook_endpoints set events = $4, description = $5, url = $3,
+  silences = case when url = $3 then silences else 0 end, resumes_at = case when url = $3 then resumes_at end
+where tenant_id = $1 and id = $2;
+
+-- webhooks/endpoints/queries.ts deleteSomeDeliveries
+delete from webhook_deliveries where tenant_id = $1 and endpoint_id = $2 and sequence in (
+  select sequence from webhook_deliveries where tenant_id = $1 and endpoint_id = $2 order by sequence limit 10000)
+returning 1;
+
+-- webhooks/endpoints/queries.ts disableEndpoint
+update webhook_endpoints set disabled_at = now(), disabled_because = $3
+where tenant_id = $1 and id = $2 and disabled_at is null returning 1;
+
+-- webhooks/endpoints/queries.ts enableEndpoint
+update webhook_endpoints
+set disabled_at = null, disabled_because = null, failing_since = null, silences = 0, resumes_at = null
+where tenant_id = $1 and id = $2;
+
+-- webhooks/endpoints/queries.ts findEndpoint
+select id, kind, url, description, events, created_at as "createdAt", disabled_at as "disabledAt",
+  disabled_because as "disabledBecause", failing_since as "failingSince",
+  case when former_secret_until > now() then former_secret_until end as "formerSecretUntil",
+  (
+select count(*) from (
+  select from webhook_deliveries as delivery
+  where delivery.tenant_id = $1 and delivery.endpoint_id = endpoint.id and delivery.settled_at is null and delivery.failed_at is null limit 10000
+) as counted) as waiting,
+  (
+select count(*) from (
+  select from webhook_deliveries as delivery
+  where delivery.tenant_id = $1 and delivery.endpoint_id = endpoint.id and delivery.failed_at is not null limit 10000
+) as counted) as failed
+from webhook_endpoints as endpoint where tenant_id = $1 and id = $2;
+
+-- webhooks/endpoints/queries.ts insertEndpoint
+insert into webhook_endpoints (tenant_id, id, kind, url, events, description, sealed_secret)
+values ($1, $2, 'webhook', $3, $4, $5, $6);
+
+-- webhooks/endpoints/queries.ts listEndpoints
+select id, kind, url, description, events, created_at as "createdAt", disabled_at as "disabledAt",
+  disabled_because as "disabledBecause", failing_since as "failingSince",
+  case when former_secret_until > now() then former_secret_until end as "formerSecretUntil",
+  (
+select count(*) from (
+  select from webhook_deliveries as delivery
+  where delivery.tenant_id = $1 and delivery.endpoint_id = endpoint.id and delivery.settled_at is null and delivery.failed_at is null limit 10000
+) as counted) as waiting,
+  (
+select count(*) from (
+  select from webhook_deliveries as delivery
+  where delivery.tenant_id = $1 and delivery.endpoint_id = endpoint.id and delivery.failed_at is not null limit 10000
+) as counted) as failed
+from webhook_endpoints as endpoint where tenant_id = $1 order by created_at desc, id desc;
+
+-- webhooks/endpoints/queries.ts lockEndpoint
+select 1 from webhook_endpoints where tenant_id = $1 and id = $2 for no key update;
+
+-- webhooks/endpoints/queries.ts removeEndpoint
+delete from webhook_deliveries where tenant_id = $1 and endpoint_id = $2;
+
+-- webhooks/endpoints/queries.ts removeEndpoint
+delete from webhook_endpoints where tenant_id = $1 and id = $2;
+
+-- webhooks/endpoints/queries.ts removeEndpoint
+select 1 from webhook_endpoints where tenant_id = $1 and id = $2 for update;
+
+-- webhooks/endpoints/queries.ts replaceSecret
+update webhook_endpoints set sealed_secret = $3, former_sealed_secret = sealed_secret,
+  former_secret_until = now() + $4 * interval '1 hour'
+where tenant_id = $1 and id = $2;
+
+-- webhooks/endpoints/queries.ts restEndpoint
+update webhook_endpoints set silences = 0, resumes_at = now() + $3 * interval '1 second' where tenant_id = $1 and id = $2;
+
+-- webhooks/events/queries.ts deleteEventsOf
+delete from webhook_deliveries where tenant_id = $1
+  and endpoint_id = any (array(select id from webhook_endpoints where tenant_id = $1))
+  and sequence = any (array(select sequence from webhook_events where tenant_id = $1 and record_id = $2))
+returning 1;
+
+-- webhooks/events/queries.ts deleteEventsOf
+delete from webhook_events where tenant_id = $1 and record_id = $2;
+
+-- webhooks/events/queries.ts recordEvent
+insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
+select tenant_id, id, $2, $3 from webhook_endpoints where tenant_id = $1 and id = any ($4);
+
+-- webhooks/events/queries.ts recordEvent
+insert into webhook_events (tenant_id, id, type, record_id, body)
+values ($1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), $2, $3, $4) returning sequence, id;
+
+-- webhooks/events/queries.ts recordEvent
+select id from webhook_endpoints
+where tenant_id = $1 and case when $2::uuid is null then $3 = any (events) else id = $2 end for key share;
+
+-- webhooks/history/queries.ts deleteOldEvents
+select max(sequence) filter (where created_at < now() - interval '30 days') as last from (
+  select sequence, created_at from webhook_events where tenant_id = $1 and sequence > $2 order by sequence limit $3
+) as oldest;
+
+-- webhooks/history/queries.ts deletePart
+delete from webhook_deliveries as delivery using webhook_endpoints as endpoint
+where delivery.tenant_id = $1 and endpoint.tenant_id = $1 and delivery.endpoint_id = endpoint.id
+  and delivery.sequence > $2 and delivery.sequence <= $3 and (endpoint.kind = 'webhook' or delivery.settled_at is not null);
+
+-- webhooks/history/queries.ts deletePart
+delete from webhook_events as event
+where event.tenant_id = $1 and event.sequence > $2 and event.sequence <= $3 and not exists (
+  select from webhook_endpoints as endpoint join webhook_deliveries as delivery
+    on delivery.tenant_id = $1 and delivery.endpoint_id = endpoint.id and delivery.sequence = event.sequence
+  where endpoint.tenant_id = $1);
+
+-- webhooks/history/queries.ts findDelivery
+select event.id, delivery.endpoint_id as "endpointId", delivery.sequence as number, event.type, event.record_id as "recordId",
+case when delivery.settled_at is null and delivery.failed_at is null then 'waiting' when delivery.failed_at is not null then 'failed' else 'delivered' end as state,
+event.created_at as "createdAt", delivery.attempts, delivery.tried_at as "triedAt",
+case when delivery.settled_at is null and delivery.failed_at is null then delivery.next_attempt_at end as "nextAttemptAt",
+delivery.status, delivery.error, delivery.duration_ms as "durationMs", event.body as sent, delivery.response, (
+      select url from webhook_endpoints where tenant_id = $1 and id = $2
+    ) as url
+    from webhook_deliveries as delivery
+join webhook_events as event on event.tenant_id = $1 and event.sequence = delivery.sequence
+where delivery.tenant_id = $1 and delivery.endpoint_id = $2 and event.id = $3;
+
+-- webhooks/history/queries.ts listDeliveries
+select event.id, delivery.endpoint_id as "endpointId", delivery.sequence as number, event.type, event.record_id as "recordId",
+case when delivery.settled_at is null and delivery.failed_at is null then 'waiting' when delivery.failed_at is not null then 'failed' else 'delivered' end as state,
+event.created_at as "createdAt", delivery.attempts, delivery.tried_at as "triedAt",
+case when delivery.settled_at is null and delivery.failed_at is null then delivery.next_attempt_at end as "nextAttemptAt",
+delivery.status, delivery.error, delivery.duration_ms as "durationMs" from webhook_deliveries as delivery
+join webhook_events as event on event.tenant_id = $1 and event.sequence = delivery.sequence
+where delivery.tenant_id = $1 and delivery.endpoint_id = $2 and delivery.sequence < $3 and delivery.failed_at is not null
+    order by delivery.sequence desc limit $4;
+
+-- webhooks/history/queries.ts listDeliveries
+select event.id, delivery.endpoint_id as "endpointId", delivery.sequence as number, event.type, event.record_id as "recordId",
+case when delivery.settled_at is null and delivery.failed_at is null then 'waiting' when delivery.failed_at is not null then 'failed' else 'delivered' end as state,
+event.created_at as "createdAt", delivery.attempts, delivery.tried_at as "triedAt",
+case when delivery.settled_at is null and delivery.failed_at is null then delivery.next_attempt_at end as "nextAttemptAt",
+delivery.status, delivery.error, delivery.duration_ms as "durationMs" from webhook_deliveries as delivery
+join webhook_events as event on event.tenant_id = $1 and event.sequence = delivery.sequence
+where delivery.tenant_id = $1 and delivery.endpoint_id = $2 and delivery.sequence < $3 and delivery.settled_at is not null and delivery.failed_at is null
+    order by delivery.sequence desc limit $4;
+
+-- webhooks/history/queries.ts listDeliveries
+select event.id, delivery.endpoint_id as "endpointId", delivery.sequence as number, event.type, event.record_id as "recordId",
+case when delivery.settled_at is null and delivery.failed_at is null then 'waiting' when delivery.failed_at is not null then 'failed' else 'delivered' end as state,
+event.created_at as "createdAt", delivery.attempts, delivery.tried_at as "triedAt",
+case when delivery.settled_at is null and delivery.failed_at is null then delivery.next_attempt_at end as "nextAttemptAt",
+delivery.status, delivery.error, delivery.duration_ms as "durationMs" from webhook_deliveries as delivery
+join webhook_events as event on event.tenant_id = $1 and event.sequence = delivery.sequence
+where delivery.tenant_id = $1 and delivery.endpoint_id = $2 and delivery.sequence < $3 and delivery.settled_at is null and delivery.failed_at is null
+    order by delivery.sequence desc limit $4;
+
+-- webhooks/history/queries.ts listDeliveries
+select event.id, delivery.endpoint_id as "endpointId", delivery.sequence as number, event.type, event.record_id as "recordId",
+case when delivery.settled_at is null and delivery.failed_at is null then 'waiting' when delivery.failed_at is not null then 'failed' else 'delivered' end as state,
+event.created_at as "createdAt", delivery.attempts, delivery.tried_at as "triedAt",
+case when delivery.settled_at is null and delivery.failed_at is null then delivery.next_attempt_at end as "nextAttemptAt",
+delivery.status, delivery.error, delivery.duration_ms as "durationMs" from webhook_deliveries as delivery
+join webhook_events as event on event.tenant_id = $1 and event.sequence = delivery.sequence
+where delivery.tenant_id = $1 and delivery.endpoint_id = $2 and delivery.sequence < $3 and true
+    order by delivery.sequence desc limit $4;
+
+-- webhooks/history/queries.ts replayDeliveries
+select min(sequence) as sequence from webhook_events where tenant_id = $1 and created_at >= $2;
+
+-- webhooks/history/queries.ts replayDeliveries
+with again as (
+  update webhook_deliveries set settled_at = null, failed_at = null, waiting_since = now(), attempts_before = attempts,
+next_attempt_at = case when claimed_until > now() then next_attempt_at else now() end
+  where tenant_id = $1 and endpoint_id = $2 and sequence in (
+    select sequence from webhook_deliveries
+    where tenant_id = $1 and endpoint_id = $2 and sequence >= $3 order by sequence limit $4)
+  returning sequence
+)
+select count(*) as count, max(sequence) as last from again;
+
+-- webhooks/history/queries.ts sendAgain
+update webhook_deliveries set settled_at = null, failed_at = null, waiting_since = now(), attempts_before = attempts,
+next_attempt_at = case when claimed_until > now() then next_attempt_at else now() end where tenant_id = $1 and endpoint_id = $2 and sequence = $3;
+
+-- webhooks/legacy/queries.ts attachSystem
+insert into webhook_endpoints (tenant_id, id, kind, url, sealed_secret) values ($1, $1, 'legacy', $2, $3)
+on conflict (tenant_id, id) do update
+set url = excluded.url, sealed_secret = excluded.sealed_secret, silences = 0, resumes_at = null
+returning url, created_at as "attachedAt";
+
+-- webhooks/legacy/queries.ts countDeliveries
+select count(*) filter (where failed_at is null) as waiting, count(failed_at) as failed,
+  (
+    select event.created_at from webhook_events as event
+    where event.tenant_id = $1 and event.sequence = min(delivery.sequence) filter (where failed_at is null)
+  ) as "oldestWaiting",
+  last.error as "lastError", last.at as "lastErrorAt"
+from (
+  select sequence, failed_at from webhook_deliveries where tenant_id = $1 and endpoint_id = $1 and settled_at is null
+) as delivery
+full join (
+  select error, tried_at as at from webhook_deliveries
+  where tenant_id = $1 and endpoint_id = $1 and settled_at is null and error is not null order by tried_at desc limit 1
+) as last on true
+group by last.error, last.at;
+
+-- webhooks/legacy/queries.ts deleteSystem
+delete from webhook_deliveries where tenant_id = $1 and endpoint_id = $1 returning settled_at is null as "isOpen";
+
+-- webhooks/legacy/queries.ts deleteSystem
+delete from webhook_endpoints where tenant_id = $1 and id = $1;
+
+-- webhooks/legacy/queries.ts findSystem
+select url, created_at as "attachedAt" from webhook_endpoints where tenant_id = $1 and id = $1 for update;
+
+-- webhooks/legacy/queries.ts findSystem
+select url, created_at as "attachedAt" from webhook_endpoints where tenant_id = $1 and id = $1;
+
+-- webhooks/legacy/queries.ts retryDeliveries
+update webhook_endpoints set silences = 0, resumes_at = null where tenant_id = $1 and id = $1;
+
+-- webhooks/legacy/queries.ts retryDeliveries
+with former as (
+  select sequence, failed_at from webhook_deliveries
+  where tenant_id = $1 and endpoint_id = $1 and settled_at is null and sequence > $2 order by sequence limit $3 for update
+), changed as (
+  update webhook_deliveries set failed_at = null, waiting_since = now(),
+    next_attempt_at = case when claimed_until > now() then next_attempt_at else now() end
+  from former
+  where webhook_deliveries.tenant_id = $1 and webhook_deliveries.endpoint_id = $1
+    and webhook_deliveries.sequence = former.sequence
+  returning webhook_deliveries.sequence, former.failed_at is not null as had_failed
+)
+select count(*) filter (where had_failed) as retried, count(*) filter (where not had_failed) as hastened,
+  max(sequence) as last
+from changed;
+
+-- webhooks/legacy/queries.ts routeOf
+select 1 from webhook_endpoints where tenant_id = $1 and id = $1 for key share;

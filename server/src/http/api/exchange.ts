@@ -6,6 +6,7 @@ import type { RetriableRequest } from '../../database/idempotency-records.ts'
 import type { AskVersions, Versions } from '../../database/versions.ts'
 import type { Principal, Principals } from '../../identity/principal.ts'
 import type { SendMail } from '../../mail/mailer.ts'
+import type { WebhookSettings } from '../../webhooks/settings.ts'
 import type { InFlight } from '../connections/in-flight.ts'
 import { requestId } from '../connections/request-id.ts'
 import { callerLeft, type EndSpan, type RequestWatcher } from '../connections/watched-requests.ts'
@@ -27,6 +28,7 @@ export type ServedApi = {
   baseUrl: string
   issuer: string | null
   sendMail: SendMail | null
+  webhooks: WebhookSettings
   /** Null where nothing is limited. */
   limiter: RateLimiter | null
   refusedCallers: RefusedCallers

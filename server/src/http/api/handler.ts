@@ -99,6 +99,7 @@ const writeCallOf = (exchange: Exchange) => {
     ...callOf(exchange),
     body,
     sendMail: api.sendMail,
+    webhooks: api.webhooks,
     writer: { author, actingUser: legacyUserId },
     requireCurrent: (current: string) => requireMatch(tags, current),
   }

@@ -1,8 +1,8 @@
 import type { ManagementResources } from '@masthead/contract'
 import { audit } from '../../audit/queries.ts'
-import { retry, status } from '../../deliveries/administration.ts'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
+import { retry, status } from '../../webhooks/legacy/administration.ts'
 import { json } from '../responses.ts'
 
 export const handlers: Handlers<ManagementResources['legacySystem']> = {

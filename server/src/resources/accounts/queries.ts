@@ -1,9 +1,9 @@
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
-import { type Route, routeOf } from '../../deliveries/queries.ts'
 import { requireReference } from '../../records/identifiers.ts'
 import type { StoredRecord } from '../../records/stored-record.ts'
 import { type Writer, write } from '../../records/write.ts'
+import { type Route, routeOf } from '../../webhooks/legacy/queries.ts'
 import type { NewAccount } from './rules.ts'
 
 /** Stores the account under a new business identifier, with its first contact, or nothing of it. */
@@ -27,7 +27,7 @@ export const createAccount = (
         before: null,
         after,
         author,
-        ...(route === 'legacy' && { delivery: { userId } }),
+        delivery: { userId, isNative: route === 'native' },
       })
       const accounts = [created({ ...account, accountId, primaryPublicationId }, account.userId)]
       const contacts = contact ? [created({ ...contact, accountId }, actingUser)] : []

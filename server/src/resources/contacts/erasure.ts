@@ -2,10 +2,10 @@ import type { Author } from '../../audit/author.ts'
 import { audit, destroyKey } from '../../audit/queries.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { forgetAnswersAbout } from '../../database/idempotency-records.ts'
-import { deleteDeliveries } from '../../deliveries/queries.ts'
 import { lockHead, writeRecords } from '../../records/write.ts'
 import { deleteImages } from '../../transfer/import/journal.ts'
 import { deleteRuns } from '../../transfer/import/runs.ts'
+import { deleteEventsOf } from '../../webhooks/events/queries.ts'
 
 /** Nothing stays but that there was a contact of this id, and who did what when. */
 export const eraseContact = (tenant: TenantDatabase, author: Author, id: string) =>
@@ -14,7 +14,7 @@ export const eraseContact = (tenant: TenantDatabase, author: Author, id: string)
     await writeRecords(query, 'contacts', [{ before: { id }, after: null, author: null }])
     const images = await deleteImages(query, 'contacts', id)
     const answers = await forgetAnswersAbout(query, id)
-    const deliveries = await deleteDeliveries(query, 'contacts', id)
+    const deliveries = await deleteEventsOf(query, id)
     await deleteRuns(query)
     await destroyKey(query, 'contacts', id)
     await audit(query, author, [{ action: 'erased', resource: 'contacts', recordId: id }])

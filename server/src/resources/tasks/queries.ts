@@ -1,8 +1,8 @@
 import type { TenantDatabase } from '../../database/database.ts'
-import { routeOf } from '../../deliveries/queries.ts'
 import { requireReference } from '../../records/identifiers.ts'
 import type { StoredRecord } from '../../records/stored-record.ts'
 import { type Writer, write } from '../../records/write.ts'
+import { routeOf } from '../../webhooks/legacy/queries.ts'
 
 export const insertTask = (
   tenant: TenantDatabase,
@@ -17,8 +17,8 @@ export const insertTask = (
         routeOf(query),
       ])
       // The task names its user itself.
-      const delivery = route === 'legacy' && { delivery: {} }
-      const created = { before: null, after: { ...task, accountId, route }, author, ...delivery }
+      const delivery = { isNative: route === 'native' }
+      const created = { before: null, after: { ...task, accountId, route }, author, delivery }
       return { changes: { tasks: [created] }, result: (bodies) => bodies.get(task.id) ?? '' }
     },
   })

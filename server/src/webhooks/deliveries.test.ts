@@ -8,11 +8,11 @@ import {
   type Receiver,
   startReceiver,
   startWorkerFor,
-} from '../../test/outside/legacy-receiver.ts'
+} from '../../test/outside/webhook-receiver.ts'
 import { until } from '../../test/processes/masthead-process.ts'
 import { sampleAccount } from '../../test/records/sample-records.ts'
 import { freeAddress, startService, type TestTenant } from '../../test/service.ts'
-import { detach, retry, status } from './administration.ts'
+import { detach, retry, status } from './legacy/administration.ts'
 
 const service = await startService()
 startWorkerFor(service)
@@ -98,7 +98,7 @@ describe('a delivery that fails', () => {
     await update(id, 'behind it')
     await ofOwner(
       tenant,
-      `update legacy_deliveries set waiting_since = waiting_since - interval '3 days', next_attempt_at = now()`,
+      `update webhook_deliveries set waiting_since = waiting_since - interval '3 days', next_attempt_at = now()`,
     )
     await until('it has failed', async () => (await status()).failed === 1)
     const { waiting, failed, oldestWaiting, attached, url } = await status()
@@ -189,7 +189,7 @@ describe('a legacy system that is away', () => {
     const { tenant, create, status, retry } = await newTenant({ ...(await startReceiver()), url: address })
     await Promise.all(Array.from({ length: 10 }, (_, index) => create(`c${index}`)))
     await until('it was tried', async () => (await status()).lastError !== null)
-    await ofOwner(tenant, `update legacy_deliveries set waiting_since = waiting_since - interval '3 days'`)
+    await ofOwner(tenant, `update webhook_deliveries set waiting_since = waiting_since - interval '3 days'`)
     await until('all have failed', async () => (await status()).failed === 10)
     assert.equal((await status()).waiting, 0)
     assert.deepEqual(await retry(), { retried: 10, hastened: 0 })
@@ -199,7 +199,7 @@ describe('a legacy system that is away', () => {
 test('a system that was away when the clock of the database was set back is tried by the next write', async () => {
   const receiver = await startReceiver()
   const { tenant, create } = await newTenant(receiver)
-  await ofOwner(tenant, `update legacy_systems set silences = 3, resumes_at = now() + interval '1 hour'`)
+  await ofOwner(tenant, `update webhook_endpoints set silences = 3, resumes_at = now() + interval '2 hours'`)
   const id = await create('after')
   await until('it is delivered', () => taken(receiver, id).length === 1)
 })
@@ -250,7 +250,10 @@ describe('detaching', () => {
       for (const { status, body } of answers)
         assert.deepEqual([status, /^(legacy|native)$/.test(body.route)], [201, true])
       assert.deepEqual([(await status()).attached, (await status()).waiting], [false, 0])
-      const { rows } = await service.owner.query('select 1 from legacy_deliveries where tenant_id = $1', [tenant.id])
+      const { rows } = await service.owner.query(
+        'select 1 from webhook_deliveries where tenant_id = $1 and settled_at is null',
+        [tenant.id],
+      )
       assert.equal(rows.length, 0)
     }
   })

@@ -1,6 +1,7 @@
-import type { TenantDatabase } from '../database/database.ts'
-import { Refusal } from '../refusal.ts'
-import { shownUrl } from './addresses.ts'
+import type { TenantDatabase } from '../../database/database.ts'
+import { Refusal } from '../../refusal.ts'
+import { shownUrl } from '../addresses.ts'
+import { sealSigningSecret } from '../secret.ts'
 import {
   attachSystem,
   auditOperation,
@@ -10,7 +11,6 @@ import {
   type LegacySystem,
   retryDeliveries,
 } from './queries.ts'
-import { sealSigningSecret } from './secret.ts'
 
 /** What an operator does about a tenant's legacy system. */
 export const attach = async (

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { deriveKey, seal, unseal } from '../identity/sealing.ts'
 import { Refusal } from '../refusal.ts'
 
@@ -19,6 +19,13 @@ export const readSigningSecret = (given: string): string => {
   return base64
 }
 
+/** The base64 of a new secret, and the secret as it is shown. */
+export const newSigningSecret = (): { base64: string; secret: string } => {
+  const base64 = randomBytes(32).toString('base64')
+  return { base64, secret: prefix + base64 }
+}
+
+// Secrets of legacy systems were the first, and are still encrypted under this key.
 const sealingKey = (installationSecret: string): Buffer => deriveKey(installationSecret, 'legacy systems')
 
 /** The tenant is bound in, so that the secret opens nowhere else. */
@@ -34,9 +41,15 @@ export const openSigningSecret = (installationSecret: string, tenantId: string, 
   }
 }
 
-/** The headers of Standard Webhooks for an attempt at this time. */
-export const signedHeaders = (secret: Buffer, id: string, body: string, now: Date): Record<string, string> => {
+/** The headers of Standard Webhooks for an attempt at this time, with a signature of each secret. */
+export const signedHeaders = (
+  secrets: readonly Buffer[],
+  id: string,
+  body: string,
+  now: Date,
+): Record<string, string> => {
   const timestamp = String(Math.floor(now.getTime() / 1_000))
-  const signature = createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64')
-  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
+  const sign = (secret: Buffer) => createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64')
+  const signatures = secrets.map((secret) => `v1,${sign(secret)}`)
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') }
 }

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import pg from 'pg'
-import { attachTo, type Receiver, startReceiver, startWorkerFor } from '../../test/outside/legacy-receiver.ts'
+import { attachTo, type Receiver, startReceiver, startWorkerFor } from '../../test/outside/webhook-receiver.ts'
 import { until } from '../../test/processes/masthead-process.ts'
 import { importer, newFolder } from '../../test/records/import-files.ts'
 import { sampleAccount } from '../../test/records/sample-records.ts'
 import { startService, type TestTenant } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
 import { insertTask } from '../resources/tasks/queries.ts'
-import { detach } from './administration.ts'
+import { detach } from './legacy/administration.ts'
 
 const service = await startService()
 const { errors } = startWorkerFor(service)
@@ -30,7 +30,10 @@ const received = async ({ received: all }: Receiver, count: number) => {
 }
 
 const waiting = async (tenant: TestTenant): Promise<number> => {
-  const { rows } = await service.owner.query('select 1 from legacy_deliveries where tenant_id = $1', [tenant.id])
+  const { rows } = await service.owner.query(
+    'select 1 from webhook_deliveries where tenant_id = $1 and settled_at is null',
+    [tenant.id],
+  )
   return rows.length
 }
 

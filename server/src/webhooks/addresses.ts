@@ -35,25 +35,30 @@ export const requirePublicLiteral = (url: URL): void => {
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw new PrivateAddress('the host is not a public address')
 }
 
-const remedy = 'LEGACY_ALLOW_PRIVATE=true allows it'
+export const allowPrivateRemedy = 'ALLOW_PRIVATE_ADDRESSES=true allows it'
 
-export const readLegacyUrl = async (given: string, allowPrivate: boolean): Promise<string> => {
+/** Reads the address of an endpoint, which messages call by `name`. */
+export const readEndpointUrl = async (given: string, allowPrivate: boolean, name = '--url'): Promise<string> => {
   const url = URL.parse(given)
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
-    throw new Refusal('--url must be an address like https://legacy.example/masthead')
+    throw new Refusal(`${name} must be an address like https://example.com/masthead`)
   }
   if (url.username || url.password) {
-    throw new Refusal('--url must not hold a user or a password: deliveries are signed instead')
+    throw new Refusal(`${name} must not hold a user or a password: deliveries are signed instead`)
   }
-  if (url.hash) throw new Refusal('--url must not have a part after #: it is never sent')
+  if (url.hash) throw new Refusal(`${name} must not have a part after #: it is never sent`)
   if (allowPrivate) return url.href
-  if (url.protocol === 'http:') throw new Refusal(`--url must begin with https://; ${remedy}`)
+  if (url.protocol === 'http:') {
+    throw new Refusal(
+      `${name} must begin with https://, because deliveries hold records of people; ${allowPrivateRemedy}`,
+    )
+  }
   try {
     requirePublicLiteral(url)
     await resolvePublic(url.hostname)
   } catch (error) {
     if (!(error instanceof PrivateAddress)) throw new Refusal(`the host ${url.hostname} cannot be found`)
-    throw new Refusal(`${url.hostname} is a private address; ${remedy}`)
+    throw new Refusal(`${url.hostname} is a private address; ${allowPrivateRemedy}`)
   }
   return url.href
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import pg from 'pg'
-import { attachTo, startReceiver, startWorkerFor } from '../../test/outside/legacy-receiver.ts'
+import { attachTo, startReceiver, startWorkerFor } from '../../test/outside/webhook-receiver.ts'
 import { until } from '../../test/processes/masthead-process.ts'
 import { sampleAccount } from '../../test/records/sample-records.ts'
 import { startService } from '../../test/service.ts'
-import { status } from './administration.ts'
+import { status } from './legacy/administration.ts'
 
 const newTenant = async (service: Awaited<ReturnType<typeof startService>>) => {
   const [tenant, receiver] = [await service.newTenant(), await startReceiver()]
@@ -92,7 +92,7 @@ describe('a worker', () => {
     const tenants = await Promise.all(
       ['127.0.0.1', 'localhost'].map(async (host) => {
         const made = await newTenant(service)
-        await service.owner.query(`update legacy_systems set url = replace(url, '127.0.0.1', $1) where url = $2`, [
+        await service.owner.query(`update webhook_endpoints set url = replace(url, '127.0.0.1', $1) where url = $2`, [
           host,
           made.receiver.url,
         ])
@@ -103,7 +103,7 @@ describe('a worker', () => {
     for (const { receiver, create, status } of tenants) {
       await create()
       await until('its error is noted', async () => (await status()).lastError !== null)
-      assert.match((await status()).lastError ?? '', /^not a public address; LEGACY_ALLOW_PRIVATE=true allows it$/)
+      assert.match((await status()).lastError ?? '', /^not a public address; ALLOW_PRIVATE_ADDRESSES=true allows it$/)
       assert.equal(receiver.received.length, 0)
     }
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { isPublicAddress, readLegacyUrl, shownUrl } from './addresses.ts'
+import { isPublicAddress, readEndpointUrl, shownUrl } from './addresses.ts'
 
 describe('an address', () => {
   test('is public when it is one of the internet at large', () => {
@@ -29,10 +29,10 @@ describe('the address of a legacy system', () => {
       ['ftp://legacy.example/', /must be an address like https:/],
       ['https://ada:hunter22@8.8.8.8/', /must not hold a user or a password/],
       ['https://8.8.8.8/#part', /after #/],
-      ['http://8.8.8.8/', /must begin with https:\/\/; LEGACY_ALLOW_PRIVATE=true allows it/],
+      ['http://8.8.8.8/', /must begin with https:\/\/, because .*; ALLOW_PRIVATE_ADDRESSES=true allows it/],
       ['https://nowhere.invalid/', /the host nowhere\.invalid cannot be found/],
     ]
-    for (const [url, complaint] of refusals) await assert.rejects(readLegacyUrl(url, false), complaint, url)
+    for (const [url, complaint] of refusals) await assert.rejects(readEndpointUrl(url, false), complaint, url)
     for (const host of [
       '127.0.0.1',
       '127.1',
@@ -42,16 +42,16 @@ describe('the address of a legacy system', () => {
       '[::ffff:10.0.0.1]',
       '169.254.169.254',
     ]) {
-      await assert.rejects(readLegacyUrl(`https://${host}/`, false), /is a private address; LEGACY_ALLOW/, host)
+      await assert.rejects(readEndpointUrl(`https://${host}/`, false), /is a private address; ALLOW_PRIVATE/, host)
     }
-    await assert.rejects(readLegacyUrl('https://localhost/', false), /localhost is a private address/)
+    await assert.rejects(readEndpointUrl('https://localhost/', false), /localhost is a private address/)
   })
 
   test('may be public, and anything of http when private ones are allowed', async () => {
-    assert.equal(await readLegacyUrl('https://8.8.8.8/in?key=1', false), 'https://8.8.8.8/in?key=1')
-    assert.equal(await readLegacyUrl('https://[2606:4700::1111]:8443/', false), 'https://[2606:4700::1111]:8443/')
-    assert.equal(await readLegacyUrl('http://localhost:9/', true), 'http://localhost:9/')
-    await assert.rejects(readLegacyUrl('https://a:b@localhost/', true), /user or a password/)
+    assert.equal(await readEndpointUrl('https://8.8.8.8/in?key=1', false), 'https://8.8.8.8/in?key=1')
+    assert.equal(await readEndpointUrl('https://[2606:4700::1111]:8443/', false), 'https://[2606:4700::1111]:8443/')
+    assert.equal(await readEndpointUrl('http://localhost:9/', true), 'http://localhost:9/')
+    await assert.rejects(readEndpointUrl('https://a:b@localhost/', true), /user or a password/)
   })
 
   test('is shown without its query', () => {

@@ -1,0 +1,62 @@
+import type { ManagementResources } from '@masthead/contract'
+import type { TenantDatabase } from '../../database/database.ts'
+import type { Handlers } from '../../operation-call.ts'
+import { invalidProperty, Problem } from '../../problem.ts'
+import { Refusal } from '../../refusal.ts'
+import { readEndpointUrl } from '../../webhooks/addresses.ts'
+import { create, find, remove, replay, rotateSecret, update } from '../../webhooks/endpoints/administration.ts'
+import { type Endpoint, listEndpoints } from '../../webhooks/endpoints/queries.ts'
+import type { WebhookSettings } from '../../webhooks/settings.ts'
+import { conflictIfRefused, json, notFound } from '../responses.ts'
+
+export const handlers: Handlers<ManagementResources['webhookEndpoints']> = {
+  GetWebhookEndpoints: async ({ tenant }) => json({ items: await listEndpoints(tenant.read) }),
+
+  CreateWebhookEndpoint: async ({ tenant, writer: { author }, webhooks, body }) => {
+    const { url, events, description = '' } = body
+    const fields = { url: await readUrl(url, webhooks), events, description }
+    const made = await conflictIfRefused(create({ tenant, author }, fields, secretOf(webhooks)))
+    return json(made, `/webhook-endpoints/${made.id}`)
+  },
+
+  GetWebhookEndpoint: async ({ tenant, params: { endpointId } }) => json(await require(tenant, endpointId)),
+
+  UpdateWebhookEndpoint: async ({ tenant, writer: { author }, webhooks, params: { endpointId }, body }) => {
+    const endpoint = await require(tenant, endpointId)
+    const { url, ...rest } = body
+    const change = { ...rest, ...(url !== undefined && { url: await readUrl(url, webhooks) }) }
+    return json(await conflictIfRefused(update({ tenant, author }, endpoint, change)))
+  },
+
+  DeleteWebhookEndpoint: async ({ tenant, writer: { author }, params: { endpointId } }) => {
+    const endpoint = await require(tenant, endpointId)
+    return json(await conflictIfRefused(remove({ tenant, author }, endpoint)))
+  },
+
+  RotateWebhookSecret: async ({ tenant, writer: { author }, webhooks, params: { endpointId } }) => {
+    const endpoint = await require(tenant, endpointId)
+    return json(await conflictIfRefused(rotateSecret({ tenant, author }, endpoint, secretOf(webhooks))))
+  },
+
+  ReplayWebhookEvents: async ({ tenant, writer: { author }, params: { endpointId }, body: { since } }) => {
+    const endpoint = await require(tenant, endpointId)
+    return json(await conflictIfRefused(replay({ tenant, author }, endpoint, new Date(since))))
+  },
+}
+
+const require = async (tenant: TenantDatabase, id: string): Promise<Endpoint> => {
+  const endpoint = await find(tenant, id)
+  if (!endpoint) throw notFound('webhook endpoint')
+  return endpoint
+}
+
+const readUrl = (url: string, { allowPrivate }: WebhookSettings): Promise<string> =>
+  readEndpointUrl(url, allowPrivate, '`url`').catch((error) => {
+    if (!(error instanceof Refusal)) throw error
+    throw invalidProperty('url', 'not_accepted', `${error.message}.`)
+  })
+
+const secretOf = ({ secret }: WebhookSettings): string => {
+  if (secret !== null) return secret
+  throw new Problem('conflict', 'Secrets cannot be kept here: the operator sets MASTHEAD_SECRET first.')
+}

@@ -1,0 +1,163 @@
+import { testEventType, webhookLimits } from '@masthead/contract'
+import type { Author } from '../../audit/author.ts'
+import type { TenantDatabase } from '../../database/database.ts'
+import { isUuid, newId } from '../../records/identifiers.ts'
+import { Refusal } from '../../refusal.ts'
+import { shownUrl } from '../addresses.ts'
+import { hastenStatement, wakeLater } from '../deliveries/queries.ts'
+import { recordEvent } from '../events/queries.ts'
+import { type DeliveryDetail, findDelivery, replayDeliveries, sendAgain } from '../history/queries.ts'
+import { newSigningSecret, sealSigningSecret } from '../secret.ts'
+import {
+  auditEndpoint,
+  changeEndpoint,
+  deleteSomeDeliveries,
+  disableEndpoint,
+  type Endpoint,
+  type EndpointFields,
+  enableEndpoint,
+  findEndpoint,
+  insertEndpoint,
+  listEndpoints,
+  lockEndpoint,
+  removeEndpoint,
+  replaceSecret,
+} from './queries.ts'
+
+/** What admins and operators do about the webhooks of a tenant. The legacy system is the operator's, by other commands. */
+export type Administration = { tenant: TenantDatabase; author: Author }
+
+export type ShownEndpoint = Endpoint & { secret: string }
+
+export const find = async ({ read }: TenantDatabase, id: string): Promise<Endpoint | null> =>
+  isUuid(id) ? findEndpoint(read, id) : null
+
+export const create = async (
+  { tenant, author }: Administration,
+  fields: EndpointFields,
+  installation: string,
+): Promise<ShownEndpoint> => {
+  const { base64, secret } = newSigningSecret()
+  const id = newId()
+  return tenant.transaction(async (query) => {
+    const webhooks = (await listEndpoints(query)).filter(({ kind }) => kind === 'webhook')
+    if (webhooks.length >= webhookLimits.endpoints) {
+      throw new Refusal(`a tenant has at most ${webhookLimits.endpoints} webhook endpoints: delete one first`)
+    }
+    await insertEndpoint(query, id, fields, sealSigningSecret(installation, tenant.tenantId, base64))
+    await auditEndpoint(query, author, id, 'created', { ...fields, url: shownUrl(fields.url) })
+    return { ...(await stored(findEndpoint(query, id))), secret }
+  })
+}
+
+export type EndpointChange = Partial<EndpointFields> & { isDisabled?: boolean }
+
+/** Enabling sends what waits, also what was recorded meanwhile; it has five days again. */
+export const update = (
+  { tenant, author }: Administration,
+  endpoint: Endpoint,
+  { isDisabled, ...fields }: EndpointChange,
+): Promise<Endpoint> => {
+  const { id } = requireWebhook(endpoint)
+  return tenant.transaction(async (query) => {
+    if (!(await lockEndpoint(query, id))) throw noEndpoint(id)
+    const before = await stored(findEndpoint(query, id))
+    const after = { ...before, ...fields }
+    if (Object.keys(fields).length > 0) {
+      await changeEndpoint(query, id, after)
+      const { url, events, description } = after
+      await auditEndpoint(query, author, id, 'updated', { url: shownUrl(url), events, description })
+    }
+    if (isDisabled === true) await disableEndpoint(query, author, id, 'requested')
+    if (isDisabled === false && before.disabledAt !== null) {
+      await enableEndpoint(query, id)
+      await query({ text: hastenStatement, values: [id] })
+      await auditEndpoint(query, author, id, 'enabled', {})
+    }
+    await query({ text: wakeLater })
+    return stored(findEndpoint(query, id))
+  })
+}
+
+/** There may be many deliveries, so they are deleted in parts, and the endpoint last. */
+export const remove = async ({ tenant, author }: Administration, endpoint: Endpoint): Promise<Endpoint> => {
+  const { id, url } = requireWebhook(endpoint)
+  await tenant.transaction((query) => disableEndpoint(query, author, id, 'requested'))
+  while (await tenant.transaction((query) => deleteSomeDeliveries(query, id)));
+  await tenant.transaction(async (query) => {
+    await removeEndpoint(query, id)
+    await auditEndpoint(query, author, id, 'deleted', { url: shownUrl(url) })
+  })
+  return endpoint
+}
+
+/** The former secret signs beside the new one for a day, so that the receiver can change over. */
+export const rotateSecret = (
+  { tenant, author }: Administration,
+  endpoint: Endpoint,
+  installation: string,
+): Promise<ShownEndpoint> => {
+  const { id } = requireWebhook(endpoint)
+  const { base64, secret } = newSigningSecret()
+  return tenant.transaction(async (query) => {
+    const sealed = sealSigningSecret(installation, tenant.tenantId, base64)
+    await replaceSecret(query, id, sealed, webhookLimits.rotationHours)
+    await auditEndpoint(query, author, id, 'secret_rotated', {})
+    return { ...(await stored(findEndpoint(query, id))), secret }
+  })
+}
+
+export const sendTestEvent = ({ tenant, author }: Administration, endpoint: Endpoint): Promise<DeliveryDetail> => {
+  const { id } = requireEnabled(endpoint)
+  return tenant.transaction(async (query) => {
+    const event = { type: testEventType, recordId: id, data: { endpointId: id } }
+    const sent = await recordEvent(query, event, id)
+    if (sent === null) throw noEndpoint(id)
+    await auditEndpoint(query, author, id, 'tested', { event: sent })
+    return stored(findDelivery(query, id, sent))
+  })
+}
+
+export const resend = (
+  { tenant, author }: Administration,
+  endpoint: Endpoint,
+  { id: event, number }: DeliveryDetail,
+): Promise<DeliveryDetail> => {
+  const { id } = requireEnabled(endpoint)
+  return tenant.transaction(async (query) => {
+    await sendAgain(query, id, number)
+    await auditEndpoint(query, author, id, 'resent', { event })
+    return stored(findDelivery(query, id, event))
+  })
+}
+
+/** Also of an endpoint that is disabled, so that all is in order before it is enabled. */
+export const replay = async (
+  { tenant, author }: Administration,
+  endpoint: Endpoint,
+  since: Date,
+): Promise<{ replayed: number }> => {
+  const { id } = requireWebhook(endpoint)
+  const replayed = await replayDeliveries(tenant, id, since)
+  await tenant.transaction((query) => auditEndpoint(query, author, id, 'replayed', { since, replayed }))
+  return { replayed }
+}
+
+const requireWebhook = (endpoint: Endpoint): Endpoint => {
+  if (endpoint.kind === 'webhook') return endpoint
+  throw new Refusal('this is the legacy system of the tenant, which the operator manages by `masthead legacy`')
+}
+
+const requireEnabled = (endpoint: Endpoint): Endpoint => {
+  if (requireWebhook(endpoint).disabledAt === null) return endpoint
+  throw new Refusal('this endpoint is disabled, so nothing is sent to it: enable it first')
+}
+
+export const noEndpoint = (id: string): Refusal =>
+  new Refusal(`there is no webhook endpoint "${id}" in this tenant; \`masthead webhook list\` shows them`)
+
+const stored = async <T>(found: Promise<T | null>): Promise<T> => {
+  const one = await found
+  if (one === null) throw new Error('what was just stored is not there')
+  return one
+}
