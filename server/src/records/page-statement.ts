@@ -44,7 +44,7 @@ export const pageStatement = (table: Table, filters: Filters, place: Place): Sta
 type Given = (value: unknown) => string
 
 const headOf = (table: Table): string => `(
-      select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = '${table.name}'
+      select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = '${table.name}' limit 1
     )`
 
 /** The total, which is kept, says by itself whether more follows, so no row need be numbered. */

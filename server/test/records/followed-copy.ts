@@ -25,8 +25,13 @@ const pauseMilliseconds = 100
 /** A copy of a tenant's records, as an integrator keeps it: it applies changes in their order, and nothing else. */
 export class FollowedCopy {
   readonly #records = new Map<string, Record<string, unknown>>()
+  readonly #onApply: (record: Item['record']) => void
   cursor: string | undefined
   applied = 0
+
+  constructor(onApply: (record: Item['record']) => void = () => {}) {
+    this.#onApply = onApply
+  }
 
   apply({ resource, id, externalId, change, record }: Item, cursor: string): void {
     const name = `${resource} ${id}`
@@ -34,6 +39,7 @@ export class FollowedCopy {
     else this.#records.set(name, { ...record, externalId })
     this.cursor = cursor
     this.applied++
+    this.#onApply(record)
   }
 
   /** Follows until the signal; what fails is tried again from the last cursor, and a refused cursor fails the copy. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
   identifiersOf,
+  isPaged,
   type ListedName,
   listedNames,
   type NamedOperation,
@@ -277,14 +278,15 @@ describe('a record named in a body or a filter', () => {
     if (named.operation.query)
       test(`${named.name} lists only the tenant's own records, and refuses another tenant's cursor`, async () => {
         const { path } = named.operation
-        const first = await service.call('GET', `${path}?pageSize=1`, { token: other.token })
-        const next = linksOf(first.headers).next ?? ''
+        const [size, cursor] = isPaged(named.operation) ? ['pageSize', 'cursor'] : ['limit', 'after']
+        const first = await service.call('GET', `${path}?${size}=1`, { token: other.token })
+        const next = linksOf(first.headers).next ?? `${path}?after=${first.body.cursor}`
         assert.equal((await service.call('GET', next, { token: other.token })).status, 200)
         assertProblem(await service.call('GET', next, { token: own.token }), 'invalid_cursor', [
-          { parameter: 'cursor' },
+          { parameter: cursor ?? '' },
         ])
-        const mine = await service.call('GET', `${path}?pageSize=200`, { token: own.token })
-        const theirs = await service.call('GET', `${path}?pageSize=200`, { token: other.token })
+        const mine = await service.call('GET', `${path}?${size}=200`, { token: own.token })
+        const theirs = await service.call('GET', `${path}?${size}=200`, { token: other.token })
         const ids = (answer: CallResponse): Set<string> => new Set(answer.body.items.map(({ id }: SampleRecord) => id))
         assert.ok(ids(mine).size >= 2 && ids(theirs).size >= 2)
         assert.deepEqual(

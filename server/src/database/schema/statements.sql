@@ -932,7 +932,7 @@ select subscription_id as key, body from subscriptions where tenant_id = $1 and 
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from accounts
@@ -952,7 +952,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from accounts
@@ -977,7 +977,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from accounts
@@ -986,7 +986,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
@@ -994,7 +994,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from contacts
@@ -1014,7 +1014,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from contacts
@@ -1039,7 +1039,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from contacts
@@ -1048,7 +1048,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
@@ -1056,7 +1056,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from contacts
@@ -1076,7 +1076,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from contacts
@@ -1101,7 +1101,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from contacts
@@ -1110,7 +1110,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
@@ -1118,7 +1118,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from invoices
@@ -1138,7 +1138,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from invoices
@@ -1163,7 +1163,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from invoices
@@ -1172,7 +1172,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
@@ -1180,7 +1180,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from publications
@@ -1200,7 +1200,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from publications
@@ -1225,7 +1225,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from publications
@@ -1234,7 +1234,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
@@ -1242,7 +1242,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from subscriptions
@@ -1262,7 +1262,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from subscriptions
@@ -1287,7 +1287,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from subscriptions
@@ -1296,7 +1296,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
@@ -1304,7 +1304,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
@@ -1324,7 +1324,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
@@ -1349,7 +1349,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
@@ -1358,7 +1358,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $5::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
@@ -1366,7 +1366,7 @@ select total.total, total.total - $5::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from accounts
@@ -1386,7 +1386,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from accounts
@@ -1411,7 +1411,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select position from accounts
@@ -1420,7 +1420,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position limit $2::bigint) as page_rows
@@ -1428,7 +1428,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select (select position from invoices
@@ -1448,7 +1448,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select (select position from invoices
@@ -1473,7 +1473,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select position from invoices
@@ -1482,7 +1482,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= 0 order by position limit $2::bigint) as page_rows
@@ -1490,7 +1490,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from invoices
@@ -1510,7 +1510,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from invoices
@@ -1535,7 +1535,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select position from invoices
@@ -1544,7 +1544,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position limit $2::bigint) as page_rows
@@ -1552,7 +1552,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select (select position from subscriptions
@@ -1572,7 +1572,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select (select position from subscriptions
@@ -1597,7 +1597,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select position from subscriptions
@@ -1606,7 +1606,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= 0 order by position limit $2::bigint) as page_rows
@@ -1614,7 +1614,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from subscriptions
@@ -1634,7 +1634,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from subscriptions
@@ -1659,7 +1659,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select position from subscriptions
@@ -1668,7 +1668,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position limit $2::bigint) as page_rows
@@ -1676,7 +1676,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
@@ -1696,7 +1696,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
@@ -1721,7 +1721,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
@@ -1730,7 +1730,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
@@ -1738,7 +1738,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
@@ -1758,7 +1758,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
@@ -1783,7 +1783,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
@@ -1792,7 +1792,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
@@ -1800,7 +1800,7 @@ select total.total, total.total - $6::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select (select position from invoices
@@ -1820,7 +1820,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select (select position from invoices
@@ -1845,7 +1845,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select position from invoices
@@ -1854,7 +1854,7 @@ select total.total, total.total - $7::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= 0 order by position limit $2::bigint) as page_rows
@@ -1862,7 +1862,7 @@ select total.total, total.total - $7::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select (select position from subscriptions
@@ -1882,7 +1882,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select (select position from subscriptions
@@ -1907,7 +1907,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select position from subscriptions
@@ -1916,7 +1916,7 @@ select total.total, total.total - $7::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= 0 order by position limit $2::bigint) as page_rows
@@ -1924,7 +1924,7 @@ select total.total, total.total - $7::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
@@ -1944,7 +1944,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
@@ -1969,7 +1969,7 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 
 -- records/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
@@ -1978,7 +1978,7 @@ select total.total, total.total - $7::bigint as found, page.*, (
 
 -- records/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
@@ -1994,7 +1994,7 @@ page_rows as (
   ) as r
 )
 select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -2028,7 +2028,7 @@ page_rows as (
   ) as r
 )
 select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -2062,7 +2062,7 @@ page_rows as (
   ) as r
 )
 select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
 ) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -2107,7 +2107,7 @@ page_rows as (select position, body from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= (select position from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1)
 select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -2136,7 +2136,7 @@ page_rows as (select position, body from unnest($3::smallint[]) as visible (visi
   where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from contacts
   where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
 select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -2165,7 +2165,7 @@ page_rows as (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1)
 select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -2194,7 +2194,7 @@ page_rows as (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1)
 select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -2210,7 +2210,7 @@ page_rows as (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position offset $7::bigint limit 1) order by position limit $2::bigint + 1)
 select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -2226,7 +2226,7 @@ page_rows as (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1)
 select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -2255,7 +2255,7 @@ page_rows as (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1)
 select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -2284,7 +2284,7 @@ page_rows as (select position, body from unnest($3::smallint[]) as visible (visi
   where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
 select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -2313,7 +2313,7 @@ page_rows as (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1)
 select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -2342,7 +2342,7 @@ page_rows as (select position, body from unnest($3::smallint[]) as visible (visi
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and account_id = $5 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and account_id = $5 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
 select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -2358,7 +2358,7 @@ page_rows as (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position offset $7::bigint limit 1) order by position limit $2::bigint + 1)
 select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -2374,7 +2374,7 @@ page_rows as (select position, body from unnest($3::smallint[]) as visible (visi
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and account_id = $6 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position limit $7::bigint + 1) as merged order by position offset $7::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
 select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -2390,7 +2390,7 @@ page_rows as (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1)
 select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
@@ -2406,7 +2406,7 @@ page_rows as (select position, body from unnest($3::smallint[]) as visible (visi
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and account_id = $5 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and account_id = $5 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
 select total.total, page.*, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions' limit 1
 ) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
