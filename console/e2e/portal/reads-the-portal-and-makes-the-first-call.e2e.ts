@@ -35,7 +35,15 @@ visit('reads without signing in, from the first page to the last', null, async (
   }
   assert.deepEqual(
     titles.map((title) => title.replace(' · Masthead', '')),
-    ['Paging and walking', 'Search and filters', 'Retries', 'Errors', 'Acting for a user', 'Changelog'],
+    [
+      'Paging and walking',
+      'Keep a copy current',
+      'Search and filters',
+      'Retries',
+      'Errors',
+      'Acting for a user',
+      'Changelog',
+    ],
   )
   await page.getByText('Idempotency-Key').first().waitFor()
 })
