@@ -42,7 +42,7 @@ const installed = join(project, 'node_modules/@masthead/client')
 const baseUrl = await freeAddress('localhost')
 const service = await startService({ baseUrl })
 const tenant = await service.newTenant()
-await tenant.add('accounts', [sampleAccount('A1')])
+await tenant.add('accounts', [sampleAccount('A1'), sampleAccount('A2')])
 await tenant.add('contacts', [sampleContact('A1')])
 const token = await tenant.serviceToken()
 
@@ -86,7 +86,7 @@ describe('the package', () => {
     await runExample(walk)
     const before = await readCopy()
     assert.ok(Object.values<{ name?: string }>(before.records).some(({ name }) => name === 'Ada Lovelace'))
-    const [added] = await tenant.add('contacts', [sampleContact('A1', { name: 'Edith Clarke' })])
+    const [added] = await tenant.add('contacts', [sampleContact('A2', { name: 'Edith Clarke' })])
     const setting = `import { Masthead } from '@masthead/client'
       const masthead = new Masthead({ baseUrl: process.env.MASTHEAD_URL, token: process.env.MASTHEAD_TOKEN })
       const after = '${before.cursor}'
