@@ -131,7 +131,7 @@ visit('no page of the portal hinders anybody, in light and in dark', person, asy
     await heading(page, await link.innerText()).waitFor()
     await look(page.url())
   }
-  assert.equal(Object.keys(found).length, 8)
+  assert.equal(Object.keys(found).length, 9)
   assert.deepEqual(
     Object.entries(found).filter(([, faults]) => faults.length > 0),
     [],
