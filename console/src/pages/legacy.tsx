@@ -52,7 +52,7 @@ const Legacy = () => {
 
 const State = ({ system: { waiting, failed } }: { system: LegacySystem }) => {
   if (failed > 0) return <Badge tone="problem">Needs you</Badge>
-  return waiting > 0 ? <Badge tone="caution">Under way</Badge> : <Badge tone="good">Everything is delivered</Badge>
+  return waiting > 0 ? <Badge tone="caution">In progress</Badge> : <Badge tone="good">Everything is delivered</Badge>
 }
 
 const NotAttached = () => (

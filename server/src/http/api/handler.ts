@@ -33,10 +33,10 @@ const read = async (exchange: Exchange): Promise<void> => {
   // What may be cached follows from the tenant's records alone, so a replica that has their versions answers the same. A cursor may be
   // ahead of that replica.
   const tenant = cache && versions?.lists && !operation.followed ? call.tenant.asOf(versions.lists) : call.tenant
-  const answer: HandlerResult = await handler({ ...call, tenant })
-  const body = bytesOf(answer)
-  const make = () => plainResponse({ status: operation.status, headers: headersOf(answer, query, body) }, body, api)
-  const under = versions && { tenantId, url, version: versions.records, next: answer.next ?? null }
+  const result: HandlerResult = await handler({ ...call, tenant })
+  const body = bytesOf(result)
+  const make = () => plainResponse({ status: operation.status, headers: headersOf(result, query, body) }, body, api)
+  const under = versions && { tenantId, url, version: versions.records, next: result.next ?? null }
   exchange.cached = cache && under && cache.keep(under, body, make)
   exchange.plain = exchange.cached?.plain ?? make()
 }
@@ -46,9 +46,9 @@ const bytesOf = ({ body }: HandlerResult): Buffer => (typeof body === 'string' ?
 /** Calls the handler of a GET until it has news. */
 const wait = async (exchange: Exchange, seconds: number): Promise<void> => {
   const { handler, headersOf, operation } = found(exchange.route)
-  const answer = await waitForNews(exchange, seconds, () => handler(callOf(exchange)))
-  const body = bytesOf(answer)
-  const headers = headersOf(answer, exchange.query, body)
+  const result = await waitForNews(exchange, seconds, () => handler(callOf(exchange)))
+  const body = bytesOf(result)
+  const headers = headersOf(result, exchange.query, body)
   exchange.plain = plainResponse({ status: operation.status, headers }, body, exchange.api)
 }
 
@@ -71,9 +71,9 @@ const write = async (exchange: Exchange): Promise<void> => {
   const { handler, headersOf, operation } = found(exchange.route)
   const call = writeCallOf(exchange)
   const work = async (tenant: TenantDatabase): Promise<PlainResponse> => {
-    const answer: HandlerResult = await handler({ ...call, tenant })
-    const body = String(answer.body)
-    return { status: operation.status, headers: headersOf(answer, call.query, body), body }
+    const result: HandlerResult = await handler({ ...call, tenant })
+    const body = String(result.body)
+    return { status: operation.status, headers: headersOf(result, call.query, body), body }
   }
   const asResponse = (problem: Problem) => problemResponse(problem, api.baseUrl, requestId)
   const sent = retriable

@@ -3,7 +3,7 @@ import { type Exchange, found } from '../api/exchange.ts'
 import { follow } from './follow.ts'
 import { Watch } from './watch.ts'
 
-/** Reads until there is news, for so many seconds; what is read last is the answer. */
+/** Reads until there is news, for so many seconds; what is read last is the result. */
 export const waitForNews = async (
   exchange: Exchange,
   seconds: number,
@@ -12,12 +12,12 @@ export const waitForNews = async (
   const deadline = performance.now() + seconds * 1_000
   const { tenantId } = found(exchange.principal)
   const { records: seen } = exchange.versions ?? (await exchange.api.askVersions(tenantId))
-  const answer = await read()
-  if (!found(answer.news).isEmpty) return answer
+  const result = await read()
+  if (!found(result.news).isEmpty) return result
   const place = await follow(exchange, 'waiting calls')
   const watch = new Watch(exchange, { seen, deadline })
   try {
-    return await readAgain(watch, answer, read)
+    return await readAgain(watch, result, read)
   } finally {
     watch.close()
     place.leave()
@@ -30,6 +30,6 @@ const readAgain = async (
   former: HandlerResult,
   read: () => Promise<HandlerResult>,
 ): Promise<HandlerResult> => {
-  for (let answer = former; ; answer = await read())
-    if (!found(answer.news).isEmpty || (await watch.next()) !== 'moved') return answer
+  for (let result = former; ; result = await read())
+    if (!found(result.news).isEmpty || (await watch.next()) !== 'moved') return result
 }
