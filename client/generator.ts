@@ -1,5 +1,8 @@
 import {
   basePath,
+  changes,
+  changesRelation,
+  listedNames,
   managementApi,
   managementResources,
   managementScopes,
@@ -9,9 +12,12 @@ import {
   ProblemPlace,
   problems,
   type Resource,
+  resourceNames,
   resources,
   scopePrefix,
   scopes,
+  TestData,
+  testEventType,
   webhookEvents,
   webhookEventTypes,
 } from '@masthead/contract'
@@ -48,6 +54,8 @@ const contractFile = (): string =>
     `export const basePath = '${basePath}'\n`,
     '/** Applications ask for scopes by this prefix. */',
     `export const scopePrefix = '${scopePrefix}'\n`,
+    '/** RFC 8288: the link from the end of a walk to what has changed since its first page. */',
+    `export const changesRelation = '${changesRelation}'\n`,
     '/** What a token may do. */',
     unionOf('Scope', scopes),
     '/** Why the service said no; stable. */',
@@ -56,6 +64,8 @@ const contractFile = (): string =>
       mapValues(problems, ({ status, title, cure }) => `${status}: ${title}. ${cure}`),
     ),
     ...Object.values<Resource>(resources).flatMap(interfacesOf),
+    ...changesTypes(),
+    ...webhookTypes(),
     interfaceOf(merged('ProblemPlace', plain(ProblemPlace))),
     interfaceOf(plain(Problem)),
   ].join('\n')
@@ -75,6 +85,48 @@ const interfacesOf = (resource: Resource): string[] => {
     ...[...bodies].map((body) => ({ ...plain(body), description: `Given to ${methodsWith('body', body)}.` })),
     ...[...answers].map((one) => ({ ...plain(one), description: `Answered by ${methodsWith('answer', one)}.` })),
   ].map(interfaceOf)
+}
+
+/** A union by resource and by what happened, so that both tell which record there is. */
+const changesTypes = (): string[] => {
+  const { properties = {} } = plain(changes.record)
+  const change = (name: string, types: Readonly<Record<string, string>>): string =>
+    [
+      `export interface ${name}<Name extends ListedName> {`,
+      ...Object.entries(properties).flatMap(([field, schema]) => [
+        `  /** ${noteOn(schema)} */`,
+        `  ${field}: ${types[field] ?? typeOf(schema)}`,
+      ]),
+      '}',
+      '',
+    ].join('\n')
+  return [
+    '/** The records of every list that can be followed. */',
+    'export interface ListedRecords {',
+    ...listedNames.map((name) => `  ${name}: ${titleOf(resources[name].record)}`),
+    '}',
+    'export type ListedName = keyof ListedRecords\n',
+    `/** ${changes.description} */`,
+    'export type Change<Name extends ListedName = ListedName> = { [N in Name]: Written<N> | Removed<N> }[Name]\n',
+    change('Written', { resource: 'Name', change: "'written'", record: 'ListedRecords[Name]' }),
+    change('Removed', { resource: 'Name', externalId: 'null', change: "'removed'", record: 'null' }),
+  ]
+}
+
+const webhookTypes = (): string[] => {
+  const events = { ...webhookEvents, [testEventType]: { summary: 'An admin tests the endpoint.', data: TestData } }
+  const data = new Map(Object.values(events).map((event) => [titleOf(event.data), plain(event.data)]))
+  return [
+    `export type ResourceName = ${resourceNames.map((name) => `'${name}'`).join(' | ')}\n`,
+    ...data.values().map((schema) => interfaceOf({ ...schema, description: 'The `data` of a webhook.' })),
+    '/** The body of a webhook. */',
+    'export type WebhookEvent =',
+    ...Object.entries(events).flatMap(([type, event]) => [
+      `  /** ${event.summary} */`,
+      `  | { type: '${type}'; timestamp: string; data: ${titleOf(event.data)} }`,
+    ]),
+    '',
+  ]
 }
 
 const queryNote = (resource: Resource) => ({
@@ -136,12 +188,19 @@ const typeOf = (schema: Schema): string => {
   if (schema.items?.description === plain(ProblemPlace).description) return 'ProblemPlace[]'
   if (schema.items) return `${typeOf(schema.items)}[]`
   if (schema.title !== undefined) return schema.title
+  if (schema.properties && Object.keys(schema.properties).join() === resourceNames.join()) return byResource(schema)
   if (schema.properties) {
     const fields = `{\n${fieldsOf(schema).join('\n').replaceAll(/^/gm, '  ')}\n  }`
     return schema.type?.includes('null') ? `${fields} | null` : fields
   }
   if (schema.type === undefined) return 'unknown'
   return [schema.type].flat().map(simpleType).join(' | ')
+}
+/** They are alike, and only those are there that something is said of. */
+const byResource = ({ properties = {} }: Schema): string => {
+  const [one = {}] = Object.values(properties)
+  const fields = Object.entries(one.properties ?? {}).map(([name, schema]) => `${name}: ${typeOf(schema)}`)
+  return `Partial<Record<ResourceName, { ${fields.join('; ')} }>>`
 }
 const simpleType = (type: string): string => {
   if (['string', 'number', 'boolean', 'null'].includes(type)) return type

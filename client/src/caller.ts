@@ -1,10 +1,13 @@
 import { AnswerCache } from './answer-cache.ts'
 import { baseAddress } from './base-address.ts'
-import { Deadline } from './deadline.ts'
+import { type Deadline, withDeadline } from './deadline.ts'
 import { ifMatchOf, noteEtag } from './entity-tags.ts'
 import { ConnectionError, isProblem, MastheadError, ProblemError, UnexpectedAnswerError } from './errors.ts'
-import { basePath, type Problem } from './generated/contract.ts'
+import type { StreamEvent } from './event-parser.ts'
+import { isEventStream, reconnecting } from './event-stream.ts'
+import { basePath, changesRelation, type Problem } from './generated/contract.ts'
 import { readObject } from './json-object.ts'
+import { parameterIn } from './links.ts'
 import { List, Page, type PageBody } from './list.ts'
 import { randomText } from './random.ts'
 import { type Failure, mayRepeat, pauseMilliseconds, readRetryAfter } from './retries.ts'
@@ -17,7 +20,7 @@ export interface MastheadOptions {
   baseUrl: string | URL
   /** A personal access token or service token, an `OAuthSession`, or a function that gives the token. */
   token: string | TokenSource | { accessToken: TokenSource }
-  /** How long a call may take, with all its retries: 60,000 unless said otherwise. */
+  /** How long a call may take, with all its retries, and a stream be silent: 60,000 unless said otherwise. */
   timeoutMilliseconds?: number | undefined
   /** How often a call is repeated that failed for a passing reason: 3 unless said otherwise. */
   retries?: number | undefined
@@ -75,6 +78,8 @@ type Request = {
   headers: Record<string, string>
   body: string | undefined
 }
+type Prepared = Omit<Request, 'headers'> & { headers: Headers }
+type Received = { response: Response; text: string }
 
 /** Sends calls until they are answered: with a token, a deadline, retries and what was kept from before. */
 export class Caller {
@@ -121,9 +126,38 @@ export class Caller {
       // A cursor says by itself where the page begins.
       const url = this.#urlOf(segments, cursor === undefined ? query : { ...query, page: undefined, cursor })
       const { value, link } = await this.#send(options, { operation, method: 'GET', url, headers: {}, body: undefined })
-      return new Page(value as PageBody<T>, nextCursorIn(link), load) // by the contract
+      const cursors = {
+        next: parameterIn(link, 'next', 'cursor'),
+        changes: parameterIn(link, changesRelation, 'after'),
+      }
+      return new Page(value as PageBody<T>, cursors, load) // by the contract
     }
     return new List(load)
+  }
+
+  /** Events as they come, over as many connections as it takes: each goes on after the last event. Ends by the signal. */
+  events(
+    operation: string,
+    segments: readonly string[],
+    { signal, timeoutMilliseconds }: CallOptions,
+    queryAfter: (lastId: string | undefined) => object,
+  ): AsyncGenerator<StreamEvent[], void, undefined> {
+    const headers = { accept: 'text/event-stream' }
+    const requestAfter = (lastId: string | undefined): Request => ({
+      ...{ operation, method: 'GET', url: this.#urlOf(segments, queryAfter(lastId)), headers, body: undefined },
+    })
+    const quietMilliseconds = timeoutMilliseconds ?? this.#timeoutMilliseconds
+    return reconnecting(
+      { signal, quietMilliseconds },
+      {
+        open: (lastId, attempt, connection) => {
+          const request = requestAfter(lastId)
+          return this.#withToken((token) => this.#open(request, token, attempt, connection))
+        },
+        onPause: (lastId, attempt, error, pauseMilliseconds) =>
+          this.#hooks.retry?.({ ...shown(requestAfter(lastId), attempt), error, pauseMilliseconds }),
+      },
+    )
   }
 
   #urlOf(segments: readonly string[], query: object = {}): string {
@@ -133,36 +167,34 @@ export class Caller {
     return this.#baseUrl + path + (`${parameters}` && `?${parameters}`)
   }
 
-  async #send({ signal, timeoutMilliseconds }: CallOptions, request: Request): Promise<Answer> {
-    const deadline = new Deadline(timeoutMilliseconds ?? this.#timeoutMilliseconds, signal)
-    try {
-      return await this.#repeat(request, deadline)
-    } finally {
-      deadline.release()
-    }
+  #send({ signal, timeoutMilliseconds }: CallOptions, request: Request): Promise<Answer> {
+    return withDeadline(timeoutMilliseconds ?? this.#timeoutMilliseconds, signal, (deadline) =>
+      this.#repeat(request, deadline),
+    )
   }
 
   async #repeat(request: Request, deadline: Deadline): Promise<Answer> {
     const isIdempotent = request.method === 'POST' || request.headers['if-match'] === undefined
-    let token = await deadline.during(this.#freshToken())
-    let isRenewed = false
     for (let attempt = 1; ; attempt++) {
-      const outcome = await this.#attempt(request, token, attempt, deadline)
+      const outcome = await deadline.during(
+        this.#withToken((token) => this.#attempt(request, token, attempt, deadline.signal)),
+      )
       if (!(outcome instanceof MastheadError)) return outcome
-      if (isProblem(outcome, 'invalid_token') && !isRenewed) {
-        const refused = token
-        token = await deadline.during(this.#freshToken(refused))
-        if (token === refused) throw outcome
-        isRenewed = true
-        continue
-      }
       const pause = pauseMilliseconds(outcome, attempt)
       const isLast = attempt > this.#retries || pause >= deadline.remainingMilliseconds
       if (isLast || !mayRepeat(outcome, isIdempotent)) throw outcome
       this.#hooks.retry?.({ ...shown(request, attempt), error: outcome, pauseMilliseconds: pause })
       await deadline.sleep(pause)
-      token = await deadline.during(this.#freshToken())
     }
+  }
+
+  /** Where a token is refused, and its source has another one, that is tried too. */
+  async #withToken<T>(send: (token: string) => Promise<T | Failure>): Promise<T | Failure> {
+    const token = await this.#freshToken()
+    const outcome = await send(token)
+    if (!isProblem(outcome, 'invalid_token')) return outcome
+    const renewed = await this.#freshToken(token)
+    return renewed === token ? outcome : send(renewed)
   }
 
   async #freshToken(refused?: string): Promise<string> {
@@ -172,26 +204,18 @@ export class Caller {
     throw new TypeError('`token` must be an access token: it is missing, or holds a space or a line break')
   }
 
-  async #attempt(request: Request, token: string, attempt: number, deadline: Deadline): Promise<Answer | Failure> {
-    const { method, url, body } = request
+  async #attempt(request: Request, token: string, attempt: number, signal: AbortSignal): Promise<Answer | Failure> {
+    const { method, url } = request
     const kept = method === 'GET' ? this.#cache.find(token, url) : undefined
-    const headers = new Headers({ accept: 'application/json', authorization: `Bearer ${token}`, ...request.headers })
+    const headers = headersOf(request, token)
     if (kept) {
       headers.set('if-none-match', kept.etag)
       // Fetch would say `no-cache` beside a tag, for which the service reads its database and charges the call.
       if (!headers.has('cache-control')) headers.set('cache-control', 'max-age=0')
     }
-    this.#hooks.request?.(shown(request, attempt))
-    const begun = performance.now()
-    const received = await receive(url, { method, headers, body: body ?? null, signal: deadline.signal })
+    const received = await this.#exchange({ ...request, headers }, attempt, signal)
     if (received instanceof ConnectionError) return received
     const { response, text } = received
-    this.#hooks.answer?.({
-      ...shown(request, attempt),
-      status: response.status,
-      requestId: response.headers.get('x-request-id'),
-      milliseconds: performance.now() - begun,
-    })
     const [link, etag] = [response.headers.get('link'), response.headers.get('etag')]
     if (response.status === 304 && kept)
       return { value: JSON.parse(kept.text), etag: kept.etag, link: link ?? kept.link }
@@ -200,15 +224,40 @@ export class Caller {
     if (method === 'GET' && etag !== null) this.#cache.keep(token, url, { text, etag, link })
     return { value, etag, link }
   }
+
+  async #open(request: Request, token: string, attempt: number, signal: AbortSignal): Promise<Response | Failure> {
+    const received = await this.#exchange({ ...request, headers: headersOf(request, token) }, attempt, signal)
+    if (received instanceof ConnectionError) return received
+    const { response, text } = received
+    return response.ok && isEventStream(response) ? response : failureOf(request, response, readObject(text))
+  }
+
+  async #exchange(request: Prepared, attempt: number, signal: AbortSignal): Promise<Received | ConnectionError> {
+    const { method, url, headers, body } = request
+    signal.throwIfAborted()
+    this.#hooks.request?.(shown(request, attempt))
+    const begun = performance.now()
+    const received = await receive(url, { method, headers, body: body ?? null, signal })
+    if (received instanceof ConnectionError) return received
+    const { response } = received
+    this.#hooks.answer?.({
+      ...shown(request, attempt),
+      status: response.status,
+      requestId: response.headers.get('x-request-id'),
+      milliseconds: performance.now() - begun,
+    })
+    return received
+  }
 }
 
-const receive = async (
-  url: string,
-  init: RequestInit,
-): Promise<{ response: Response; text: string } | ConnectionError> => {
+const headersOf = (request: Request, token: string): Headers =>
+  new Headers({ accept: 'application/json', authorization: `Bearer ${token}`, ...request.headers })
+
+/** A stream is read later, as it comes. */
+const receive = async (url: string, init: RequestInit): Promise<Received | ConnectionError> => {
   try {
     const response = await fetch(url, init)
-    return { response, text: await response.text() }
+    return { response, text: isEventStream(response) ? '' : await response.text() }
   } catch (cause) {
     // The caller's own reason, or that the time is over.
     init.signal?.throwIfAborted()
@@ -224,7 +273,7 @@ const failureOf = ({ method, url }: Request, { status, headers }: Response, valu
   return new UnexpectedAnswerError(`${what}: is baseUrl right?`, status, retryAfter)
 }
 
-const shown = ({ operation, method, url }: Request, attempt: number): SentRequest => ({
+const shown = ({ operation, method, url }: Omit<Request, 'headers'>, attempt: number): SentRequest => ({
   ...{ operation, method, url, attempt },
 })
 
@@ -239,10 +288,4 @@ const asSource = (token: MastheadOptions['token']): TokenSource => {
 const encodeSegment = (segment: string): string => {
   if (typeof segment === 'string' && !['', '.', '..'].includes(segment)) return encodeURIComponent(segment)
   throw new TypeError(`${JSON.stringify(segment)} is no identifier`)
-}
-
-/** Only the cursor is taken, so that the token goes nowhere but to `baseUrl`, whatever the service calls itself. */
-const nextCursorIn = (link: string | null): string | null => {
-  const [, address] = /<([^>]*)>\s*;\s*rel="next"/.exec(link ?? '') ?? []
-  return address === undefined ? null : new URL(address).searchParams.get('cursor')
 }

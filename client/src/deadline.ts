@@ -64,3 +64,17 @@ export class Deadline {
     this.#release()
   }
 }
+
+/** Works until a deadline of its own. */
+export const withDeadline = async <T>(
+  milliseconds: number,
+  signal: AbortSignal | undefined,
+  work: (deadline: Deadline) => Promise<T>,
+): Promise<T> => {
+  const deadline = new Deadline(milliseconds, signal)
+  try {
+    return await work(deadline)
+  } finally {
+    deadline.release()
+  }
+}

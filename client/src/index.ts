@@ -9,6 +9,7 @@ export type {
   SentRequest,
   TokenSource,
 } from './caller.ts'
+export type { ChangeBatch, Changes, FollowOptions, WalkOptions } from './changes.ts'
 export { etagOf } from './entity-tags.ts'
 export * from './errors.ts'
 export * from './generated/contract.ts'
@@ -16,3 +17,4 @@ export type * from './generated/resources.ts'
 export type { List, Page } from './list.ts'
 export { Masthead } from './masthead.ts'
 export * from './oauth.ts'
+export * from './verify-webhook.ts'

@@ -10,14 +10,20 @@ export class Page<T> {
   readonly total: number | null
   /** Where the next page begins, for `list({ cursor })` at another time; null on the last page. */
   readonly nextCursor: string | null
+  /**
+   * On the last page: give it as `after` to `changes.walk` or `changes.follow` for what has changed in the list since the
+   * first page was read. Null on every other page.
+   */
+  readonly changesCursor: string | null
   readonly #load: LoadPage<T>
 
-  constructor({ items, page, pageSize, total }: PageBody<T>, nextCursor: string | null, load: LoadPage<T>) {
+  constructor({ items, page, pageSize, total }: PageBody<T>, { next, changes }: PageCursors, load: LoadPage<T>) {
     this.items = items
     this.page = page
     this.pageSize = pageSize
     this.total = total
-    this.nextCursor = nextCursor
+    this.nextCursor = next
+    this.changesCursor = changes
     this.#load = load
   }
 
@@ -29,6 +35,7 @@ export class Page<T> {
 
 /** A page as it is sent. */
 export type PageBody<T> = { items: T[]; page: number; pageSize: number; total: number | null }
+export type PageCursors = { next: string | null; changes: string | null }
 export type LoadPage<T> = (cursor?: string) => Promise<Page<T>>
 
 /**
@@ -38,6 +45,7 @@ export type LoadPage<T> = (cursor?: string) => Promise<Page<T>>
 export class List<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
   readonly #load: LoadPage<T>
   #first: Promise<Page<T>> | undefined
+  #changesCursor: string | null = null
 
   constructor(load: LoadPage<T>) {
     this.#load = load
@@ -52,7 +60,18 @@ export class List<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     return this.#first.then(onFulfilled, onRejected)
   }
 
+  /**
+   * When all records were walked over: give it as `after` to `changes.walk` or `changes.follow` for what has changed in the list since
+   * then. Null before.
+   */
+  get changesCursor(): string | null {
+    return this.#changesCursor
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    for (let page: Page<T> | null = await this.#load(); page !== null; page = await page.next()) yield* page.items
+    for (let page: Page<T> | null = await this.#load(); page !== null; page = await page.next()) {
+      yield* page.items
+      this.#changesCursor = page.changesCursor
+    }
   }
 }

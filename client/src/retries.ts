@@ -1,10 +1,16 @@
-import { type ConnectionError, isProblem, type ProblemError, type UnexpectedAnswerError } from './errors.ts'
+import {
+  type ConnectionError,
+  isProblem,
+  type ProblemError,
+  type TimeoutError,
+  type UnexpectedAnswerError,
+} from './errors.ts'
 
 /** How a call failed that may go well the next time. */
-export type Failure = ProblemError | ConnectionError | UnexpectedAnswerError
+export type Failure = ProblemError | ConnectionError | TimeoutError | UnexpectedAnswerError
 
-const shortestMilliseconds = 250
-const longestMilliseconds = 8_000
+const shortestPauseMilliseconds = 250
+export const longestPauseMilliseconds = 8_000
 
 /**
  * Reads are repeated, and writes that do the same when they are done twice: a POST by its idempotency key, PATCH and
@@ -21,7 +27,7 @@ export const mayRepeat = (failure: Failure, isIdempotent: boolean): boolean => {
 /** Full jitter, so that those who failed together do not come back together; on top of what the service asks for. */
 export const pauseMilliseconds = (failure: Failure, attempt: number): number => {
   const asked = ('retryAfterMilliseconds' in failure && failure.retryAfterMilliseconds) || 0
-  return asked + Math.random() * Math.min(longestMilliseconds, shortestMilliseconds * 2 ** attempt)
+  return asked + Math.random() * Math.min(longestPauseMilliseconds, shortestPauseMilliseconds * 2 ** attempt)
 }
 
 /** RFC 9110 §10.2.3: seconds or a date. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -9,6 +10,7 @@ import { join, normalize } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { Webhook } from 'standardwebhooks'
 import { startBrowser } from '../../server/test/browsers/browser.ts'
 import { newApplication, newPerson } from '../../server/test/browsers/oauth-browser.ts'
 import { sampleAccount, sampleContact } from '../../server/test/records/sample-records.ts'
@@ -40,7 +42,7 @@ const installed = join(project, 'node_modules/@masthead/client')
 const baseUrl = await freeAddress('localhost')
 const service = await startService({ baseUrl })
 const tenant = await service.newTenant()
-await tenant.add('accounts', [sampleAccount('A1')])
+await tenant.add('accounts', [sampleAccount('A1'), sampleAccount('A2')])
 await tenant.add('contacts', [sampleContact('A1')])
 const token = await tenant.serviceToken()
 
@@ -48,9 +50,9 @@ const readme = await readFile(join(installed, 'README.md'), 'utf8')
 /** The code of a README, in order. */
 const examplesIn = (text: string): string[] => [...text.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => code)
 const exampleWith = (text: string): string => examplesIn(readme).find((code) => code.includes(text)) ?? ''
-const runExample = async (code: string): Promise<string> => {
+const runExample = async (code: string, environment: Record<string, string> = {}): Promise<string> => {
   await write('example.js', code)
-  return run(process.execPath, ['example.js'], { MASTHEAD_URL: baseUrl, MASTHEAD_TOKEN: token })
+  return run(process.execPath, ['example.js'], { MASTHEAD_URL: baseUrl, MASTHEAD_TOKEN: token, ...environment })
 }
 
 describe('the package', () => {
@@ -78,6 +80,44 @@ describe('the package', () => {
     assert.match(await runExample(exampleWith('accounts.create')), /^Ada\nnot_found: .+\n$/)
   })
 
+  test('keeps a copy current as the README shows, and follows from its cursor until it is stopped', async () => {
+    const readCopy = async () => JSON.parse(await readFile(join(project, 'copy.json'), 'utf8'))
+    const walk = exampleWith('changes.walk({ after: copy')
+    await runExample(walk)
+    const before = await readCopy()
+    assert.ok(Object.values<{ name?: string }>(before.records).some(({ name }) => name === 'Ada Lovelace'))
+    const [added] = await tenant.add('contacts', [sampleContact('A2', { name: 'Edith Clarke' })])
+    const setting = `import { Masthead } from '@masthead/client'
+      const masthead = new Masthead({ baseUrl: process.env.MASTHEAD_URL, token: process.env.MASTHEAD_TOKEN })
+      const after = '${before.cursor}'
+      const apply = async ([{ record }]) => { console.log(record.name); process.kill(process.pid, 'SIGTERM') }\n`
+    assert.equal(await runExample(setting + exampleWith('changes.follow')), 'Edith Clarke\n')
+    await runExample(walk)
+    const { [`contacts ${added?.id}`]: copied, ...others } = (await readCopy()).records
+    assert.deepEqual([copied.name, others], ['Edith Clarke', before.records])
+    const listed = await runExample(setting + exampleWith('changesCursor, resources'))
+    assert.deepEqual([listed.includes('Edith Clarke\n'), listed.includes('{')], [true, false])
+  })
+
+  test('verifies webhooks as the README shows', async () => {
+    const secret = `whsec_${randomBytes(32).toString('base64')}`
+    const body = JSON.stringify({ type: 'contact.updated', timestamp: new Date(), data: { name: 'Edith Clarke' } })
+    const now = new Date()
+    const headers = {
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
+      'webhook-signature': new Webhook(secret).sign('msg_1', now, body),
+    }
+    const call = `
+      for (const body of ${JSON.stringify([body, `${body} `])}) {
+        const init = { method: 'POST', headers: ${JSON.stringify(headers)}, body }
+        const response = await receive(new Request('http://localhost', init))
+        console.log(response.status, await response.text())
+      }`
+    const told = await runExample(exampleWith('verifyWebhook') + call, { WEBHOOK_SECRET: secret })
+    assert.equal(told, 'Edith Clarke\n204 \n400 signature_mismatch\n')
+  })
+
   test('is used as the README of the house shows in ten lines, beside a call by curl', async () => {
     const house = await readFile(join(root, 'README.md'), 'utf8')
     const [example = '', ...others] = examplesIn(house)
@@ -100,7 +140,9 @@ describe('the package', () => {
   })
 })
 
-const typed = `import { type Contact, isProblem, Masthead, OAuthClient, type ProblemCode } from '@masthead/client'
+const typed = `import {
+  type Change, type Contact, isProblem, Masthead, OAuthClient, type ProblemCode, verifyWebhook,
+} from '@masthead/client'
 
 const masthead = new Masthead({ baseUrl: 'http://localhost', token: async () => 'token' })
 export const names: (string | null)[] = []
@@ -113,6 +155,20 @@ export const route: 'native' | 'legacy' = (await masthead.tasks.create({ account
 await masthead.contacts.update(contact.id, { accountId: 'A1' }, { ifMatch: contact, signal: new AbortController().signal })
 export const codeOf = (error: unknown): ProblemCode | undefined => (isProblem(error) ? error.code : undefined)
 export const oauth = new OAuthClient({ baseUrl: '', clientId: '', redirectUri: '', scopes: ['contacts:read'] })
+const list = masthead.contacts.list()
+for await (const { items, cursor } of masthead.changes.walk({ after: list.changesCursor, resources: ['contacts'] })) {
+  for (const item of items) names.push(item.change === 'written' ? item.record.name : cursor)
+  // @ts-expect-error: nobody asked for them
+  for (const item of items) if (item.resource === 'invoices') names.push('')
+}
+for await (const { items } of masthead.changes.follow({ signal: new AbortController().signal }))
+  for (const item of items) if (item.resource === 'accounts') names.push(item.record && item.record.company)
+export const goneIds = (items: Change[]): string[] => items.flatMap(({ id, record }) => (record === null ? [id] : []))
+export const webhook = async (request: Request): Promise<string | null> => {
+  const event = await verifyWebhook(request, 'whsec_')
+  if (event.type === 'import.completed') return String(event.data.counts.contacts?.created ?? event.data.cursor)
+  return event.type === 'contact.created' ? event.data.name : event.timestamp
+}
 // @ts-expect-error: no such filter
 masthead.contacts.list({ account: 'A1' })
 // @ts-expect-error: no such operation
@@ -167,7 +223,7 @@ describe('in a browser', async () => {
     await page.close()
   })
 
-  test('a worker walks, writes with a tag, and gets what was kept', async () => {
+  test('a worker walks, writes with a tag, gets what was kept, and follows', async () => {
     pages['/worker.js'] = `import { Masthead } from '/client/index.js'
       const statuses = []
       const hooks = { answer: ({ status, requestId }) => statuses.push(requestId ? status : 'no request id') }
@@ -180,7 +236,12 @@ describe('in a browser', async () => {
       const contact = await masthead.contacts.get(items[0].id)
       await masthead.contacts.update(contact.id, { accountId: 'A1', title: 'Dr' }, { ifMatch: contact })
       const late = await masthead.contacts.delete(contact.id, { ifMatch: contact }).catch(({ code }) => code)
-      postMessage({ names, statuses, late })`
+      const followed = []
+      for await (const { items } of masthead.changes.follow({ resources: ['contacts'] })) {
+        followed.push(...items.map(({ record }) => record.name))
+        if (followed.includes('Mary')) break
+      }
+      postMessage({ names, statuses: statuses.slice(0, 4), late, followed: followed.includes('Grace') })`
     pages['/'] = '<!doctype html>'
     const page = await browser.newPage()
     await page.goto(address)
@@ -193,6 +254,7 @@ describe('in a browser', async () => {
       names: ['Ada Lovelace', 'Grace', 'Mary'],
       statuses: [304, 200, 200, 412],
       late: 'precondition_failed',
+      followed: true,
     })
     await page.close()
   })

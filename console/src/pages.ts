@@ -42,6 +42,7 @@ export const pages: Readonly<Record<string, Load>> = {
   '/admin/audit': () => import('./pages/audit.tsx'),
   '/docs': () => import('./docs/start.tsx'),
   '/docs/guides/paging': () => import('./docs/guides/paging.tsx'),
+  '/docs/guides/changes': () => import('./docs/guides/changes.tsx'),
   '/docs/guides/search': () => import('./docs/guides/search.tsx'),
   '/docs/guides/retries': () => import('./docs/guides/retries.tsx'),
   '/docs/guides/errors': () => import('./docs/guides/errors.tsx'),

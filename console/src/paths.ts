@@ -18,6 +18,7 @@ const ownPaths = [
   '/admin/audit',
   '/docs',
   '/docs/guides/paging',
+  '/docs/guides/changes',
   '/docs/guides/search',
   '/docs/guides/retries',
   '/docs/guides/errors',

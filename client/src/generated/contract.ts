@@ -5,6 +5,9 @@ export const basePath = '/customer-api/v1'
 /** Applications ask for scopes by this prefix. */
 export const scopePrefix = 'service-api/'
 
+/** RFC 8288: the link from the end of a walk to what has changed since its first page. */
+export const changesRelation = 'https://masthead.dev/rel/changes'
+
 /** What a token may do. */
 export type Scope =
   /** See subscriptions */
@@ -468,6 +471,192 @@ export interface TaskInput {
   /** Kind of task. At most 100 characters. */
   type?: string | null | undefined
 }
+
+/** The records of every list that can be followed. */
+export interface ListedRecords {
+  publications: Publication
+  accounts: Account
+  contacts: Contact
+  subscriptions: Subscription
+  invoices: Invoice
+}
+export type ListedName = keyof ListedRecords
+
+/** What was written and removed, in order: for whoever keeps a copy. */
+export type Change<Name extends ListedName = ListedName> = { [N in Name]: Written<N> | Removed<N> }[Name]
+
+export interface Written<Name extends ListedName> {
+  /** The list that the record is in. */
+  resource: Name
+  /** Identifier of the record. A UUID. */
+  id: string
+  /** Identifier of the record in another system, as an import stored it; null where there is none, and of a record that was removed. */
+  externalId: string | null
+  /** `written`: the record was created or changed. `removed`: it is gone for good. */
+  change: 'written'
+  /** The record as it is now, also a hidden or deleted one; null when it was removed. */
+  record: ListedRecords[Name]
+}
+
+export interface Removed<Name extends ListedName> {
+  /** The list that the record is in. */
+  resource: Name
+  /** Identifier of the record. A UUID. */
+  id: string
+  /** Identifier of the record in another system, as an import stored it; null where there is none, and of a record that was removed. */
+  externalId: null
+  /** `written`: the record was created or changed. `removed`: it is gone for good. */
+  change: 'removed'
+  /** The record as it is now, also a hidden or deleted one; null when it was removed. */
+  record: null
+}
+
+export type ResourceName = 'publications' | 'accounts' | 'contacts' | 'subscriptions' | 'invoices' | 'tasks'
+
+/** The `data` of a webhook. */
+export interface ContactEventData {
+  /** User of the legacy system who acted; null where none is known. */
+  userId: string | null
+  /** Identifier of the contact. A UUID. */
+  id: string
+  /** Business identifier of the account the contact belongs to. */
+  accountId: string
+  /** The user who owns the contact. */
+  ownerId: string | null
+  /** Full name. */
+  name: string | null
+  /** First name. */
+  firstName: string | null
+  /** Last name. */
+  lastName: string | null
+  /** Phone number, as it was entered. */
+  phone: string | null
+  /** Second phone number, as it was entered. */
+  phone2: string | null
+  /** Extension of the phone number. */
+  extension: string | null
+  /** Hidden: lists leave it out unless `includeHidden` is true. */
+  hideContact: boolean | null
+  /** For subscriptions only: lists leave it out unless `includeSubsOnly` is true. */
+  subsOnly: boolean | null
+  /** The contact does not want to receive e-mail. */
+  doNotEmail: boolean | null
+  /** E-mail address, as it was entered. */
+  email: string | null
+  /** Position or form of address. */
+  title: string | null
+  /** Free text. */
+  notes: string | null
+  /** When the contact was deleted; null while it is not. RFC 3339, UTC. */
+  deletedAt: string | null
+  /** When the contact was created. RFC 3339, UTC. */
+  createdAt: string | null
+  /** When the contact last changed. RFC 3339, UTC. */
+  updatedAt: string | null
+}
+
+/** The `data` of a webhook. */
+export interface AccountEventData {
+  /** User of the legacy system who acted; null where none is known. */
+  userId: string | null
+  /** Identifier of the account. A UUID. */
+  id: string
+  /** Business identifier of the account. */
+  accountId: string
+  /** Name of the company. */
+  company: string | null
+  /** Street and number. */
+  address: string | null
+  /** Suite, floor or door. */
+  suite: string | null
+  /** City. */
+  city: string | null
+  /** State or province. */
+  state: string | null
+  /** Postal code. */
+  zip: string | null
+  /** Country. */
+  country: string | null
+  /** Address of the web site. */
+  webAddress: string | null
+  /** Open set; known: prospect, active, on_hold, inactive. */
+  status: string | null
+  /** Where invoices are mailed to. */
+  billingEmail: string | null
+  /** Invoices are sent by e-mail. */
+  invoiceEmailEnabled: boolean | null
+  /** Invoices are sent on paper. */
+  invoicePrintEnabled: boolean | null
+  /** The account does not want to receive e-mail. */
+  doNotEmail: boolean | null
+  /** When the account was created. RFC 3339, UTC. */
+  createdAt: string
+  /** When the account last changed. RFC 3339, UTC. */
+  updatedAt: string
+}
+
+/** The `data` of a webhook. */
+export interface TaskEventData {
+  /** User of the legacy system who is to do it; empty when nobody is known. */
+  userId: string
+  /** Identifier of the task. A UUID. */
+  id: string
+  /** Business identifier of the account. */
+  accountId: string
+  /** What is to be done. */
+  title: string
+  /** Day by which it is to be done. As `YYYY-MM-DD`. */
+  dueDate: string
+  /** The processing route. `native`: Masthead is the system of record. `legacy`: the record is also handed to the legacy system. */
+  route: 'native' | 'legacy'
+}
+
+/** The `data` of a webhook. */
+export interface ImportCompletedData {
+  /** Identifier of the import. A UUID. */
+  importId: string
+  /** How many records, by resource. */
+  counts: Partial<Record<ResourceName, { created: number; changed: number }>>
+  /** Give it as `after` to `GET /changes`: what was written since before the import follows. */
+  cursor: string
+}
+
+/** The `data` of a webhook. */
+export interface ImportUndoneData {
+  /** Identifier of the import. A UUID. */
+  importId: string
+  /** How many records, by resource. */
+  counts: Partial<Record<ResourceName, { removed: number; restored: number }>>
+  /** Give it as `after` to `GET /changes`: what was written since before the import follows. */
+  cursor: string
+}
+
+/** The `data` of a webhook. */
+export interface WebhookTestData {
+  /** Identifier of the endpoint. A UUID. */
+  endpointId: string
+}
+
+/** The body of a webhook. */
+export type WebhookEvent =
+  /** A contact was created. */
+  | { type: 'contact.created'; timestamp: string; data: ContactEventData }
+  /** A contact was changed. */
+  | { type: 'contact.updated'; timestamp: string; data: ContactEventData }
+  /** A contact was deleted; it can be restored. */
+  | { type: 'contact.deleted'; timestamp: string; data: ContactEventData }
+  /** A deleted contact was restored. */
+  | { type: 'contact.restored'; timestamp: string; data: ContactEventData }
+  /** An account was created. */
+  | { type: 'account.created'; timestamp: string; data: AccountEventData }
+  /** A task was created. */
+  | { type: 'task.created'; timestamp: string; data: TaskEventData }
+  /** An import has written all of its records. */
+  | { type: 'import.completed'; timestamp: string; data: ImportCompletedData }
+  /** An import was taken back. */
+  | { type: 'import.undone'; timestamp: string; data: ImportUndoneData }
+  /** An admin tests the endpoint. */
+  | { type: 'webhook.test'; timestamp: string; data: WebhookTestData }
 
 /** A place in the request and what is wrong there. */
 export interface ProblemPlace {

@@ -35,7 +35,15 @@ visit('reads without signing in, from the first page to the last', null, async (
   }
   assert.deepEqual(
     titles.map((title) => title.replace(' · Masthead', '')),
-    ['Paging and walking', 'Search and filters', 'Retries', 'Errors', 'Acting for a user', 'Changelog'],
+    [
+      'Paging and walking',
+      'Keep a copy current',
+      'Search and filters',
+      'Retries',
+      'Errors',
+      'Acting for a user',
+      'Changelog',
+    ],
   )
   await page.getByText('Idempotency-Key').first().waitFor()
 })
@@ -123,7 +131,7 @@ visit('no page of the portal hinders anybody, in light and in dark', person, asy
     await heading(page, await link.innerText()).waitFor()
     await look(page.url())
   }
-  assert.equal(Object.keys(found).length, 8)
+  assert.equal(Object.keys(found).length, 9)
   assert.deepEqual(
     Object.entries(found).filter(([, faults]) => faults.length > 0),
     [],

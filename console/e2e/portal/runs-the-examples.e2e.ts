@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,6 +23,9 @@ const prints: Record<ExampleName, Partial<Record<Language, RegExp>> & { all?: Re
   onePage: { curl: /"page":2/, fetch: /page: 2/, client: /^page 2: 0 of 2$/m },
   walk: { all: new RegExp(contact.id) },
   resume: { curl: /"items":\[\{/, fetch: /items: \[/, client: /^[\w-]{36}$/m },
+  changes: { curl: /"change":"written"/, fetch: /hasMore: /, client: /written/, all: new RegExp(contact.id) },
+  keepCopy: { curl: /"hasMore":false/, fetch: /accounts [\w-]{36} written/, all: new RegExp(contact.id) },
+  follow: { curl: /^event: change$/m, fetch: /^event: change$/m, all: new RegExp(contact.id) },
   search: { curl: /"total":[1-9]/, fetch: /total: [1-9]/, client: /@/ },
   searchInAccount: { curl: /"total":2/, fetch: /total: 2/, client: /^2 \[/ },
   createOnce: { curl: /^HTTP\/1.1 201/, fetch: /^201 /, client: /^[\w-]{36}$/m },
@@ -30,6 +33,9 @@ const prints: Record<ExampleName, Partial<Record<Language, RegExp>> & { all?: Re
   unchanged: { curl: /^HTTP\/1.1 304/, fetch: /^304$/m, client: /first 2\nsecond 2/ },
   problem: { curl: /pageSize/, fetch: /^400 /, client: /^not_found / },
 }
+
+/** They go on until somebody ends them. */
+const endless: ReadonlySet<string> = new Set<ExampleName>(['follow'])
 
 const folder = await mkdtemp(join(tmpdir(), 'masthead-examples-'))
 after(() => rm(folder, { recursive: true, force: true }))
@@ -39,8 +45,23 @@ const run = async (language: Language, name: string, code: string): Promise<stri
   const file = join(folder, `${name}-${language}.${language === 'curl' ? 'sh' : 'mjs'}`)
   await writeFile(file, code.replace("'@masthead/client'", `'${source}'`))
   const [program, given] = language === 'curl' ? ['sh', ['-eu', file]] : [process.execPath, [file]]
-  const { stdout } = await promisify(execFile)(program, given, { cwd: folder })
+  // What one leaves behind is nothing to the next.
+  const cwd = await mkdtemp(join(folder, 'run-'))
+  if (endless.has(name)) return runUntil(new RegExp(contact.id), program, given, cwd)
+  const { stdout } = await promisify(execFile)(program, given, { cwd })
   return stdout
+}
+
+/** A shell does not end what it started, so both are in a group of their own. */
+const runUntil = async (expected: RegExp, program: string, given: string[], cwd: string): Promise<string> => {
+  const child = spawn(program, given, { cwd, detached: true, stdio: ['ignore', 'pipe', 'inherit'] })
+  let printed = ''
+  for await (const part of child.stdout.setEncoding('utf8')) {
+    printed += part
+    if (expected.test(printed)) break
+  }
+  if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGTERM')
+  return printed
 }
 
 for (const name of Object.keys(examples) as ExampleName[]) {

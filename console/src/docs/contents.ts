@@ -11,6 +11,11 @@ export const guides: readonly Entry[] = [
     label: 'Paging and walking',
     about: 'One page, or every record exactly once while others write.',
   },
+  {
+    to: '/docs/guides/changes',
+    label: 'Keep a copy current',
+    about: 'What has changed since last time, or as it changes.',
+  },
   { to: '/docs/guides/search', label: 'Search and filters', about: 'Words, accounts, and what lists leave out.' },
   {
     to: '/docs/guides/retries',

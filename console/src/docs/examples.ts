@@ -1,4 +1,4 @@
-import { basePath, pageSizes } from '@masthead/contract'
+import { basePath, changePages, pageSizes } from '@masthead/contract'
 
 /** What differs from reader to reader. */
 export type Place = { baseUrl: string; token: string; accountId: string; contactId: string }
@@ -101,6 +101,77 @@ const cursor = page.nextCursor // store it; null after the last page
 
 // A day later, with the same filters:
 if (cursor) for await (const contact of masthead.contacts.list({ pageSize: 1, cursor })) console.log(contact.id)`,
+    },
+  },
+
+  changes: reading(
+    () => '/changes?resources=contacts&limit=2',
+    (place) => `import { Masthead } from '@masthead/client'
+
+${newClient(place)}
+for await (const { items, cursor } of masthead.changes.walk({ resources: ['contacts'], limit: 2 })) {
+  for (const { id, change, record } of items) console.log(id, change, record?.name)
+  console.log(cursor)
+}`,
+  ),
+
+  keepCopy: {
+    code: {
+      curl: (place) => `touch cursor.txt
+while :; do
+  after=$(cat cursor.txt)
+  curl -sS -f -o page.json ${header(place)} \\
+    "${api(place)}/changes?limit=${changePages.maximum}\${after:+&after=$after}"
+  cat page.json # apply its items here, in their order
+  sed 's/.*"cursor":"\\([^"]*\\)","hasMore":[a-z]*}$/\\1/' page.json > cursor.txt
+  grep -q '"hasMore":true}$' page.json || break
+done`,
+      fetch: (place) => `import { readFile, writeFile } from 'node:fs/promises'
+
+const headers = { authorization: 'Bearer ${place.token}' }
+let cursor = await readFile('cursor.txt', 'utf8').catch(() => null)
+for (let hasMore = true; hasMore; ) {
+  const after = cursor ? \`&after=\${cursor}\` : ''
+  const answer = await fetch(\`${api(place)}/changes?limit=${changePages.maximum}\${after}\`, { headers })
+  if (!answer.ok) throw new Error(await answer.text())
+  const page = await answer.json()
+  for (const { resource, id, change } of page.items) console.log(resource, id, change) // apply it here
+  cursor = page.cursor
+  hasMore = page.hasMore
+  await writeFile('cursor.txt', cursor) // together with what was applied
+}`,
+      client: (place) => `import { readFile, writeFile } from 'node:fs/promises'
+import { Masthead } from '@masthead/client'
+
+${newClient(place)}
+const after = await readFile('cursor.txt', 'utf8').catch(() => null)
+for await (const { items, cursor } of masthead.changes.walk({ after, limit: ${changePages.maximum} })) {
+  for (const { resource, id, change } of items) console.log(resource, id, change) // apply it here
+  await writeFile('cursor.txt', cursor) // together with what was applied
+}`,
+    },
+  },
+
+  follow: {
+    code: {
+      curl: (place) => `curl -sS -N ${header(place)} \\
+  -H "Accept: text/event-stream" "${api(place)}/changes"`,
+      fetch: (place) => `const answer = await fetch('${api(place)}/changes', {
+  headers: { authorization: 'Bearer ${place.token}', accept: 'text/event-stream' },
+})
+// Where it ends, connect again, with the last id in the header Last-Event-ID.
+for await (const text of answer.body.pipeThrough(new TextDecoderStream())) console.log(text)`,
+      client: (place) => `import { Masthead } from '@masthead/client'
+
+${newClient(place)}
+const stop = new AbortController()
+process.once('SIGTERM', () => stop.abort())
+
+// Reconnects by itself, and goes on where it was.
+for await (const { items, cursor } of masthead.changes.follow({ signal: stop.signal })) {
+  for (const { resource, id, change } of items) console.log(resource, id, change)
+  console.log(cursor) // store it with what was applied; give it as \`after\` next time
+}`,
     },
   },
 

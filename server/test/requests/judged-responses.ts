@@ -35,6 +35,8 @@ globalThis.fetch = async (...given) => {
   const { status, headers, url } = response
   const { origin, pathname } = new URL(url)
   if (garblers.has(origin) || !pathname.startsWith(basePath)) return response
+  // A stream has no end to wait for.
+  if (headers.get('content-type')?.startsWith('text/event-stream')) return response
   // When the connection breaks before its end, the caller shall see that by itself.
   const text = await response
     .clone()
