@@ -131,7 +131,7 @@ const typeOf = (schema: Schema): string => {
   if (schema.const !== undefined) return `'${schema.const}'`
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ')
   if (schema.items?.description === plain(ProblemPlace).description) return 'ProblemPlace[]'
-  if (schema.items) return `${typeOf(schema.items)}[]`
+  if (schema.items) return arrayOf(schema.items)
   if (schema.title !== undefined) return schema.title
   if (schema.properties) {
     const fields = `{\n${fieldsOf(schema).join('\n').replaceAll(/^/gm, '  ')}\n  }`
@@ -139,6 +139,11 @@ const typeOf = (schema: Schema): string => {
   }
   if (schema.type === undefined) return 'unknown'
   return [schema.type].flat().map(simpleType).join(' | ')
+}
+const arrayOf = (items: Schema): string => {
+  const item = typeOf(items)
+  // `[]` binds more tightly than `|`.
+  return items.enum && item.includes(' | ') ? `(${item})[]` : `${item}[]`
 }
 const simpleType = (type: string): string => {
   if (['string', 'number', 'boolean', 'null'].includes(type)) return type

@@ -466,7 +466,7 @@ export interface WebhookEndpointInput {
   /** Where events are posted to: a public `https` address. At most 2048 characters. */
   url: string
   /** The types of events that it is told of. */
-  events: 'contact.created' | 'contact.updated' | 'contact.deleted' | 'contact.restored' | 'account.created' | 'task.created' | 'import.completed' | 'import.undone'[]
+  events: ('contact.created' | 'contact.updated' | 'contact.deleted' | 'contact.restored' | 'account.created' | 'task.created' | 'import.completed' | 'import.undone')[]
   /** What it is for. At most 255 characters. */
   description?: string | undefined
 }
@@ -504,7 +504,7 @@ export interface WebhookEndpointChange {
   /** Where events are posted to: a public `https` address. At most 2048 characters. */
   url?: string | undefined
   /** The types of events that it is told of. */
-  events?: 'contact.created' | 'contact.updated' | 'contact.deleted' | 'contact.restored' | 'account.created' | 'task.created' | 'import.completed' | 'import.undone'[] | undefined
+  events?: ('contact.created' | 'contact.updated' | 'contact.deleted' | 'contact.restored' | 'account.created' | 'task.created' | 'import.completed' | 'import.undone')[] | undefined
   /** What it is for. At most 255 characters. */
   description?: string | undefined
   /** Stop sending; what happens is recorded for 30 days. False: send again what waits. */
