@@ -13,7 +13,7 @@ import {
   obtainCode,
 } from './test/browsers/oauth-browser.ts'
 import { faultyNetwork } from './test/outside/faulty-network.ts'
-import { attachTo, startReceiver, startWorkerFor } from './test/outside/legacy-receiver.ts'
+import { attachTo, startReceiver, startWorkerFor } from './test/outside/webhook-receiver.ts'
 import { until } from './test/processes/masthead-process.ts'
 import { MixedLoad } from './test/records/mixed-load.ts'
 import { sampleAccount } from './test/records/sample-records.ts'

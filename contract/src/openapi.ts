@@ -1,4 +1,5 @@
 import type { TObject, TSchema } from 'typebox'
+import { describeWebhooks } from './openapi-webhooks.ts'
 import { idempotencyKeys, mediaTypesOf, type Operation, type Resource } from './operation.ts'
 import { isTagged, type NamedOperation, operations } from './operations.ts'
 import { Problem, type ProblemCode, problems } from './problems.ts'
@@ -34,6 +35,7 @@ export const openapi = (): Json => {
       .sort((one, other) => rankOf(one) - rankOf(other))
       .map(({ name, description }) => ({ name, description })),
     paths,
+    webhooks: describeWebhooks((schema) => refer(schema, schemas)),
     components: { schemas, headers, securitySchemes },
   }
 }
@@ -250,7 +252,7 @@ const securitySchemes: Json = {
 }
 
 /** Schemas with a title become components; the others stay where they are. */
-const refer = (schema: TObject, schemas: Record<string, Json>): Json =>
+const refer = (schema: TSchema, schemas: Record<string, Json>): Json =>
   JSON.parse(JSON.stringify(schema), (_key, value) => {
     if (!isTitled(value)) return value
     schemas[value.title] ??= value

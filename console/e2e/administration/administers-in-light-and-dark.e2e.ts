@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { accessibilityFaults } from '../../../server/test/browsers/accessibility.ts'
 import { newApplication } from '../../../server/test/browsers/oauth-browser.ts'
-import { attachTo, startReceiver } from '../../../server/test/outside/legacy-receiver.ts'
+import { attachTo, startReceiver } from '../../../server/test/outside/webhook-receiver.ts'
 import { sampleAccount } from '../../../server/test/records/sample-records.ts'
 import { button, openConsole } from '../visitor.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { attachTo, startReceiver, startWorkerFor } from '../../../server/test/outside/legacy-receiver.ts'
+import { attachTo, startReceiver, startWorkerFor } from '../../../server/test/outside/webhook-receiver.ts'
 import { sampleAccount } from '../../../server/test/records/sample-records.ts'
 import { button, openConsole } from '../visitor.ts'
 

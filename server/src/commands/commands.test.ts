@@ -81,6 +81,7 @@ describe('every command', { concurrency: 2 }, () => {
     const password = 'another horse'
     let applicationId = ''
     let importId = ''
+    let [endpoint, event] = ['', '']
     const answers: Record<string, () => Promise<unknown>> = {
       'tenant create': () => json('tenant create beta --name Beta'),
       'tenant list': () => json('tenant list'),
@@ -119,6 +120,26 @@ describe('every command', { concurrency: 2 }, () => {
       'legacy status': () => json('legacy status --tenant beta'),
       'legacy retry': () => json('legacy retry --tenant beta'),
       'legacy detach': () => json('legacy detach --tenant beta --discard'),
+      'webhook create': async () => {
+        const given = '--url http://localhost:1/in --events contact.created,import.undone --description Sync'
+        const made = await json(`webhook create --tenant beta ${given}`)
+        endpoint = made.id
+        return made
+      },
+      'webhook list': () => json('webhook list --tenant beta'),
+      'webhook test': async () => {
+        const sent = await json(`webhook test ${endpoint} --tenant beta`)
+        event = sent.id
+        return sent
+      },
+      'webhook deliveries': () => json(`webhook deliveries ${endpoint} --tenant beta --state waiting`),
+      'webhook delivery': () => json(`webhook delivery ${endpoint} ${event} --tenant beta`),
+      'webhook resend': () => json(`webhook resend ${endpoint} ${event} --tenant beta`),
+      'webhook replay': () => json(`webhook replay ${endpoint} --tenant beta --since 30d`),
+      'webhook disable': () => json(`webhook disable ${endpoint} --tenant beta`),
+      'webhook enable': () => json(`webhook enable ${endpoint} --tenant beta`),
+      'webhook rotate-secret': () => json(`webhook rotate-secret ${endpoint} --tenant beta`),
+      'webhook delete': () => json(`webhook delete ${endpoint} --tenant beta`),
       'audit verify': () => json('audit verify'),
       'audit export': () => json(`audit export --tenant acme --to ${join(folder, 'audit.ndjson')}`),
       'contact erase': async () => {
@@ -155,6 +176,11 @@ describe('every command', { concurrency: 2 }, () => {
     assert.deepEqual(keysOf('legacy status'), ['attached', 'url', 'attachedAt', ...kept])
     assert.deepEqual(shown['legacy retry'], { retried: 0, hastened: 0 })
     assert.deepEqual(shown['legacy detach'], { discarded: 0 })
+    const secretOnce = ['id', 'url', 'events', 'description', 'secret']
+    assert.deepEqual([keysOf('webhook create'), keysOf('webhook rotate-secret')], [secretOnce, secretOnce])
+    for (const command of ['list', 'disable', 'enable', 'delete', 'test', 'deliveries'])
+      assert.ok(!JSON.stringify(shown[`webhook ${command}`]).includes('whsec_'), command)
+    assert.deepEqual(shown['webhook replay'], { replayed: 1, isDisabled: false })
     assert.deepEqual(keysOf('audit export'), ['entries', 'to'])
     assert.deepEqual(keysOf('contact erase'), ['id', 'tenant', 'images', 'answers', 'deliveries'])
     assert.doesNotMatch(JSON.stringify(shown), /hunter22|eHh4/)
@@ -213,6 +239,15 @@ describe('every command', { concurrency: 2 }, () => {
       ['legacy status --tenant words', /^url .*\nhttp:\/\/localhost:1\/in +\d{4}-\S+ +0 +0 +- +- +-\n$/],
       ['legacy retry --tenant words', /^0 failed and 0 waiting deliveries are tried now\.\n$/],
       ['legacy detach --tenant words', /^words has no legacy system any more\.\n$/],
+      ['webhook list --tenant words', /^No endpoints: masthead webhook create\n$/],
+      [
+        'webhook create --tenant words --url http://localhost:1/in?key=1 --events contact.created',
+        /^Events are sent to http:\/\/localhost:1\/in\?…, endpoint [0-9a-f-]{36}\.\nSecret: whsec_\S{44}\nIt is shown only now\./,
+      ],
+      [
+        'webhook list --tenant words',
+        /^id +kind +url .*\n[0-9a-f-]{36} +webhook +\S+\?… +contact\.created +ok +0 +0\n$/,
+      ],
       ['migrate', /^Nothing to do: schema version \d+\.\n$/],
     ]
     for (const [command, expected, input] of steps) assert.match(await text(command, input), expected)
@@ -270,12 +305,32 @@ describe('every command', { concurrency: 2 }, () => {
       [attach.replace('acme', 'nobody'), /there is no tenant "nobody"/, signingSecret],
       ['legacy detach --tenant acme', /no legacy system attached; `masthead legacy attach` does that/],
       ['legacy retry --tenant acme', /no legacy system attached/],
+      [
+        'webhook create --tenant acme --url http://localhost:1 --events contact.create',
+        /there is no event "contact\.create"\. Did you mean contact\.created\?/,
+      ],
+      ['webhook create --tenant acme --url http://localhost:1 --events ,', /name at least one type/],
+      [
+        'webhook test x --tenant acme',
+        /there is no webhook endpoint "x" in this tenant; `masthead webhook list` shows/,
+      ],
       ['serve --port http', /--port must be a port number from 0 to 65535, not "http"/],
     ]
     await severalAtOnce(failures, async ([command, complaint, input]) => {
       const words = [...command.split(' ').filter(Boolean), '--json']
       assertRefusal(await runMasthead(words, environment, input), complaint, command)
     })
+    const guarded = { ...environment, LEGACY_ALLOW_PRIVATE: '' }
+    for (const [url, complaint] of [
+      [
+        'http://example.com/',
+        /--url must begin with https:\/\/, because deliveries hold records of people; ALLOW_PRIVATE/,
+      ],
+      ['https://127.0.0.1/', /127\.0\.0\.1 is a private address; ALLOW_PRIVATE_ADDRESSES=true allows it/],
+    ] as const) {
+      const words = ['webhook', 'create', '--tenant', 'acme', '--url', url, '--events', 'contact.created']
+      assertRefusal(await runMasthead(words, guarded), complaint)
+    }
     const empty = await runMasthead(['tenant', 'create', 'x', '--name', ' '], environment)
     assertRefusal(empty, /a tenant needs a name/)
     assert.deepEqual((await json('tenant list')).map(({ slug }: { slug: string }) => slug).includes('x'), false)

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { attachTo } from '../../test/outside/legacy-receiver.ts'
 import { storeDelivery } from '../../test/outside/stored-deliveries.ts'
+import { attachTo } from '../../test/outside/webhook-receiver.ts'
 import {
   type Environment,
   postmasterOf,

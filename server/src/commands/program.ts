@@ -17,6 +17,7 @@ const commands = new Map<string, () => Promise<() => Command>>(
     export: async () => (await import('./export.ts')).exporting,
     demo: async () => (await import('./demo.ts')).demo,
     legacy: async () => (await import('./legacy.ts')).legacy,
+    webhook: async () => (await import('./webhook.ts')).webhook,
     contact: async () => (await import('./contact.ts')).contact,
     audit: async () => (await import('./audit.ts')).audit,
     doctor: async () => (await import('./doctor.ts')).doctor,

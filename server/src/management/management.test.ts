@@ -4,6 +4,7 @@ import { managementApi, managementScopes } from '@masthead/contract'
 import pg from 'pg'
 import { ConsoleBrowser, manage } from '../../test/browsers/console-session.ts'
 import { authorize, Browser, newApplication, newPerson } from '../../test/browsers/oauth-browser.ts'
+import { attachTo } from '../../test/outside/webhook-receiver.ts'
 import { until } from '../../test/processes/masthead-process.ts'
 import {
   sampleAccount,
@@ -611,6 +612,119 @@ ${Array.from({ length: 40 }, (_, index) => `IMP${index},Company ${index}`).join(
     assert.equal((await admin.call('GET', path)).body.state, 'interrupted')
     await admin.call('POST', `${path}/check`)
     assert.equal((await ended(path)).state, 'checked')
+  })
+})
+
+describe('a webhook endpoint', () => {
+  const given = { url: 'http://127.0.0.1:1/in?key=1', events: ['contact.created', 'import.completed'] }
+  const make = async () => {
+    const made = await admin.call('POST', '/webhook-endpoints', { body: { ...given, description: 'Sync' } })
+    assertAnswers(at('CreateWebhookEndpoint'), made)
+    return { ...made, path: `/webhook-endpoints/${made.body.id}` }
+  }
+
+  test('is made, shown with its secret once, changed, disabled, enabled and deleted, and each is in the audit log', async () => {
+    const { body, path, headers } = await make()
+    assert.match(body.secret, /^whsec_\S{44}$/)
+    assert.match(headers.get('location') ?? '', new RegExp(`${path}$`))
+    const shown = await admin.call('GET', path)
+    assertAnswers(at('GetWebhookEndpoint'), shown)
+    const { secret, ...rest } = body
+    assert.deepEqual(shown.body, rest)
+    assert.ok(!(await admin.call('GET', '/webhook-endpoints')).text.includes(secret))
+    const changed = await admin.call('PATCH', path, { body: { events: ['task.created'], isDisabled: true } })
+    assertAnswers(at('UpdateWebhookEndpoint'), changed)
+    assert.deepEqual([changed.body.events, changed.body.disabledBecause], [['task.created'], 'requested'])
+    assert.equal((await admin.call('POST', `${path}/test`)).body.code, 'conflict')
+    const enabled = await admin.call('PATCH', path, { body: { isDisabled: false } })
+    assert.deepEqual([enabled.body.disabledAt, enabled.body.disabledBecause], [null, null])
+    const rotated = await admin.call('POST', `${path}/rotate-secret`)
+    assertAnswers(at('RotateWebhookSecret'), rotated)
+    assert.notEqual(rotated.body.secret, secret)
+    assert.ok(Date.parse(rotated.body.formerSecretUntil) > Date.now() + 86_000_000)
+    assertAnswers(at('DeleteWebhookEndpoint'), await admin.call('DELETE', path))
+    assert.equal((await admin.call('GET', path)).status, 404)
+    const log = await admin.call('GET', `/audit-entries?resource=webhook_endpoints&recordId=${body.id}`)
+    const actions = log.body.items.map(({ action }: { action: string }) => action).toReversed()
+    assert.deepEqual(actions, ['created', 'updated', 'disabled', 'enabled', 'secret_rotated', 'disabled', 'deleted'])
+    assert.ok(!log.text.includes('key=1') && !log.text.includes('whsec_'))
+  })
+
+  test('shows its deliveries, newest first, and sends one or all again', async () => {
+    const { path } = await make()
+    const sent = [await admin.call('POST', `${path}/test`), await admin.call('POST', `${path}/test`)]
+    for (const one of sent) assertAnswers(at('SendTestEvent'), one)
+    const [first, second] = sent.map(({ body }) => body)
+    const list = await admin.call('GET', `${path}/deliveries?state=waiting`)
+    assertAnswers(at('GetWebhookDeliveries'), list)
+    assert.deepEqual(
+      list.body.items.map(({ id }: { id: string }) => id),
+      [second.id, first.id],
+    )
+    const older = await admin.call('GET', `${path}/deliveries?before=${second.number}`)
+    assert.deepEqual([older.body.items.length, older.body.next], [1, null])
+    assert.deepEqual((await admin.call('GET', `${path}/deliveries?state=failed`)).body.items, [])
+    const detail = await admin.call('GET', `${path}/deliveries/${first.id}`)
+    assertAnswers(at('GetWebhookDelivery'), detail)
+    assert.equal(detail.body.request.url, 'http://127.0.0.1:1/in?…')
+    assert.equal(JSON.parse(detail.body.request.body).type, 'webhook.test')
+    assertAnswers(at('ResendWebhookDelivery'), await admin.call('POST', `${path}/deliveries/${first.id}/resend`))
+    const replayed = await admin.call('POST', `${path}/replay`, { body: { since: '2026-01-01T00:00:00.000Z' } })
+    assertAnswers(at('ReplayWebhookEvents'), replayed)
+    assert.deepEqual(replayed.body, { replayed: 2 })
+    for (const nothing of ['nothing', `msg_${'0'.repeat(32)}`])
+      assert.equal((await admin.call('GET', `${path}/deliveries/${nothing}`)).status, 404)
+  })
+
+  test('is refused with an address or an event that cannot be, and when there are too many', async () => {
+    for (const [pointer, wrong] of [
+      ['/url', { url: 'ftp://example.com' }],
+      ['/url', { url: 'https://a:b@example.com' }],
+      ['/events/0', { events: ['contact.create'] }],
+      ['/events', { events: [] }],
+    ] as const) {
+      const { status, body } = await admin.call('POST', '/webhook-endpoints', { body: { ...given, ...wrong } })
+      assert.deepEqual([status, body.errors?.[0]?.pointer], [422, pointer])
+    }
+    const crowded = await consoleOf([await service.newTenant('Crowded'), 'admin'])
+    for (let count = 0; count < 20; count++)
+      assert.equal((await crowded.call('POST', '/webhook-endpoints', { body: given })).status, 201)
+    const { body } = await crowded.call('POST', '/webhook-endpoints', { body: given })
+    assert.deepEqual([body.code, /at most 20/.test(body.detail)], ['conflict', true])
+  })
+
+  test('of another tenant is not there', async () => {
+    const { path } = await make()
+    const other = await consoleOf([stranger, 'admin'])
+    for (const [method, at, body] of [
+      ['GET', path, undefined],
+      ['PATCH', path, { isDisabled: true }],
+      ['DELETE', path, undefined],
+      ['POST', `${path}/test`, undefined],
+      ['POST', `${path}/rotate-secret`, undefined],
+      ['POST', `${path}/replay`, { since: '2026-01-01T00:00:00.000Z' }],
+      ['GET', `${path}/deliveries`, undefined],
+    ] as const)
+      assert.equal((await other.call(method, at, body ? { body } : {})).status, 404, `${method} ${at}`)
+  })
+
+  test('of the legacy system can be looked at, and not changed', async () => {
+    const town = await service.newTenant('Town')
+    const clerk = await consoleOf([town, 'admin'])
+    await attachTo(service, town, { url: 'http://127.0.0.1:1/in?key=1', secret: '' })
+    const { body } = await clerk.call('GET', '/webhook-endpoints')
+    assert.deepEqual(
+      body.items.map(({ kind, url, events }: Fields) => [kind, url, events]),
+      [['legacy', 'http://127.0.0.1:1/in?…', []]],
+    )
+    const path = `/webhook-endpoints/${town.id}`
+    assert.equal((await clerk.call('GET', `${path}/deliveries`)).status, 200)
+    for (const [method, at] of [
+      ['DELETE', path],
+      ['POST', `${path}/test`],
+      ['POST', `${path}/rotate-secret`],
+    ] as const)
+      assert.equal((await clerk.call(method, at)).body.code, 'conflict')
   })
 })
 

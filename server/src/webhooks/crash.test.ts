@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { startReceiver } from '../../test/outside/legacy-receiver.ts'
+import { startReceiver } from '../../test/outside/webhook-receiver.ts'
 import {
   isAlive,
   postmasterOf,

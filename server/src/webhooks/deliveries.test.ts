@@ -8,7 +8,7 @@ import {
   type Receiver,
   startReceiver,
   startWorkerFor,
-} from '../../test/outside/legacy-receiver.ts'
+} from '../../test/outside/webhook-receiver.ts'
 import { until } from '../../test/processes/masthead-process.ts'
 import { sampleAccount } from '../../test/records/sample-records.ts'
 import { freeAddress, startService, type TestTenant } from '../../test/service.ts'

@@ -13,7 +13,7 @@ import {
 import { buildApp } from '../../src/app.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { openLog } from '../../src/log/log.ts'
-import { attachTo } from '../outside/legacy-receiver.ts'
+import { attachTo } from '../outside/webhook-receiver.ts'
 import { populatedTenant } from '../records/populated-tenant.ts'
 import { assertConforms, assertProblemSchema, responsesOf } from '../requests/contract-responses.ts'
 import { sendRaw } from '../requests/raw-connection.ts'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
 import { after, describe, test } from 'node:test'
 import pg from 'pg'
 import { runMasthead } from '../../../test/processes/masthead-process.ts'
@@ -118,6 +119,78 @@ test('a step that fails leaves nothing of itself, names itself, and is made up f
   await client.query('drop table access_tokens')
   const { applied, version } = await migrate(url)
   assert.equal(applied.length, version)
+})
+
+/** A database with the migrations before the one of this number. */
+const databaseBefore = async (number: string): Promise<string> => {
+  const url = await emptyDatabase()
+  const client = await connect(url)
+  const folder = new URL('./migrations/', import.meta.url)
+  await client.query('create table migrations (version integer primary key, name text not null)')
+  for (const [index, name] of (await readdir(folder)).sort().entries()) {
+    if (name >= number) break
+    await client.query(await readFile(new URL(name, folder), 'utf8'))
+    await client.query('insert into migrations values ($1, $2)', [index + 1, name])
+  }
+  await client.query(`alter table migrations add applied_at timestamptz not null default now()`)
+  return url
+}
+
+test('a legacy system and its deliveries become an endpoint, with their order, ids and attempts', async () => {
+  const url = await databaseBefore('0015')
+  const client = await connect(url)
+  const tenants = [randomUUID(), randomUUID()]
+  const record = randomUUID()
+  for (const tenant of tenants) {
+    await client.query(`insert into tenants (id, slug, name) values ($1, $2, 'Acme')`, [tenant, `t-${tenant}`])
+    await client.query(
+      `insert into legacy_systems (tenant_id, url, sealed_secret) values ($1, 'https://x.example', '\\x01')`,
+      [tenant],
+    )
+    await client.query(
+      `insert into legacy_deliveries (tenant_id, id, resource, record_id, type, body, attempts, last_error, failed_at)
+        values ($1, 'msg_1', 'contacts', $2, 'contact.created', '{"a":1}', 7, 'answered 500', now()),
+          ($1, 'msg_2', 'contacts', $2, 'contact.updated', '{"a":2}', 0, null, null)`,
+      [tenant, record],
+    )
+  }
+  await migrate(url)
+  const { rows } = await client.query(
+    `select endpoint.tenant_id, endpoint.id as endpoint, kind, url, event.id, type, event.record_id, body, attempts, error,
+        failed_at is not null as failed, settled_at
+      from webhook_endpoints as endpoint
+      join webhook_deliveries as delivery on delivery.tenant_id = endpoint.tenant_id and delivery.endpoint_id = endpoint.id
+      join webhook_events as event on event.tenant_id = delivery.tenant_id and event.sequence = delivery.sequence
+      order by event.sequence`,
+  )
+  const common = (tenant: string | undefined) => ({
+    ...{
+      tenant_id: tenant,
+      endpoint: tenant,
+      kind: 'legacy',
+      url: 'https://x.example',
+      record_id: record,
+      settled_at: null,
+    },
+  })
+  const first = {
+    id: 'msg_1',
+    type: 'contact.created',
+    body: '{"a":1}',
+    attempts: 7,
+    error: 'answered 500',
+    failed: true,
+  }
+  const second = { id: 'msg_2', type: 'contact.updated', body: '{"a":2}', attempts: 0, error: null, failed: false }
+  assert.deepEqual(
+    rows,
+    tenants.flatMap((tenant) => [first, second].map((delivery) => ({ ...common(tenant), ...delivery }))),
+  )
+  const added = await client.query(
+    `insert into webhook_events (tenant_id, id, type, record_id, body) values ($1, 'msg_3', 'x', $2, '') returning sequence`,
+    [tenants[0], record],
+  )
+  assert.equal(Number(added.rows[0]?.sequence), 5)
 })
 
 test('jobs have the schema of the graphile-worker that is installed', async () => {

@@ -711,9 +711,7 @@ create table webhook_endpoints (
   silences integer not null default 0,
   resumes_at timestamptz,
   constraint webhook_endpoints_pkey primary key (tenant_id, id),
-  constraint webhook_endpoints_tenant_id_fkey foreign key (tenant_id) references tenants(id),
-  constraint webhook_endpoints_disabled_because_check check (disabled_because = any (array['requested'::text, 'gone'::text, 'failing'::text])),
-  constraint webhook_endpoints_kind_check check (kind = any (array['webhook'::text, 'legacy'::text]))
+  constraint webhook_endpoints_tenant_id_fkey foreign key (tenant_id) references tenants(id)
 );
 alter table webhook_endpoints enable row level security;
 alter table webhook_endpoints force row level security;

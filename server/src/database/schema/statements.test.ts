@@ -12,7 +12,7 @@ import {
 } from '@masthead/contract'
 import { ConsoleBrowser, manage } from '../../../test/browsers/console-session.ts'
 import { authorize, newApplication, newPerson } from '../../../test/browsers/oauth-browser.ts'
-import { attachTo } from '../../../test/outside/legacy-receiver.ts'
+import { attachTo } from '../../../test/outside/webhook-receiver.ts'
 import { RecordedStatements, statementsText, unmetStatements } from '../../../test/recorded-statements.ts'
 import { newFolder } from '../../../test/records/import-files.ts'
 import { unnamedTenants } from '../../../test/records/named-tenants.ts'

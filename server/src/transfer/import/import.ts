@@ -8,6 +8,7 @@ import { type Caller, importer, operator } from '../../audit/author.ts'
 import type { Query } from '../../database/connections/connection.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
+import { changesCursorNow } from '../../records/changes-cursor.ts'
 import { newId } from '../../records/identifiers.ts'
 import { Refusal } from '../../refusal.ts'
 import { formatOfName, importedAs, resourceOfName } from '../files/file-names.ts'
@@ -15,6 +16,7 @@ import { type Bounds, openSourceFile, type SourceFile } from '../files/source-fi
 import { applyChanges, applyCreations, applyLatePredecessors, applyPrune, type Batch } from './apply.ts'
 import { withCopies } from './copied-records.ts'
 import { type GivenRow, givenRows } from './given-rows.ts'
+import { addCounts, tellOfImport, type WrittenCounts } from './import-events.ts'
 import { withImportLock } from './import-lock.ts'
 import { beginImport, endImport, type FileSummary } from './journal.ts'
 import { type Counts, judge } from './judgement.ts'
@@ -58,21 +60,21 @@ export const importFiles = async (tenant: TenantDatabase, paths: readonly string
   if (options.prune && !sources.some(({ resource }) => prunable.includes(resource))) {
     throw new Refusal(`--prune needs a file of ${prunable.join(' or of ')}`)
   }
-  const { isSharded = false } = tenant.connection
   return tenant.inBulk((client, query) =>
     withImportLock(query, () =>
-      untilStopped(client, options.signal, () => importOn(client, query, sources, options, isSharded)),
+      untilStopped(client, options.signal, () => importOn(tenant, client, query, sources, options)),
     ),
   )
 }
 
 const importOn = async (
+  tenant: TenantDatabase,
   client: pg.Client,
   query: TenantQuery,
   sources: readonly Source[],
   options: ImportOptions,
-  isSharded: boolean,
 ) => {
+  const { isSharded = false } = tenant.connection
   const now = new Date().toISOString()
   const heads = options.prune ? await readHeads(query) : new Map<string, number>()
   const pace = await beginPace(query.withoutTenant, options.signal)
@@ -94,10 +96,21 @@ const importOn = async (
   const isRefused = options.strict && files.some(({ refused }) => refused > 0)
   if (options.dryRun || isRefused) return { id: null, ...summary }
   const [id, author] = [newId(), options.author ?? operator]
+  const cursor = await changesCursorNow(tenant)
   await beginImport(query, author, id, files)
   await apply(query, pace, staged, { id, now, pruned, files }, options)
-  await endImport(query, author, id, files)
+  await endImport(query, author, id, files, () =>
+    tellOfImport(query, { type: 'import.completed', importId: id, counts: countsOf(files, pruned), cursor }),
+  )
   return { id, ...summary }
+}
+
+/** A record that a full file no longer holds is changed, too. */
+const countsOf = (files: readonly FileSummary[], pruned: readonly Missing[]): WrittenCounts => {
+  const counts: WrittenCounts = {}
+  for (const { resource, created, changed } of files) addCounts(counts, resource, { created, changed })
+  for (const { resource, missing } of pruned) addCounts(counts, resource, { created: 0, changed: missing })
+  return counts
 }
 
 /** A statement may take long, so an abort ends the connection in the middle of one. */

@@ -60,12 +60,20 @@ export const beginImport = async (query: TenantQuery, author: Author, id: string
   })
 }
 
-export const endImport = async (query: TenantQuery, author: Author, id: string, files: readonly FileSummary[]) => {
+/** `tell` belongs to the same transaction. */
+export const endImport = async (
+  query: TenantQuery,
+  author: Author,
+  id: string,
+  files: readonly FileSummary[],
+  tell: () => Promise<unknown>,
+) => {
   const after = JSON.stringify(files)
   await inTransaction(query, async () => {
     const text = 'update imports set ended_at = now(), files = $3 where tenant_id = $1 and id = $2'
     await query({ text, values: [id, after] })
     await audit(query, author, [{ action: 'ended', resource: 'imports', recordId: id, after }])
+    await tell()
   })
 }
 

@@ -11,12 +11,14 @@ import { type Author, operator } from '../../audit/author.ts'
 import { audit } from '../../audit/queries.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery as Query } from '../../database/tenant-query.ts'
+import { changesCursorNow } from '../../records/changes-cursor.ts'
 import { isUuid } from '../../records/identifiers.ts'
 import { imageOf } from '../../records/stored-record.ts'
 import { tables } from '../../records/tables.ts'
 import { lockHead, writeRecords } from '../../records/write.ts'
 import { Refusal } from '../../refusal.ts'
 import { inTransaction } from './bulk-transaction.ts'
+import { addCounts, tellOfImport, type WrittenCounts } from './import-events.ts'
 import { withImportLock } from './import-lock.ts'
 import { findImport, type Image, undoDays } from './journal.ts'
 
@@ -48,17 +50,20 @@ export const undoImport = (
       await requireUndoable(query, id)
       const undo: Undo = { query, id, author, signal }
       const undone: Undone = { id, removed: 0, restored: 0, keptCount: 0, kept: [] }
-      const add = ({ restored = 0, removed = 0, kept = [] }: Done) => {
+      const counts: WrittenCounts = {}
+      const cursor = await changesCursorNow(tenant)
+      const add = (resource: ResourceName, { restored = 0, removed = 0, kept = [] }: Done) => {
+        if (restored + removed > 0) addCounts(counts, resource, { removed, restored })
         undone.restored += restored
         undone.removed += removed
         undone.keptCount += kept.length
         undone.kept.push(...kept.slice(0, mostNamed - undone.kept.length))
         onProgress?.(undone.restored + undone.removed)
       }
-      for (const resource of resourceNames) for await (const done of restoreChanged(undo, resource)) add(done)
+      for (const resource of resourceNames) for await (const done of restoreChanged(undo, resource)) add(resource, done)
       for (const resource of resourceNames.toReversed())
-        for await (const done of removeCreated(undo, resource)) add(done)
-      await endUndo(undo)
+        for await (const done of removeCreated(undo, resource)) add(resource, done)
+      await endUndo(undo, () => tellOfImport(query, { type: 'import.undone', importId: id, counts, cursor }))
       return undone
     }),
   )
@@ -111,13 +116,14 @@ const chunksOf = async ({ query, id }: Undo, resource: ResourceName): Promise<Ch
   )
 }
 
-const endUndo = async ({ query, id, author }: Undo) => {
+const endUndo = async ({ query, id, author }: Undo, tell: () => Promise<unknown>) => {
   await query({ text: 'delete from import_changes where tenant_id = $1 and import_id = $2', values: [id] })
   await query({ text: 'delete from import_creations where tenant_id = $1 and import_id = $2', values: [id] })
   await inTransaction(query, async () => {
     const text = 'update imports set undone_at = now() where tenant_id = $1 and id = $2'
     await query({ text, values: [id] })
     await audit(query, author, [{ action: 'undone', resource: 'imports', recordId: id }])
+    await tell()
   })
 }
 

@@ -5,7 +5,8 @@ create table webhook_endpoints (
   tenant_id uuid not null default current_tenant(),
   -- The legacy system of a tenant has the id of the tenant, so there is one at most.
   id uuid not null,
-  kind text not null check (kind in ('webhook', 'legacy')),
+  -- `webhook` or `legacy`.
+  kind text not null,
   url text not null,
   description text not null default '',
   -- A legacy system is told of every record, and its list is empty.
@@ -16,7 +17,8 @@ create table webhook_endpoints (
   former_secret_until timestamptz(3),
   created_at timestamptz(3) not null default now(),
   disabled_at timestamptz(3),
-  disabled_because text check (disabled_because in ('requested', 'gone', 'failing')),
+  -- `requested`, `gone` or `failing`.
+  disabled_because text,
   -- When the first attempt failed since the last that was taken.
   failing_since timestamptz(3),
   -- How often in a row it did not respond. From the third time on, one delivery at a time finds out whether it is back.
@@ -69,6 +71,13 @@ create index on webhook_deliveries (tenant_id, endpoint_id, record_id, sequence)
 create index on webhook_deliveries (tenant_id, endpoint_id, next_attempt_at, sequence) where settled_at is null and failed_at is null;
 create index on webhook_deliveries (tenant_id, endpoint_id, sequence) where failed_at is not null;
 
+select distribute('webhook_endpoints');
+select distribute('webhook_events');
+select distribute('webhook_deliveries');
+alter table webhook_endpoints add foreign key (tenant_id) references tenants;
+-- Deliveries come with their event in one statement and go before it, so no foreign key leads to events.
+alter table webhook_deliveries add foreign key (tenant_id, endpoint_id) references webhook_endpoints;
+
 alter table webhook_endpoints enable row level security;
 alter table webhook_endpoints force row level security;
 create policy tenant on webhook_endpoints using (tenant_id = current_tenant());
@@ -78,13 +87,6 @@ create policy tenant on webhook_events using (tenant_id = current_tenant());
 alter table webhook_deliveries enable row level security;
 alter table webhook_deliveries force row level security;
 create policy tenant on webhook_deliveries using (tenant_id = current_tenant());
-
-select distribute('webhook_endpoints');
-select distribute('webhook_events');
-select distribute('webhook_deliveries');
-alter table webhook_endpoints add foreign key (tenant_id) references tenants;
--- Deliveries come with their event in one statement and go before it, so no foreign key leads to events.
-alter table webhook_deliveries add foreign key (tenant_id, endpoint_id) references webhook_endpoints;
 
 -- Row-level security shows one tenant at a time.
 do $$

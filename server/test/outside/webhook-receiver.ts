@@ -3,9 +3,13 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { after } from 'node:test'
+import { type WebhookEventType, webhookEventTypes } from '@masthead/contract'
 import { Webhook } from 'standardwebhooks'
+import { operator } from '../../src/audit/author.ts'
 import { serviceRole } from '../../src/database/connections/connection.ts'
+import { wakeWhereDue } from '../../src/webhooks/deliveries/queries.ts'
 import { DeliveryWorker } from '../../src/webhooks/delivery-worker.ts'
+import { create } from '../../src/webhooks/endpoints/administration.ts'
 import { attach } from '../../src/webhooks/legacy/administration.ts'
 import { secret as installation, type Service, type TestTenant } from '../service.ts'
 
@@ -22,6 +26,8 @@ export type Receiver = {
   /** Those that the service was told we have. */
   taken: Received[]
   unverified: number
+  /** Makes this secret the one that signatures are checked with. */
+  trust: (secret: string) => void
   answer: Answering
   close: () => Promise<void>
 }
@@ -29,7 +35,7 @@ export type Receiver = {
 /** A legacy system on a loopback address, which checks every signature by the library of Standard Webhooks. */
 export const startReceiver = async (): Promise<Receiver> => {
   const secret = `whsec_${randomBytes(32).toString('base64')}`
-  const webhook = new Webhook(secret)
+  let webhook = new Webhook(secret)
   const server = createServer(async (request, response) => {
     const body = await text(request).catch(() => '')
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
@@ -58,6 +64,10 @@ export const startReceiver = async (): Promise<Receiver> => {
   const receiver: Receiver = {
     ...{ url: `http://127.0.0.1:${address.port}/masthead`, secret, received: [], taken: [], unverified: 0, close },
     answer: () => 204,
+    trust: (secret) => {
+      receiver.secret = secret
+      webhook = new Webhook(secret)
+    },
   }
   return receiver
 }
@@ -65,6 +75,41 @@ export const startReceiver = async (): Promise<Receiver> => {
 /** Attaches the receiver to the tenant as `masthead legacy attach` does. */
 export const attachTo = (service: Service, tenant: TestTenant, { url, secret }: { url: string; secret: string }) =>
   attach(service.database.forTenant(tenant.id), { url, secret: secret.replace('whsec_', ''), installation })
+
+/** Makes the receiver a webhook endpoint of the tenant, as an admin does. */
+export const subscribe = async (
+  service: Service,
+  tenant: TestTenant,
+  receiver: Receiver,
+  events: readonly WebhookEventType[] = webhookEventTypes,
+) => {
+  const made = await create(
+    { tenant: service.database.forTenant(tenant.id), author: operator },
+    { url: receiver.url, events, description: '' },
+    installation,
+  )
+  receiver.trust(made.secret)
+  return made
+}
+
+/**
+ * A clock of the test's own: everything that is stored of the tenant's webhooks becomes so much older, which is the same as if that time
+ * had passed.
+ */
+export const letPass = async (service: Service, tenant: TestTenant, interval: string): Promise<void> => {
+  const earlier = (columns: readonly string[]) => columns.map((name) => `${name} = ${name} - $2::interval`).join(', ')
+  const columns = {
+    webhook_endpoints: ['created_at', 'disabled_at', 'failing_since', 'resumes_at', 'former_secret_until'],
+    webhook_events: ['created_at'],
+    webhook_deliveries: [
+      ...['waiting_since', 'next_attempt_at', 'claimed_until', 'tried_at', 'failed_at', 'settled_at'],
+    ],
+  }
+  for (const [table, names] of Object.entries(columns))
+    await service.owner.query(`update ${table} set ${earlier(names)} where tenant_id = $1`, [tenant.id, interval])
+  // A sweep would find what has become due within seconds.
+  await wakeWhereDue(service.database)
+}
 
 /** A worker beside the service, as `serve` runs it. */
 export const startWorkerFor = (
