@@ -12,6 +12,8 @@ import {
   resources,
   scopePrefix,
   scopes,
+  webhookEvents,
+  webhookEventTypes,
 } from '@masthead/contract'
 
 /** The files that the client takes from the contract, by their paths: it stands alone, without the contract. */
@@ -127,11 +129,12 @@ const noteOn = ({ description, format, pattern, maxLength, maximum }: Schema): s
 const typeOf = (schema: Schema): string => {
   if (schema.enum?.join() === plain(Problem.properties.code).enum?.join()) return 'ProblemCode'
   if (schema.enum?.join() === Object.keys(scopes).join()) return 'Scope'
+  if (schema.enum?.join() === webhookEventTypes.join()) return 'WebhookEventType'
   if (schema.enum) return schema.enum.map((value) => `'${value}'`).join(' | ')
   if (schema.const !== undefined) return `'${schema.const}'`
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ')
   if (schema.items?.description === plain(ProblemPlace).description) return 'ProblemPlace[]'
-  if (schema.items) return arrayOf(schema.items)
+  if (schema.items) return `${typeOf(schema.items)}[]`
   if (schema.title !== undefined) return schema.title
   if (schema.properties) {
     const fields = `{\n${fieldsOf(schema).join('\n').replaceAll(/^/gm, '  ')}\n  }`
@@ -139,11 +142,6 @@ const typeOf = (schema: Schema): string => {
   }
   if (schema.type === undefined) return 'unknown'
   return [schema.type].flat().map(simpleType).join(' | ')
-}
-const arrayOf = (items: Schema): string => {
-  const item = typeOf(items)
-  // `[]` binds more tightly than `|`.
-  return items.enum && item.includes(' | ') ? `(${item})[]` : `${item}[]`
 }
 const simpleType = (type: string): string => {
   if (['string', 'number', 'boolean', 'null'].includes(type)) return type
@@ -240,7 +238,7 @@ const methodOf = (resource: Resource, operationName: string, operation: Operatio
   return [
     note,
     `  ${methodName(operation)}(${parameters.join(', ')}): Promise<${titleOf(answer)}> {`,
-    `    return this.#caller.call(${sent.join(', ')})`,
+    callOf(sent),
     '  }',
   ]
 }
@@ -282,6 +280,11 @@ const managementFile = (): string => {
       'ManagementScope',
       mapValues(managementScopes, ({ words }) => words),
     ),
+    '/** What a webhook endpoint can be told of. */',
+    unionOf(
+      'WebhookEventType',
+      mapValues(webhookEvents, ({ summary }) => summary),
+    ),
     ...schemas.values().map(interfaceOf),
     ...managementApi.operations.flatMap(({ operation: { query }, resource }) =>
       query ? interfaceOf({ ...plain(query), ...queryNote(resource) }) : [],
@@ -319,9 +322,17 @@ const managementMethodOf = (resource: Resource, operationName: string, operation
   return [
     `  /** ${summary}. Needs \`${scope}\`. */`,
     `  ${verb}(${given.join(', ')}): Promise<${titleOf(answer)}> {`,
-    `    return this.#caller.call(${sent.join(', ')})`,
+    callOf(sent),
     '  }',
   ]
+}
+
+/** In several lines where the formatter wants that. */
+const callOf = (sent: readonly string[]): string => {
+  const call = `    return this.#caller.call(${sent.join(', ')})`
+  return call.length <= 120
+    ? call
+    : `    return this.#caller.call(\n${sent.map((one) => `      ${one},\n`).join('')}    )`
 }
 
 /** A schema of the contract is JSON Schema, with symbols of its library beside. */

@@ -31,6 +31,25 @@ export type ManagementScope =
   /** See what was done, and by whom */
   | 'audit:read'
 
+/** What a webhook endpoint can be told of. */
+export type WebhookEventType =
+  /** A contact was created. */
+  | 'contact.created'
+  /** A contact was changed. */
+  | 'contact.updated'
+  /** A contact was deleted; it can be restored. */
+  | 'contact.deleted'
+  /** A deleted contact was restored. */
+  | 'contact.restored'
+  /** An account was created. */
+  | 'account.created'
+  /** A task was created. */
+  | 'task.created'
+  /** An import has written all of its records. */
+  | 'import.completed'
+  /** An import was taken back. */
+  | 'import.undone'
+
 export interface Me {
   /** Identifier of the user. A UUID. */
   userId: string
@@ -466,7 +485,7 @@ export interface WebhookEndpointInput {
   /** Where events are posted to: a public `https` address. At most 2048 characters. */
   url: string
   /** The types of events that it is told of. */
-  events: ('contact.created' | 'contact.updated' | 'contact.deleted' | 'contact.restored' | 'account.created' | 'task.created' | 'import.completed' | 'import.undone')[]
+  events: WebhookEventType[]
   /** What it is for. At most 255 characters. */
   description?: string | undefined
 }
@@ -504,7 +523,7 @@ export interface WebhookEndpointChange {
   /** Where events are posted to: a public `https` address. At most 2048 characters. */
   url?: string | undefined
   /** The types of events that it is told of. */
-  events?: ('contact.created' | 'contact.updated' | 'contact.deleted' | 'contact.restored' | 'account.created' | 'task.created' | 'import.completed' | 'import.undone')[] | undefined
+  events?: WebhookEventType[] | undefined
   /** What it is for. At most 255 characters. */
   description?: string | undefined
   /** Stop sending; what happens is recorded for 30 days. False: send again what waits. */
@@ -1027,7 +1046,14 @@ export class DeliveriesCalls {
 
   /** List the deliveries of an endpoint, the newest first, 50 at a time. Needs `webhooks:manage`. */
   list(endpointId: string, query: WebhookDeliveryQuery = {}, options: CallOptions = {}): Promise<WebhookDeliveryList> {
-    return this.#caller.call('GetWebhookDeliveries', 'GET', ['webhook-endpoints', endpointId, 'deliveries'], options, undefined, query)
+    return this.#caller.call(
+      'GetWebhookDeliveries',
+      'GET',
+      ['webhook-endpoints', endpointId, 'deliveries'],
+      options,
+      undefined,
+      query,
+    )
   }
 
   /** Send a test event to an endpoint. Needs `webhooks:manage`. */
@@ -1037,12 +1063,22 @@ export class DeliveriesCalls {
 
   /** Get a delivery with its request and the response. Needs `webhooks:manage`. */
   get(endpointId: string, deliveryId: string, options: CallOptions = {}): Promise<WebhookDeliveryDetail> {
-    return this.#caller.call('GetWebhookDelivery', 'GET', ['webhook-endpoints', endpointId, 'deliveries', deliveryId], options)
+    return this.#caller.call(
+      'GetWebhookDelivery',
+      'GET',
+      ['webhook-endpoints', endpointId, 'deliveries', deliveryId],
+      options,
+    )
   }
 
   /** Send a delivery again now, under the same id. Needs `webhooks:manage`. */
   resend(endpointId: string, deliveryId: string, options: KeyedOptions = {}): Promise<WebhookDelivery> {
-    return this.#caller.call('ResendWebhookDelivery', 'POST', ['webhook-endpoints', endpointId, 'deliveries', deliveryId, 'resend'], options)
+    return this.#caller.call(
+      'ResendWebhookDelivery',
+      'POST',
+      ['webhook-endpoints', endpointId, 'deliveries', deliveryId, 'resend'],
+      options,
+    )
   }
 }
 
