@@ -50,11 +50,12 @@ export const prepareData = async (tenants: SeededTenant[], served: Served, datab
     if (!found) throw new Error(`the tenant ${slug} was not seeded`)
     return found
   }
-  // A table of the peer would count positions itself; Masthead always says the position.
+  // A table of the peer would count positions itself, and has none of the columns that Masthead always gives.
   await database.query(`
     create schema if not exists bench;
     create sequence if not exists bench.positions start 1000000000;
-    alter table contacts alter column position set default nextval('bench.positions'), alter column version set default 0`)
+    alter table contacts alter column position set default nextval('bench.positions'), alter column version set default 0,
+      alter column class set default 0, alter column body set default ''`)
   await database.query('vacuum analyze')
   await database.query('checkpoint')
   return {

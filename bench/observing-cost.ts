@@ -15,7 +15,7 @@ const callers = 8
 const variantsWith = (collector: string): Record<string, Record<string, string>> => ({
   nothing: {},
   again: {},
-  measures: { METRICS_PORT: '0' },
+  metrics: { METRICS_PORT: '0' },
   log: { LOG_LEVEL: 'info' },
   traces: { OTEL_EXPORTER_OTLP_ENDPOINT: collector },
 })

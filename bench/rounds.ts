@@ -23,7 +23,7 @@ type Run = {
 }
 
 /** A slice that takes longer than this, because its answers do, is not done in every round. */
-const patienceSeconds = 4
+const timeoutSeconds = 4
 
 /**
  * All workloads of all servers take turns in short slices, round after round, so that noise hits all alike. A round that
@@ -40,7 +40,7 @@ export const measureInTurns = async (workloads: Workload[], run: Run): Promise<R
         if (!asks || (round > 0 && slow.has(cell))) continue
         run.say(round < 0 ? `warming up: ${cell}` : `round ${round + 1} of ${run.rounds}: ${cell}`)
         const measured = await measureSlice(workload, server, run.seconds, run)
-        if (measured.seconds > patienceSeconds) slow.add(cell)
+        if (measured.seconds > timeoutSeconds) slow.add(cell)
         const { rate, p50, p99, processor } = measured
         const ofWorkload = results.get(workload) ?? {}
         ofWorkload[server] ??= new Array(run.rounds).fill(undefined)

@@ -26,7 +26,7 @@ export interface MastheadOptions {
   hooks?: Hooks | undefined
 }
 
-/** Called as things happen, for logs and measures. Addresses hold what was searched for; tokens are never shown. */
+/** Called as things happen, for logs and metrics. Addresses hold what was searched for; tokens are never shown. */
 export interface Hooks {
   request?: ((request: SentRequest) => void) | undefined
   answer?: ((answer: ReceivedAnswer) => void) | undefined

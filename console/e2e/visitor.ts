@@ -12,7 +12,7 @@ import { actionOf, newUser } from '../../server/test/browsers/oauth-browser.ts'
 import { freeAddress, startService } from '../../server/test/service.ts'
 
 /** Whatever is waited for comes, but a machine may be busy. */
-const patienceMilliseconds = 50_000
+const timeoutMilliseconds = 50_000
 
 export type Person = { name: string; email: string; password: string }
 
@@ -38,7 +38,7 @@ const open = async () => {
   const newVisitor = async (options: BrowserContextOptions = {}) => {
     const context = await browser.newContext({ baseURL: baseUrl, locale: 'en-GB', reducedMotion: 'reduce', ...options })
     const page = await context.newPage()
-    page.setDefaultTimeout(patienceMilliseconds)
+    page.setDefaultTimeout(timeoutMilliseconds)
     const goto = page.goto.bind(page)
     // The console leaves its first page at once to ask who is signed in, which must not count as a failure to open it; nor
     // may it still be on its way when the next page is opened. It draws nothing before it is back.
@@ -128,7 +128,7 @@ export const requireRows = async (page: Page, wanted: readonly string[]): Promis
   // Until then it may still come back from the authorization server.
   await page.locator('.records[aria-busy], .empty').first().waitFor()
   const expected = JSON.stringify(wanted)
-  const until = Date.now() + patienceMilliseconds
+  const until = Date.now() + timeoutMilliseconds
   while (JSON.stringify(await rows(page)) !== expected && Date.now() < until) await setTimeout(20)
   assert.deepEqual(await rows(page), wanted)
 }

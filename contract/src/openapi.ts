@@ -1,4 +1,4 @@
-import type { TObject, TSchema } from 'typebox'
+import type { TSchema } from 'typebox'
 import { describeWebhooks } from './openapi-webhooks.ts'
 import { idempotencyKeys, mediaTypesOf, type Operation, type Resource } from './operation.ts'
 import { isTagged, type NamedOperation, operations } from './operations.ts'

@@ -159,7 +159,7 @@ export const problems = {
     status: 503,
     title: 'The service is not available right now',
     cause:
-      'The database cannot be reached, the server is being stopped, or too many calls of the tenant wait already. A write that was under way may have been done.',
+      'The database cannot be reached, the server is being stopped, or too many calls of the tenant wait already. A write that was in flight may have been done.',
     cure: 'Try again after the seconds given in `Retry-After`.',
   },
 } as const satisfies Record<string, { status: number; title: string; cause: string; cure: string }>

@@ -29,6 +29,7 @@ export class RecordedStatements {
       ...tenant,
       read: recorded(tenant.read),
       readSlowly: recorded(tenant.readSlowly),
+      asOfNow: async () => this.#tenant(await tenant.asOfNow()),
       bodyOf: (named) => {
         this.#note(named.text)
         return tenant.bodyOf(named)

@@ -20,7 +20,7 @@ visit('sees that the legacy system refuses, and tries again when it is back', ad
   const token = await tenant.serviceToken()
   await service.call('POST', '/contacts', { token, body: { accountId: 'A1', name: 'Ada' } })
   await page.reload()
-  await page.getByText('Under way').waitFor()
+  await page.getByText('In progress').waitFor()
   await page.getByText(/answered (with )?500/).waitFor()
   receiver.answer = () => 204
   await button(page, 'Try now').click()

@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { operator } from '../audit/author.ts'
 import { readConfig } from '../config.ts'
 import type { TenantDatabase } from '../database/database.ts'
+import { printable } from '../foreign-text.ts'
 import { loadSigningKeys } from '../identity/signing-keys.ts'
 import { findTenant } from '../identity/tenants.ts'
 import { suggestion } from '../nearest-name.ts'
@@ -21,7 +22,7 @@ import {
   update,
 } from '../webhooks/endpoints/administration.ts'
 import { type Endpoint, listEndpoints } from '../webhooks/endpoints/queries.ts'
-import { type DeliveryDetail, findDelivery, listDeliveries } from '../webhooks/history/queries.ts'
+import { type DeliveryDetail, findDelivery, listDeliveries, withoutDetail } from '../webhooks/history/queries.ts'
 import { action } from './action.ts'
 import { readDuration } from './options.ts'
 import { count, faint, showLines, showTable, strong } from './output.ts'
@@ -99,24 +100,25 @@ export const webhook = (): Command => {
   action(
     about('delivery', 'show a delivery with what was sent and the beginning of the response', ' <id>'),
     (id: string, event: string, { tenant }: TenantOption) => withDelivery(tenant, id, event, async (_, __, one) => one),
-    ({ url, body, response, ...delivery }) => {
+    ({ request, response, ...delivery }) => {
       showTable([delivery], ['number', 'id', 'type', 'state', 'attempts', 'status', 'durationMs', 'error'])
-      showLines('', strong(`POST ${shownUrl(url)}`), body, '', strong('Response'), response ?? faint('There was none.'))
+      showLines(
+        '',
+        strong(`POST ${request.url}`),
+        printable(request.body),
+        '',
+        strong('Response'),
+        response === null ? faint('There was none.') : printable(response),
+      )
     },
   )
 
   action(
     about('resend', 'send a delivery again now, under the same webhook-id', ' <id>'),
     (id: string, event: string, { tenant }: TenantOption) =>
-      withDelivery(tenant, id, event, async (database, endpoint, found) => {
-        const {
-          url: _url,
-          body: _body,
-          response: _response,
-          ...delivery
-        } = await resend({ tenant: database, author: operator }, endpoint, found)
-        return delivery
-      }),
+      withDelivery(tenant, id, event, async (database, endpoint, found) =>
+        withoutDetail(await resend({ tenant: database, author: operator }, endpoint, found)),
+      ),
     ({ id }, endpoint, _event, { tenant }) =>
       showLines(`${strong(id)} is sent again.`, faint(`masthead webhook deliveries ${endpoint} --tenant ${tenant}`)),
   )
@@ -140,15 +142,9 @@ export const webhook = (): Command => {
   action(
     about('test', 'send a test event'),
     (id: string, { tenant }: TenantOption) =>
-      withEndpoint(tenant, id, async (database, endpoint) => {
-        const {
-          url: _url,
-          body: _body,
-          response: _response,
-          ...delivery
-        } = await sendTestEvent({ tenant: database, author: operator }, endpoint)
-        return delivery
-      }),
+      withEndpoint(tenant, id, async (database, endpoint) =>
+        withoutDetail(await sendTestEvent({ tenant: database, author: operator }, endpoint)),
+      ),
     ({ id }, endpoint, { tenant }) =>
       showLines(
         `The test event ${strong(id)} is sent.`,

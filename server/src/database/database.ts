@@ -2,6 +2,7 @@ import { createSecretKey, type KeyObject } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import type pg from 'pg'
 import { BatchedReads, type KeyedStatement } from './batched-reads.ts'
+import { type BulkWork, inBulk } from './bulk.ts'
 import { fromBytes, readRowsAsBytes } from './connections/byte-rows.ts'
 import {
   acquireFrom,
@@ -9,13 +10,11 @@ import {
   clientOptions,
   type DatabaseAddress,
   doubtMilliseconds,
-  end,
   gather,
   long,
   newClient,
   openPool,
   openShared,
-  prepareBulkSession,
   type Query,
   queryOn,
   type Session,
@@ -24,7 +23,6 @@ import {
   sessionFor,
   short,
   type Timeouts,
-  unpreparedOn,
   withoutPooler,
 } from './connections/connection.ts'
 import { Outage } from './connections/outage.ts'
@@ -40,7 +38,7 @@ import { FairQueue, mostReads, pipelined, shareOf } from './fair-queue.ts'
 import { perTenant } from './per-tenant.ts'
 import { type ReplicaState, Replicas } from './replicas.ts'
 import { type TenantQuery, tenantQuery } from './tenant-query.ts'
-import type { ListVersions } from './versions.ts'
+import { type AskVersions, type ListVersions, type Versions, versionsFrom } from './versions.ts'
 import { type BatchWork, WriteQueue } from './write-queue.ts'
 
 /** The work is done anew when its connection breaks before the commit, so it must leave nothing but what it queries. */
@@ -68,6 +66,11 @@ export type TenantDatabase = {
   readSlowly: TenantQuery
   /** The same tenant, whose reads a replica may answer that has these versions of its lists. */
   asOf: (lists: ListVersions) => TenantDatabase
+  /**
+   * The same as the primary has it now, for what reads much of the tenant's records and nothing else. Where a replica fails in
+   * bulk, the work is done anew on the primary.
+   */
+  asOfNow: () => Promise<TenantDatabase>
   transaction: Transaction<TenantQuery>
   /** A transaction that decides first: what it returns asks for the last statements, which are sent together with the commit. */
   write: <T>(decide: Decide<TenantQuery, T>) => Promise<T>
@@ -81,7 +84,7 @@ export type TenantDatabase = {
   /** For small writes of one list: those that wait for each other share a transaction of the work's. */
   inBatches: <I, O>(list: string, item: I, work: BatchWork<I, O>) => Promise<O>
   /** A connection of its own, for what reads or writes in bulk: nothing there ends it for taking long. */
-  inBulk: <T>(work: (client: pg.Client, query: TenantQuery) => Promise<T>) => Promise<T>
+  inBulk: <T>(work: BulkWork<T>) => Promise<T>
 }
 
 export type Database = {
@@ -181,6 +184,11 @@ export const openDatabase = (
     return key
   }
   const replicas = new Replicas(address, connections, cursorKey)
+  const readVersions: Query = (statement) =>
+    outage.bridge(() => versions.use((client) => queryAlone(client, asking)(statement)))
+  const noVersions: Versions = { identity: '', records: '', lists: null }
+  const askVersions: AskVersions =
+    replicas.states().length > 0 ? versionsFrom(readVersions, 0, async () => {}) : () => noVersions
   return {
     // Not over the shared connections: a commit that waits for a standby would keep the readers behind it waiting.
     query: (statement) =>
@@ -188,7 +196,7 @@ export const openDatabase = (
         ? inTransaction((query) => query(statement))
         : onConnection('', (client) => runStatement(client, () => queryAlone(client, writeSession)(statement))),
     read: (statement) => outage.bridge(() => ask(statement)),
-    readVersions: (statement) => outage.bridge(() => versions.use((client) => queryAlone(client, asking)(statement))),
+    readVersions,
     cursorKey,
     transaction: inTransaction,
     forTenant: perTenant((tenantId) => {
@@ -226,16 +234,26 @@ export const openDatabase = (
             replicas.read('slow', tenantId, lists, statement, () => readLong(statement)),
           )
           const keyed = new BatchedReads(read)
-          const asked = { ...door, read, readSlowly, bodyOf: (named: KeyedStatement) => keyed.bodyOf(named) }
+          const asked: TenantDatabase = {
+            ...door,
+            read,
+            readSlowly,
+            bodyOf: (named) => keyed.bodyOf(named),
+            inBulk: (work) => replicas.inBulk(tenantId, lists, work, () => door.inBulk(work)),
+          }
           doors.set(lists, asked)
           return asked
+        },
+        asOfNow: async () => {
+          const { lists } = await askVersions(tenantId)
+          return lists ? door.asOf(lists) : door
         },
         transaction: (work) => write(deciding(work)),
         write,
         connection: address,
         whenStored: (act) => act(door),
         inBatches: (list, item, work) => queue.run(`${tenantId} ${list}`, item, work),
-        inBulk: (work) => inBulk(address, tenantId, work),
+        inBulk: (work) => inBulk(withoutPooler(address), tenantId, work),
       }
       return door
     }),
@@ -264,52 +282,6 @@ const readCursorKey = async (query: Query): Promise<KeyObject> => {
   const [row] = await query<{ cursor_key: Buffer }>({ text: 'select cursor_key from installation' })
   if (!row) throw new Error('the database has not been migrated')
   return createSecretKey(row.cursor_key)
-}
-
-const inBulk = async <T>(
-  address: DatabaseAddress,
-  tenantId: string,
-  work: (client: pg.Client, query: TenantQuery) => Promise<T>,
-): Promise<T> => {
-  const { connectionString, role, isSharded } = withoutPooler(address)
-  const client = newClient({ ...clientOptions(connectionString), pipeline: false })
-  await client.connect()
-  try {
-    await prepareBulkSession(client, role, isSharded)
-    await client.query(`select set_config('masthead.tenant', $1, false)`, [tenantId])
-    return await work(client, tenantQuery(tenantId, isSharded ? onShards(client, tenantId) : unpreparedOn(client)))
-  } finally {
-    await end(client)
-  }
-}
-
-const sharded: Session = { ...long, isSharded: true }
-
-/** Statements in bulk of which each that is in no transaction gets one of its own, so that the servers of shards know the tenant. */
-const onShards = (client: pg.Client, tenantId: string): Query => {
-  const send = unpreparedOn(client, true)
-  const beginBulk = () => begin(client, sharded, tenantId)
-  let isInTransaction = false
-  return async <R>(statement: Statement) => {
-    if (statement.text === 'begin') {
-      isInTransaction = true
-      await beginBulk()
-      return []
-    }
-    if (isInTransaction) {
-      isInTransaction = statement.text !== 'commit' && statement.text !== 'rollback'
-      return send<R>(statement)
-    }
-    await beginBulk()
-    try {
-      const rows = await send<R>(statement)
-      await client.query('commit')
-      return rows
-    } catch (error) {
-      await client.query('rollback').catch(() => {})
-      throw error
-    }
-  }
 }
 
 const readAs = <R>(client: pg.Client, session: Session, tenantId: string, statement: Statement): Promise<R[]> =>

@@ -26,7 +26,7 @@ export const takeTurn = async (query: TenantQuery, { principal, key }: Retriable
  * Locks what it finds. That is a write, so the commit waits for a standby: after a crash the answer may be there before
  * any other server has it.
  */
-export const findAnswer = async (
+export const findIdempotencyRecord = async (
   query: TenantQuery,
   { principal, key }: RetriableRequest,
 ): Promise<(PlainResponse & { fingerprint: Buffer }) | null> => {
@@ -51,7 +51,7 @@ export const forgetAnswersAbout = async (query: TenantQuery, id: string): Promis
 const forgottenByTheHour = 10_000
 
 /** Of principals that keep no new ones. */
-export const forgetOldAnswers = async ({ transaction }: TenantDatabase): Promise<void> => {
+export const deleteOldIdempotencyRecords = async ({ transaction }: TenantDatabase): Promise<void> => {
   const forgetSome = () =>
     transaction((query) =>
       query({
@@ -64,7 +64,7 @@ export const forgetOldAnswers = async ({ transaction }: TenantDatabase): Promise
 }
 
 /** Commits with what the request wrote, so that a crash leaves both or neither. */
-export const keepAnswer = async (
+export const storeIdempotencyRecord = async (
   query: TenantQuery,
   { principal, key, fingerprint }: RetriableRequest,
   { status, headers, body }: PlainResponse,

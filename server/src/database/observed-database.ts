@@ -24,6 +24,7 @@ export const observedDatabase = (database: Database, observe: Observe): Database
       const observedTenant = (tenant: TenantDatabase): TenantDatabase => ({
         ...tenant,
         asOf: (lists) => observedTenant(tenant.asOf(lists)),
+        asOfNow: async () => observedTenant(await tenant.asOfNow()),
         read: observedAs(tenantId, tenant.read),
         bodyOf: (named) => observe(named.text, () => tenant.bodyOf(named)),
         readSlowly: observedAs(tenantId, tenant.readSlowly),

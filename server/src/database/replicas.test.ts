@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import pg from 'pg'
 import { ConsoleBrowser, manage } from '../../test/browsers/console-session.ts'
@@ -8,6 +10,7 @@ import { postmasterOf, temporaryDataDirectory, until } from '../../test/processe
 import { makeStandby } from '../../test/processes/standby.ts'
 import { sampleAccount, sampleContact } from '../../test/records/sample-records.ts'
 import { cloneTemplate, startService } from '../../test/service.ts'
+import { exportRecords } from '../transfer/export/export.ts'
 import { openEmbedded } from './embedded/server.ts'
 import { migrate } from './schema/migrate.ts'
 
@@ -101,6 +104,63 @@ describe('a replica', () => {
     await delayBy(0)
   })
 
+  test('answers the overview', async () => {
+    const { management } = await new ConsoleBrowser(service.origin).signIn(await newPerson(service, [other, 'admin']))
+    await untilUsed(otherToken)
+    const { answered } = reads()
+    const overview = await manage(service.origin, 'GET', '/overview', { token: management })
+    assert.equal(overview.status, 200)
+    assert.ok(reads().answered >= answered + 4)
+  })
+
+  test('is exported from, and the export is done anew on the primary when the replica fails', async () => {
+    await untilUsed()
+    const asked = (await service.database.forTenant(tenant.id).asOfNow()).inBulk
+    const servers: boolean[] = []
+    const note = async (client: pg.Client) => {
+      const { rows } = await client.query('select pg_is_in_recovery() as replica, pg_backend_pid() as pid')
+      servers.push(rows[0].replica)
+      return rows[0]
+    }
+    assert.equal((await asked(note)).replica, true)
+    // As PostgreSQL ends what hinders a replica from going on.
+    await asked(async (client) => {
+      if ((await note(client)).replica) throw Object.assign(new Error('conflict with recovery'), { code: '40001' })
+    })
+    await asked(async (client) => {
+      const { replica, pid } = await note(client)
+      if (replica) await onStandby.query('select pg_terminate_backend($1)', [pid])
+      await client.query('select 1')
+    })
+    assert.deepEqual(servers, [true, true, false, true, false])
+    await untilUsed()
+    await assert.rejects(
+      asked(async (client) => {
+        await note(client)
+        throw new Error('the disk is full')
+      }),
+      /the disk is full/,
+    )
+    assert.deepEqual(servers.slice(5), [true])
+  })
+
+  test('that lacks a write is not exported from', async () => {
+    await untilUsed()
+    await delayBy(5_000)
+    const { body } = await service.call('POST', '/contacts', { token, body: { accountId: 'R-1', name: 'Late' } })
+    const folder = await temporaryDataDirectory()
+    const request = { folder, format: 'ndjson', gzip: false, spreadsheet: false, replace: false } as const
+    await exportRecords(service.database.forTenant(tenant.id), {
+      ...request,
+      signal: AbortSignal.timeout(60_000),
+      onProgress: () => {},
+    })
+    assert.match(await readFile(join(folder, 'contacts.ndjson'), 'utf8'), new RegExp(body.id))
+    await service.call('DELETE', `/contacts/${body.id}`, { token })
+    await delayBy(0)
+    await untilUsed()
+  })
+
   test('of another source is not asked', async () => {
     const { behind } = reads()
     const elsewhere = service.database.forTenant(tenant.id).asOf({ versions: '{}', source: 'elsewhere' })
@@ -113,10 +173,18 @@ describe('a replica', () => {
   test('that hangs is left, and used again when it is back', async () => {
     const postmaster = postmasterOf(copy)
     assert.ok(postmaster)
-    const processes = [postmaster, ...childrenOf(postmaster)]
-    const signal = (name: 'SIGSTOP' | 'SIGCONT') => processes.map((pid) => process.kill(pid, name))
-    signal('SIGSTOP')
+    const signal = (name: 'SIGSTOP' | 'SIGCONT') =>
+      [postmaster, ...childrenOf(postmaster)].map((pid) => process.kill(pid, name))
+    const { inBulk } = await service.database.forTenant(tenant.id).asOfNow()
+    const exported = inBulk(async (client) => {
+      const { rows } = await client.query('select pg_is_in_recovery() as replica')
+      if (!rows[0].replica) return 'on the primary'
+      signal('SIGSTOP')
+      await client.query('select 1')
+      return 'on the replica'
+    })
     try {
+      assert.equal(await exported, 'on the primary')
       for (let round = 0; round < 5; round++) assert.equal((await list()).body.total, 2)
       assert.ok(reads().failed > 0)
       assert.equal(service.database.replicas()[0]?.state, 'away')

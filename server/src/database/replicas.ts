@@ -1,8 +1,11 @@
 import type { KeyObject } from 'node:crypto'
 import type pg from 'pg'
+import { type BulkWork, inBulk } from './bulk.ts'
 import { fromBytes, readRowsAsBytes } from './connections/byte-rows.ts'
 import {
   answered,
+  beginAsOf,
+  breakOff,
   clientOptions,
   type DatabaseAddress,
   doubtMilliseconds,
@@ -18,7 +21,7 @@ import {
 } from './connections/connection.ts'
 import { Outage } from './connections/outage.ts'
 import { Behind, readAsTenant } from './connections/tenant-statement.ts'
-import { isHindered } from './connections/unavailable.ts'
+import { isHindered, isUnavailable, noResponse, Unavailable } from './connections/unavailable.ts'
 import { Busy, FairQueue, mostReads, pipelined, shareOf } from './fair-queue.ts'
 import type { ListVersions } from './versions.ts'
 
@@ -35,6 +38,8 @@ const sessions: Record<Kind, Session> = {
   slow: { ...long, isReplica: true },
 }
 const longestQueueMilliseconds = 500
+/** So often it is asked beside work in bulk whether the replica is there. */
+const watchMilliseconds = 5_000
 /** A replica that lacked a write, or did not answer, is left for a while, and longer each time. */
 const pauses = { behind: { first: 25, longest: 1_000 }, away: { first: 1_000, longest: 10_000 } }
 
@@ -44,6 +49,8 @@ type Sizes = Record<'reading' | 'searching', number>
 /** A standby of PostgreSQL. It answers what it can answer as the primary would, and is asked nothing that changes anything. */
 class Replica {
   readonly name: string
+  readonly #address: DatabaseAddress
+  readonly #cursorKey: () => Promise<KeyObject>
   readonly #connections: Record<Kind, SharedConnections>
   readonly #queues: Record<Kind, FairQueue>
   readonly #reads = { answered: 0, behind: 0, failed: 0 }
@@ -57,12 +64,14 @@ class Replica {
   constructor(connectionString: string, { role }: DatabaseAddress, sizes: Sizes, cursorKey: () => Promise<KeyObject>) {
     // Without the password.
     this.name = new URL(connectionString).host
+    this.#address = { connectionString, role }
+    this.#cursorKey = cursorKey
     const outage = new Outage((reason) => this.#connections.slow.breakOff(reason))
     const open = async (kind: Kind): Promise<pg.Client> => {
       const key = await cursorKey()
       const client = newClient({ ...clientOptions(connectionString), types: fromBytes })
       readRowsAsBytes(client)
-      await openShared(client, { connectionString, role }, sessions[kind])
+      await openShared(client, this.#address, sessions[kind])
       try {
         await answered(client, refuseStranger(client, key), openingMilliseconds)
       } catch (error) {
@@ -98,13 +107,17 @@ class Replica {
       if (kind === 'quick') this.#averageMilliseconds += (performance.now() - begun - this.#averageMilliseconds) / 16
       return rows
     } catch (error) {
-      const isBehind = error instanceof Behind
-      this.#reads[isBehind ? 'behind' : 'failed']++
-      if (isBehind) this.#pause('behind', begun)
-      // One that is busy, or canceled a statement, is there.
-      else if (!(error instanceof Busy) && !isHindered(error)) this.#pause('away', begun)
+      this.#note(error, begun)
       return null
     }
+  }
+
+  /** One that is busy, or ended a statement by itself, is there. */
+  #note(error: unknown, begun: number): void {
+    const isBehind = error instanceof Behind
+    this.#reads[isBehind ? 'behind' : 'failed']++
+    if (isBehind) this.#pause('behind', begun)
+    else if (!(error instanceof Busy) && !isHindered(error)) this.#pause('away', begun)
   }
 
   #ask<R>(kind: Kind, tenantId: string, lists: ListVersions, statement: Statement): Promise<R[]> {
@@ -123,6 +136,33 @@ class Replica {
         clearTimeout(doubt)
       }
     })
+  }
+
+  /** Null where the primary must be asked. */
+  async inBulk<T>(tenantId: string, lists: ListVersions, work: BulkWork<T>): Promise<{ done: T } | null> {
+    const begun = performance.now()
+    let watch: NodeJS.Timeout | undefined
+    const admit = async (client: pg.Client): Promise<void> => {
+      // Nothing ends it for taking long. Whether somebody is there to answer is asked beside it.
+      watch = setInterval(() => this.#ping().catch(() => breakOff(client, silence())), watchMilliseconds)
+      await refuseStranger(client, await this.#cursorKey())
+      // What it has now, it has in every snapshot from here on.
+      const lacking = await client.query({ ...beginAsOf, values: [tenantId, lists.versions, lists.source] })
+      if (lacking.rowCount !== 0) throw new Behind('the replica lacks a write')
+    }
+    try {
+      const done = await inBulk(this.#address, tenantId, work, admit)
+      this.#reads.answered++
+      return { done }
+    } catch (error) {
+      const isOfReplica = error instanceof Behind || error instanceof Stranger || isUnavailable(error)
+      // Else it is the work that failed, and would fail anywhere.
+      if (!isOfReplica) throw error
+      this.#note(error, begun)
+      return null
+    } finally {
+      clearInterval(watch)
+    }
   }
 
   #ping(): Promise<unknown> {
@@ -164,14 +204,18 @@ class Replica {
   }
 }
 
+const silence = () => new Unavailable(noResponse, 'the replica did not answer')
+
+class Stranger extends Error {}
+
 /** Every installation has a key of its own. Row-level security must hold who reads. */
 const refuseStranger = async (client: pg.Client, key: KeyObject): Promise<void> => {
   const { rows } = await client.query<{ key: string; bypasses: boolean }>(
     `select encode(cursor_key, 'hex') as key, rolsuper or rolbypassrls as bypasses
       from installation, pg_roles where rolname = current_user`,
   )
-  if (rows[0]?.key !== key.export().toString('hex')) throw new Error('this is a replica of another installation')
-  if (rows[0].bypasses) throw new Error('row-level security does not hold the role that reads from this replica')
+  if (rows[0]?.key !== key.export().toString('hex')) throw new Stranger('this is a replica of another installation')
+  if (rows[0].bypasses) throw new Stranger('row-level security does not hold the role that reads from this replica')
 }
 
 export class Replicas {
@@ -189,10 +233,19 @@ export class Replicas {
     statement: Statement,
     fromPrimary: () => Promise<R[]>,
   ): Promise<R[]> {
-    const [nearest] = this.#replicas
+    return (await this.#nearest(kind)?.read<R>(kind, tenantId, lists, statement)) ?? fromPrimary()
+  }
+
+  /** Works on a replica that has what the primary had, else, and when it fails there, on the primary. */
+  async inBulk<T>(tenantId: string, lists: ListVersions, work: BulkWork<T>, onPrimary: () => Promise<T>): Promise<T> {
+    const done = await this.#nearest('slow')?.inBulk(tenantId, lists, work)
+    return done ? done.done : onPrimary()
+  }
+
+  #nearest(kind: Kind): Replica | undefined {
+    return this.#replicas
       .filter(({ isPaused }) => !isPaused)
-      .toSorted((one, other) => one.expectedMilliseconds(kind) - other.expectedMilliseconds(kind))
-    return (await nearest?.read<R>(kind, tenantId, lists, statement)) ?? fromPrimary()
+      .toSorted((one, other) => one.expectedMilliseconds(kind) - other.expectedMilliseconds(kind))[0]
   }
 
   states(): ReplicaState[] {

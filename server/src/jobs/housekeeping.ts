@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { chainWaiting } from '../audit/queries.ts'
 import type { DatabaseAddress } from '../database/connections/connection.ts'
 import { openDatabase } from '../database/database.ts'
-import { forgetOldAnswers } from '../database/idempotency-records.ts'
+import { deleteOldIdempotencyRecords } from '../database/idempotency-records.ts'
 import { messageOf } from '../error-message.ts'
 import { listTenants } from '../identity/tenants.ts'
 import { deleteOldImages } from '../transfer/import/journal.ts'
@@ -43,7 +43,7 @@ export const startHousekeeping = ({ connection, onError }: HousekeepingOptions) 
     for (const { id } of await listTenants(database.query)) {
       if (signal.aborted) return
       const tenant = database.forTenant(id)
-      await forgetOldAnswers(tenant)
+      await deleteOldIdempotencyRecords(tenant)
       await deleteOldImages(tenant)
       await deleteOldRuns(tenant)
       await deleteOldEvents(tenant)

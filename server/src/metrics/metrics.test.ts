@@ -95,7 +95,7 @@ describe('the metrics of two workers', async () => {
       sumOf(samples, seconds, { operation: 'GetContactById' }),
       requests(samples, { operation: 'GetContactById' }),
     )
-    assert.equal(sumOf(samples, 'masthead_http_requests_under_way'), 0)
+    assert.equal(sumOf(samples, 'masthead_http_requests_in_flight'), 0)
     const told = JSON.stringify(samples)
     for (const kept of ['canary', tenant.id, tenant.slug, token]) assert.ok(!told.includes(kept), kept)
   })
@@ -133,7 +133,7 @@ describe('the metrics of two workers', async () => {
       await until(`${count} are in flight`, async () => {
         const samples = await tell()
         const writing = (state: string) => sumOf(samples, 'masthead_database_calls', { pool: 'writing', state })
-        const inFlight = sumOf(samples, 'masthead_http_requests_under_way')
+        const inFlight = sumOf(samples, 'masthead_http_requests_in_flight')
         return inFlight === count && writing('running') + writing('waiting') === count
       })
     }
@@ -146,7 +146,7 @@ describe('the metrics of two workers', async () => {
     await Promise.all(writes)
     await until('nothing is in flight', async () => {
       const samples = await tell()
-      return sumOf(samples, 'masthead_database_calls') + sumOf(samples, 'masthead_http_requests_under_way') === 0
+      return sumOf(samples, 'masthead_database_calls') + sumOf(samples, 'masthead_http_requests_in_flight') === 0
     })
   })
 
@@ -160,7 +160,7 @@ describe('the metrics of two workers', async () => {
 
   test('show tenants under other names, which the operator can tell, and at most a hundred', async () => {
     // A request is counted when its connection has taken the response, which may be after its caller has read it.
-    await until('nothing is in flight', async () => sumOf(await tell(), 'masthead_http_requests_under_way') === 0)
+    await until('nothing is in flight', async () => sumOf(await tell(), 'masthead_http_requests_in_flight') === 0)
     const before = await tell()
     for (let count = 0; count < 130; count++)
       await get(`${api}/publications`, await (await service.newTenant()).serviceToken())

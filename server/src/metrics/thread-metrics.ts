@@ -65,7 +65,7 @@ export class ThreadMetrics implements RequestWatcher {
     const tenantRequests = this.#tenantRequests
     this.#tenantRequests = new Map()
     const metrics = [
-      gauge('masthead_http_requests_under_way', 'Requests in flight.', this.#inFlight),
+      gauge('masthead_http_requests_in_flight', 'Requests in flight.', this.#inFlight),
       gauge(
         'masthead_database_connections',
         'Connections to the database: open ones, and the most that may be open.',

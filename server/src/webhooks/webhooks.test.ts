@@ -338,7 +338,7 @@ describe('a receiver that hangs, dribbles, redirects or floods', () => {
     await until('it is answered', async () => (await deliveries())[0]?.status === 400)
     const found = await findDelivery(scope.read, endpointId, (await deliveries())[0]?.id ?? '')
     assert.equal(found?.response, `why�${'y'.repeat(4_092)}`)
-    assert.equal(JSON.parse(found?.body ?? '').data.name, 'Ada')
+    assert.equal(JSON.parse(found?.request.body ?? '').data.name, 'Ada')
     assert.ok(found && found.durationMs !== null && found.durationMs >= 0)
   })
 })

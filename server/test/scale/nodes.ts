@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { basePath } from '@masthead/contract'
 import pg from 'pg'
@@ -16,6 +17,7 @@ import { createToken, revokeToken } from '../../src/identity/access-tokens.ts'
 import { allScopes } from '../../src/identity/roles.ts'
 import { createTenant } from '../../src/identity/tenants.ts'
 import { insertRecords } from '../../src/records/write.ts'
+import { Cluster } from '../failover/cluster.ts'
 import { freePorts, Programs } from '../failover/programs.ts'
 import { startServing, until } from '../processes/masthead-process.ts'
 import { makeStandby } from '../processes/standby.ts'
@@ -31,6 +33,8 @@ package haproxy.
   --pairs <number>  how many pairs of a write and a read; 100000 unless said otherwise
   --max-age <ms>    let the nodes cache for so long (CACHE_MAX_AGE_MS): then stale reads are found, and this ends with 1
   --replica <ms>    give the nodes a replica that replays every write so much later
+  --failover        serve three PostgreSQL under Patroni instead, of which the primary is killed at each quarter of the pairs;
+                    callers repeat what was not answered. Needs the packages of npm run test:failover
   --json            print the figures as one JSON document
   --keep            leave the logs behind
   --help            print this`
@@ -42,7 +46,13 @@ const revokeEvery = 50
 
 const readOptions = () => {
   const flag = { type: 'boolean', default: false } as const
-  const options = { json: flag, keep: flag, help: flag, pairs: { type: 'string', default: '100000' } } as const
+  const options = {
+    json: flag,
+    keep: flag,
+    help: flag,
+    failover: flag,
+    pairs: { type: 'string', default: '100000' },
+  } as const
   const more = { 'max-age': { type: 'string', default: '0' }, replica: { type: 'string' } } as const
   try {
     return parseArgs({ options: { ...options, ...more } }).values
@@ -61,17 +71,35 @@ const callerAt = (origin: string): Call => {
   return (token, method, path, body) =>
     new Promise((resolve, reject) => {
       const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) }
-      request(origin + basePath + path, { method, agent, headers })
+      const key = method === 'POST' && { 'idempotency-key': `${body && 'name' in body ? body.name : ''} of ${path}` }
+      request(origin + basePath + path, { method, agent, headers: { ...headers, ...key } })
         .on('error', reject)
         .on('response', async (response) => {
-          const text = (await response.toArray()).join('')
-          const status = response.statusCode ?? 0
-          if (status >= 500) reject(new Error(`${method} ${path}: ${status} ${text}`))
-          else resolve({ status, node: String(response.headers['x-node']), body: JSON.parse(text) })
+          try {
+            const text = (await response.toArray()).join('')
+            const status = response.statusCode ?? 0
+            if (status >= 500 || status === 409) reject(new Error(`${method} ${path}: ${status} ${text}`))
+            else resolve({ status, node: String(response.headers['x-node']), body: JSON.parse(text) })
+          } catch (error) {
+            reject(error)
+          }
         })
         .end(body && JSON.stringify(body))
     })
 }
+
+/** Does it again until it succeeds: every write of the trial may be repeated. */
+const repeated = async <T>(work: () => Promise<T>): Promise<T> => {
+  for (const deadline = Date.now() + 120_000; ; await delay(100)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (Date.now() > deadline) throw error
+      repetitions++
+    }
+  }
+}
+let repetitions = 0
 
 /** A caller with a tenant of its own, who knows what must be there because nobody else writes. */
 class Caller {
@@ -123,9 +151,9 @@ class Caller {
 
   /** As `masthead token revoke` does it, beside all nodes, which have seen the token before. */
   async #revoke(): Promise<void> {
-    const { id, token } = await newToken(this.#database, this.#tenantId)
+    const { id, token } = await repeated(() => newToken(this.#database, this.#tenantId))
     for (const _node of [1, 2, 3]) await this.#call(token, 'GET', '/contacts?pageSize=1')
-    await this.#database.transaction((query) => revokeToken(query, operator, id))
+    await repeated(() => this.#database.transaction((query) => revokeToken(query, operator, id)))
     const read = await this.#call(token, 'GET', '/contacts?pageSize=1')
     this.#note('revoke → call', 'a command', read, read.status === 401)
   }
@@ -203,46 +231,92 @@ listen masthead
 ${nodes.map((node, index) => `  server node-${index + 1} 127.0.0.1:${node}`).join('\n')}
 `
 
+type Servers = {
+  connectionString: string
+  replica?: string
+  /** Kills the primary, and ends when all are back. */
+  failOver?: () => Promise<void>
+  close: () => Promise<void>
+}
+
+const openServers = async (
+  { failover, replica }: ReturnType<typeof readOptions>,
+  programs: Programs,
+  folder: string,
+): Promise<Servers> => {
+  if (failover) return openCluster(programs)
+  if (replica !== undefined) return openWithReplica(folder, replica)
+  return openEmbedded(join(folder, 'data'), say)
+}
+
+const openCluster = async (programs: Programs): Promise<Servers> => {
+  const cluster = await Cluster.start(programs, { synchronous: true })
+  const failOver = async () => {
+    const primary = await cluster.primary()
+    cluster.signal(primary, 'SIGKILL')
+    await until('another is the primary', async () =>
+      cluster.primary().then(
+        ({ name }) => name !== primary.name,
+        () => false,
+      ),
+    )
+    cluster.startPatroni(primary)
+    await cluster.whole()
+  }
+  return { connectionString: cluster.databaseUrl, failOver, close: async () => {} }
+}
+
 /** Opens a server, and one that replays what it writes, later by so much. */
-const openWithReplica = async (folder: string, milliseconds: string) => {
+const openWithReplica = async (folder: string, milliseconds: string): Promise<Servers> => {
   const [data, copy] = [join(folder, 'data'), join(folder, 'copy')]
   const before = await openEmbedded(data)
   await before.close()
   await makeStandby(data, copy, before.connectionString)
-  const primary = await openEmbedded(data)
+  const { connectionString, close } = await openEmbedded(data)
   const replica = await openEmbedded(copy)
   const client = new pg.Client(replica.connectionString)
   await client.connect()
   await client.query(`alter system set recovery_min_apply_delay = ${pg.escapeLiteral(milliseconds)}`)
   await client.query('select pg_reload_conf()')
   await client.end()
-  return { primary, replica }
+  const closeBoth = async () => {
+    await replica.close()
+    await close()
+  }
+  return { connectionString, replica: replica.connectionString, close: closeBoth }
+}
+
+/** At each quarter of the work. */
+const failOverMeanwhile = async (failOver: () => Promise<void>, done: () => number): Promise<void> => {
+  for (const part of [0.25, 0.5, 0.75]) {
+    await until('the next quarter is done', () => done() >= part, 3_600_000)
+    say('the primary is killed')
+    await failOver()
+  }
 }
 
 const run = async (options: ReturnType<typeof readOptions>): Promise<boolean> => {
   const { pairs, json, keep, 'max-age': maxAge } = options
   const programs = new Programs({ keep })
   const folder = mkdtempSync(join(tmpdir(), 'masthead-nodes-'))
-  const { primary: embedded, replica = null } =
-    options.replica === undefined
-      ? { primary: await openEmbedded(join(folder, 'data'), say) }
-      : await openWithReplica(folder, options.replica)
+  const { connectionString, replica, failOver, close } = await openServers(options, programs, folder)
   const [port = 0, ...ports] = await freePorts(4)
   const environment = {
-    ...{ DATABASE_URL: embedded.connectionString, MASTHEAD_SECRET: randomBytes(24).toString('base64') },
+    ...{ DATABASE_URL: connectionString, MASTHEAD_SECRET: randomBytes(24).toString('base64') },
     ...{ BASE_URL: `http://127.0.0.1:${port}`, RATE_LIMIT: 'off', LOG_LEVEL: 'warn', CACHE_MAX_AGE_MS: maxAge },
-    ...(replica && { DATABASE_REPLICA_URLS: replica.connectionString }),
+    ...(replica !== undefined && { DATABASE_REPLICA_URLS: replica }),
   }
-  const { role } = await migrate(embedded.connectionString)
-  const database = openDatabase({ connectionString: embedded.connectionString, role: role })
+  const { role } = await migrate(connectionString)
+  const database = openDatabase({ connectionString, role })
   const nodes = []
   try {
     for (const node of ports) nodes.push(await startServing(['--port', `${node}`, '--no-work'], environment))
     writeFileSync(join(programs.folder, 'haproxy.cfg'), proxyConfiguration(port, ports))
     programs.start('haproxy', proxyProgram, ['-db', '-f', 'haproxy.cfg'])
-    const call = callerAt(`http://127.0.0.1:${port}`)
+    const once = callerAt(`http://127.0.0.1:${port}`)
+    const call: Call = failOver ? (...asked) => repeated(() => once(...asked)) : once
     await until('HAProxy leads to a node', () =>
-      call('', 'GET', '/contacts').then(
+      once('', 'GET', '/contacts').then(
         () => true,
         () => false,
       ),
@@ -250,11 +324,13 @@ const run = async (options: ReturnType<typeof readOptions>): Promise<boolean> =>
     const all = await Promise.all(Array.from({ length: callers }, (_, number) => newCaller(database, call, number)))
     let next = 0
     const progress = setInterval(() => say(`${next} of ${pairs} pairs`), 10_000)
+    const failures = failOver && failOverMeanwhile(failOver, () => next / Number(pairs))
     await Promise.all(
       all.map(async (caller) => {
         while (next < Number(pairs)) await caller.pair(next++)
       }),
     )
+    await failures
     clearInterval(progress)
     const found: string[] = []
     for (let round = 0; round < 10; round++) found.push(...(await contended(database, call, round)))
@@ -264,17 +340,17 @@ const run = async (options: ReturnType<typeof readOptions>): Promise<boolean> =>
       const sum = (of: keyof Figures) => some.reduce((total, figures) => total + figures[of], 0)
       return { kind, pairs: sum('pairs'), byAnotherNode: sum('byAnotherNode'), stale: sum('stale') }
     })
-    if (json) showJson({ pairs: rows, unexplained: found })
+    if (json) showJson({ pairs: rows, unexplained: found, repetitions })
     else {
       showTable(rows, ['kind', 'pairs', 'byAnotherNode', 'stale'])
       say(`Calls to one contact that no order explains: ${found.length}`)
+      if (failOver) say(`Calls that were repeated: ${repetitions}`)
     }
     return found.length === 0 && rows.every(({ stale }) => stale === 0)
   } finally {
     await Promise.all(nodes.map((node) => node.stop()))
     await database.close()
-    await replica?.close()
-    await embedded.close()
+    await close()
     rmSync(folder, { recursive: true, force: true })
   }
 }

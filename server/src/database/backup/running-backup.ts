@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { clientOptions, prepareBulkSession } from '../connections/connection.ts'
+import { clientOptions, prepareBulkSession, refuseStandby } from '../connections/connection.ts'
 
 /** What PostgreSQL needs to recover from the copy: the label, and the names of files in pg_wal. */
 type Ending = { label: string; wal: string[] }
@@ -14,6 +14,7 @@ export const withRunningBackup = async <T>(
   const client = new pg.Client({ ...clientOptions(connectionString), pipeline: false })
   await client.connect()
   try {
+    await refuseStandby(client)
     await prepareBulkSession(client, null)
     // From before the start until the session ends the slot makes the server keep its WAL, however much is written.
     await client.query(`select pg_create_physical_replication_slot('masthead_backup_' || pg_backend_pid(), true, true)`)

@@ -136,7 +136,7 @@ const connectionOf = (client: pg.ClientBase): pg.Connection =>
   (client as unknown as { connection: pg.Connection }).connection // there, but not among its types
 
 /** At once, whatever the server still says: all that waits for an answer fails with this error. */
-const breakOff = (client: pg.ClientBase, error: Error): void => {
+export const breakOff = (client: pg.ClientBase, error: Error): void => {
   const connection = connectionOf(client)
   connection.emit('error', error)
   connection.stream.destroy()
@@ -276,7 +276,6 @@ export const prepareBulkSession = async (
   role: string | null,
   isSharded = false,
 ): Promise<void> => {
-  await refuseStandby(client)
   await client.query(bulkSettings)
   if (isSharded) await client.query(`select ${setAll(Object.entries(shardedSettings), false)}`)
   await client.query(noTimeLimits)

@@ -283,7 +283,12 @@ select count(*)::integer as count from deleted;
 with former as (select id, subject from users where id = $1 for update)
 update users set subject = $2 from former where users.id = former.id returning former.subject as former;
 
--- database/idempotency-records.ts findAnswer
+-- database/idempotency-records.ts deleteOldIdempotencyRecords
+delete from idempotency_records where tenant_id = $1 and (principal, key) in (
+select principal, key from idempotency_records where tenant_id = $1 and kept_at <= now() - interval '24 hours'
+order by kept_at limit 10000 for update skip locked) returning 1;
+
+-- database/idempotency-records.ts findIdempotencyRecord
 select request as fingerprint, status, headers, body from idempotency_records
 where tenant_id = $1 and principal = $2 and key = $3 and kept_at > now() - interval '24 hours' for update;
 
@@ -291,12 +296,7 @@ where tenant_id = $1 and principal = $2 and key = $3 and kept_at > now() - inter
 delete from idempotency_records
 where tenant_id = $1 and (strpos(body, $2) > 0 or strpos(headers::text, $2) > 0) returning 1;
 
--- database/idempotency-records.ts forgetOldAnswers
-delete from idempotency_records where tenant_id = $1 and (principal, key) in (
-select principal, key from idempotency_records where tenant_id = $1 and kept_at <= now() - interval '24 hours'
-order by kept_at limit 10000 for update skip locked) returning 1;
-
--- database/idempotency-records.ts keepAnswer
+-- database/idempotency-records.ts storeIdempotencyRecord
 with forgotten as (
   delete from idempotency_records where tenant_id = $1 and (principal, key) in (
     select principal, key from idempotency_records

@@ -64,7 +64,7 @@ import {
 } from '../../webhooks/deliveries/queries.ts'
 import { deleteOldEvents } from '../../webhooks/history/queries.ts'
 import { detach, retry } from '../../webhooks/legacy/administration.ts'
-import { forgetOldAnswers } from '../idempotency-records.ts'
+import { deleteOldIdempotencyRecords } from '../idempotency-records.ts'
 import { noteSource, versionsFrom } from '../versions.ts'
 import { findTenantTables, withoutPolicy } from './tenant-tables.ts'
 
@@ -293,7 +293,7 @@ test('the audit log is chained, verified and exported, a contact erased, and can
   assert.ok(await isKnownContact(scope, records.contact.id))
   assert.ok(!(await isKnownContact(scope, tenant.id)))
   await eraseContact(scope, operator, records.contact.id)
-  await forgetOldAnswers(scope)
+  await deleteOldIdempotencyRecords(scope)
   await makeCanary(database, newTwins(), 1)
   await removeCanaries(database)
   const [first] = await listTokens(database.query, tenant.id)

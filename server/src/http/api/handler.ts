@@ -28,10 +28,10 @@ const read = async (exchange: Exchange): Promise<void> => {
   const call = callOf(exchange)
   // What may be cached follows from the tenant's records alone, so a replica that has their versions answers the same.
   const tenant = cache && versions?.lists ? call.tenant.asOf(versions.lists) : call.tenant
-  const answer: HandlerResult = await handler({ ...call, tenant })
-  const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
-  const make = () => plainResponse({ status: operation.status, headers: headersOf(answer, query, body) }, body, api)
-  const under = versions && { tenantId, url, version: versions.records, next: answer.next ?? null }
+  const result: HandlerResult = await handler({ ...call, tenant })
+  const body = typeof result.body === 'string' ? Buffer.from(result.body) : result.body
+  const make = () => plainResponse({ status: operation.status, headers: headersOf(result, query, body) }, body, api)
+  const under = versions && { tenantId, url, version: versions.records, next: result.next ?? null }
   exchange.cached = cache && under && cache.keep(under, body, make)
   exchange.plain = exchange.cached?.plain ?? make()
 }
@@ -42,9 +42,9 @@ const write = async (exchange: Exchange): Promise<void> => {
   const { handler, headersOf, operation } = found(exchange.route)
   const call = writeCallOf(exchange)
   const work = async (tenant: TenantDatabase): Promise<PlainResponse> => {
-    const answer: HandlerResult = await handler({ ...call, tenant })
-    const body = String(answer.body)
-    return { status: operation.status, headers: headersOf(answer, call.query, body), body }
+    const result: HandlerResult = await handler({ ...call, tenant })
+    const body = String(result.body)
+    return { status: operation.status, headers: headersOf(result, call.query, body), body }
   }
   const asResponse = (problem: Problem) => problemResponse(problem, api.baseUrl, requestId)
   const sent = retriable

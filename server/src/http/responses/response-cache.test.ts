@@ -180,7 +180,7 @@ describe('an answer from memory', () => {
   })
 })
 
-describe('the memory of answers', () => {
+describe('the response cache', () => {
   const plain = (length: number) => ({ status: 200, headers: {}, body: Buffer.from('x'.repeat(length)) })
   const keep = (cache: ResponseCache, tenantId: string, url: string, length = 500, version = '1') =>
     cache.keep({ tenantId, url, version, next: null }, plain(length).body, () => plain(length))

@@ -1,9 +1,8 @@
 import type { ManagementResources } from '@masthead/contract'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { Handlers } from '../../operation-call.ts'
-import { shownUrl } from '../../webhooks/addresses.ts'
 import { find, resend, sendTestEvent } from '../../webhooks/endpoints/administration.ts'
-import { type Delivery, type DeliveryDetail, findDelivery, listDeliveries } from '../../webhooks/history/queries.ts'
+import { type DeliveryDetail, findDelivery, listDeliveries, withoutDetail } from '../../webhooks/history/queries.ts'
 import { conflictIfRefused, json, notFound } from '../responses.ts'
 
 const pageSize = 50
@@ -23,8 +22,7 @@ export const handlers: Handlers<ManagementResources['deliveries']> = {
   },
 
   GetWebhookDelivery: async ({ tenant, params: { endpointId, deliveryId } }) => {
-    const { url, body, response, ...delivery } = await deliveryOf(tenant, endpointId, deliveryId)
-    return json({ ...delivery, request: { url: shownUrl(url), body }, response })
+    return json(await deliveryOf(tenant, endpointId, deliveryId))
   },
 
   ResendWebhookDelivery: async ({ tenant, writer: { author }, params: { endpointId, deliveryId } }) => {
@@ -46,6 +44,3 @@ const deliveryOf = async (tenant: TenantDatabase, endpointId: string, id: string
   if (!delivery) throw notFound('delivery')
   return delivery
 }
-
-const withoutDetail = ({ url: _url, body: _body, response: _response, ...delivery }: DeliveryDetail): Delivery =>
-  delivery

@@ -4,7 +4,8 @@ import { json } from '../responses.ts'
 import { receivablesByAge, renewalsByMonth, subscriptionsByPublication, subscriptionsByStatus } from './queries.ts'
 
 export const handlers: Handlers<ManagementResources['overview']> = {
-  GetOverview: async ({ tenant: { readSlowly } }) => {
+  GetOverview: async ({ tenant }) => {
+    const { readSlowly } = await tenant.asOfNow()
     const today = new Date().toISOString().slice(0, 10)
     return json({
       subscriptionsByStatus: await subscriptionsByStatus(readSlowly),

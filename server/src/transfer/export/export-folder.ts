@@ -19,7 +19,8 @@ export const openExportFolder = async (folder: string, names: readonly string[],
     await removeAbandoned(folder, entries)
     const unfinished = await mkdtemp(join(folder, unfinishedPrefix))
     return {
-      write: (name: string) => createWriteStream(join(unfinished, name), { flags: 'wx', mode: 0o600, flush: true }),
+      /** Anew, when it was begun before. */
+      write: (name: string) => createWriteStream(join(unfinished, name), { mode: 0o600, flush: true }),
       complete: async () => {
         // In the order of references, so that even a crash in between leaves no record that refers to nothing.
         for (const name of names) await rename(join(unfinished, name), join(folder, name))

@@ -32,9 +32,8 @@ export const exportRecords = async (database: TenantDatabase, request: ExportReq
   const names = resourceNames.map((resource) => nameOf(resource, request))
   const folder = await openExportFolder(request.folder, names, request)
   try {
-    const files = await database.inBulk((client, query) =>
-      writeFiles(client, query, database.tenantId, folder, request),
-    )
+    const { inBulk, tenantId } = await database.asOfNow()
+    const files = await inBulk((client, query) => writeFiles(client, query, tenantId, folder, request))
     request.signal.throwIfAborted()
     await folder.complete()
     return files

@@ -1,6 +1,7 @@
 import { type DeliveryState, webhookLimits } from '@masthead/contract'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
+import { shownUrl } from '../addresses.ts'
 import { wakeLater } from '../deliveries/queries.ts'
 import { restEndpoint } from '../endpoints/queries.ts'
 
@@ -20,7 +21,8 @@ export type Delivery = {
   durationMs: number | null
 }
 
-export type DeliveryDetail = Delivery & { url: string; body: string; response: string | null }
+/** The address is shown without its query. */
+export type DeliveryDetail = Delivery & { request: { url: string; body: string }; response: string | null }
 
 const isState: Record<DeliveryState, string> = {
   waiting: 'delivery.settled_at is null and delivery.failed_at is null',
@@ -59,15 +61,21 @@ export const findDelivery = async (
   id: string,
 ): Promise<DeliveryDetail | null> => {
   if (!idShape.test(id)) return null
-  const [found] = await query<DeliveryDetail>({
-    text: `select ${shown}, event.body, delivery.response, (
+  const [found] = await query<Delivery & { url: string; sent: string; response: string | null }>({
+    text: `select ${shown}, event.body as sent, delivery.response, (
         select url from webhook_endpoints where tenant_id = $1 and id = $2
       ) as url
       from ${ofEndpoint} and event.id = $3`,
     values: [endpointId, id],
   })
-  return found ?? null
+  if (!found) return null
+  const { url, sent, response, ...delivery } = found
+  return { ...delivery, request: { url: shownUrl(url), body: sent }, response }
 }
+
+/** As it stands in a list. */
+export const withoutDetail = ({ request: _request, response: _response, ...delivery }: DeliveryDetail): Delivery =>
+  delivery
 
 /** What is in flight goes on. All delays begin anew. */
 const putAgain = `settled_at = null, failed_at = null, waiting_since = now(), attempts_before = attempts,

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto'
 import { idempotencyKeys } from '@masthead/contract'
 import type { TenantDatabase } from '../../../database/database.ts'
 import {
-  findAnswer,
-  keepAnswer,
+  findIdempotencyRecord,
   type PlainResponse,
   type RetriableRequest,
+  storeIdempotencyRecord,
   takeTurn,
 } from '../../../database/idempotency-records.ts'
 import type { TenantQuery } from '../../../database/tenant-query.ts'
@@ -47,7 +47,7 @@ export const respondOnce = async (
         headers: { 'retry-after': '1' },
       })
     }
-    const kept = await findAnswer(query, request)
+    const kept = await findIdempotencyRecord(query, request)
     if (kept) return replay(kept, request)
     const response = await attempt(
       query,
@@ -57,7 +57,11 @@ export const respondOnce = async (
         return asResponse(problem)
       },
     )
-    await keepAnswer(query, request, showsSecret && response.status < 300 ? asResponse(shownAlready()) : response)
+    await storeIdempotencyRecord(
+      query,
+      request,
+      showsSecret && response.status < 300 ? asResponse(shownAlready()) : response,
+    )
     return response
   }
   try {
