@@ -1,9 +1,8 @@
 import type { WebhookEndpoint } from '@masthead/client/management'
 import { webhookLimits } from '@masthead/contract'
 import type { ReactNode } from 'react'
-import { Ago } from '../design/ago.tsx'
 import { Badge } from '../design/badge.tsx'
-import { formatNumber } from '../records/formats.ts'
+import { formatInstant, formatNumber } from '../records/formats.ts'
 
 /** What an endpoint is called: what it is for, or else its address. */
 export const nameOf = ({ kind, description, url }: WebhookEndpoint): string => {
@@ -12,30 +11,30 @@ export const nameOf = ({ kind, description, url }: WebhookEndpoint): string => {
   return description || host + (pathname === '/' ? '' : pathname)
 }
 
-export const StateBadge = ({ endpoint: { disabledAt, failingSince } }: { endpoint: WebhookEndpoint }) => {
-  if (disabledAt !== null) return <Badge tone="problem">Disabled</Badge>
+export const StateBadge = ({ endpoint }: { endpoint: WebhookEndpoint }) => {
+  const { disabledAt, disabledBecause, failingSince } = endpoint
+  if (disabledAt !== null) return <Badge tone={disabledBecause === 'requested' ? 'calm' : 'problem'}>Disabled</Badge>
   return failingSince === null ? <Badge tone="good">Enabled</Badge> : <Badge tone="caution">Failing</Badge>
 }
 
+/** Where somebody disabled it, the audit trail says who. */
 const reasons: Readonly<Record<string, string>> = {
-  requested: 'by somebody',
-  gone: 'because it answered 410 (Gone)',
-  failing: 'because it took nothing for five days',
+  gone: 'it answered 410 (Gone)',
+  failing: 'it took nothing for five days',
 }
 
-/** Since when and why, in a few words; nothing where all is well. */
+/** Since when, and why, in a few words; nothing where all is well. */
 export const StateReason = ({ endpoint }: { endpoint: WebhookEndpoint }) => {
   const { disabledAt, disabledBecause, failingSince } = endpoint
-  if (disabledAt !== null)
-    return (
+  const since = disabledAt ?? failingSince
+  const reason = disabledAt === null ? undefined : reasons[disabledBecause ?? '']
+  return (
+    since !== null && (
       <>
-        <Ago at={disabledAt} />, {reasons[disabledBecause ?? ''] ?? disabledBecause}
+        since {formatInstant(since)}
+        {reason && `: ${reason}`}
       </>
     )
-  return failingSince === null ? null : (
-    <>
-      since <Ago at={failingSince} />
-    </>
   )
 }
 
@@ -58,11 +57,11 @@ export const StateNotice = ({ endpoint, actions }: { endpoint: WebhookEndpoint; 
   return failingSince === null ? null : (
     <section className="notice caution" aria-label="State">
       <h2>
-        Nothing was taken <StateReason endpoint={endpoint} />
+        Failing <StateReason endpoint={endpoint} />
       </h2>
       <p>
         The deliveries below say what the attempts met. They are repeated at growing intervals
-        {kind === 'webhook' ? '; after five days the endpoint is disabled.' : ', for three days.'}
+        {kind === 'webhook' ? '; after five days without a success the endpoint is disabled.' : ', for three days.'}
       </p>
     </section>
   )
