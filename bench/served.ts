@@ -29,8 +29,9 @@ export const serve = async (
   dataDirectory: string,
   more: Record<string, string> = {},
   stderr: 'inherit' | 'ignore' = 'inherit',
+  words: readonly string[] = [],
 ): Promise<Served> => {
-  const server = spawn('masthead', ['serve', '--port', '0', '--json'], {
+  const server = spawn('masthead', ['serve', '--port', '0', '--json', ...words], {
     env: { ...environmentOf(dataDirectory), ...more },
     stdio: ['ignore', 'pipe', stderr],
   })
@@ -54,6 +55,7 @@ export const environmentOf = (dataDirectory: string) => ({
   RATE_LIMIT: 'off',
   LOG_LEVEL: 'warn',
   WORKERS: '1',
+  ALLOW_PRIVATE_ADDRESSES: 'true',
 })
 
 /** How the superuser of the embedded server connects while it runs: by what the folder of the cluster says. */

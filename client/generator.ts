@@ -238,7 +238,7 @@ const methodOf = (resource: Resource, operationName: string, operation: Operatio
   return [
     note,
     `  ${methodName(operation)}(${parameters.join(', ')}): Promise<${titleOf(answer)}> {`,
-    callOf(sent),
+    `    return this.#caller.call(${sent.join(', ')})`,
     '  }',
   ]
 }
@@ -280,7 +280,7 @@ const managementFile = (): string => {
       'ManagementScope',
       mapValues(managementScopes, ({ words }) => words),
     ),
-    '/** What a webhook endpoint can be told of. */',
+    '/** What webhook endpoints can be told of. */',
     unionOf(
       'WebhookEventType',
       mapValues(webhookEvents, ({ summary }) => summary),
@@ -322,17 +322,18 @@ const managementMethodOf = (resource: Resource, operationName: string, operation
   return [
     `  /** ${summary}. Needs \`${scope}\`. */`,
     `  ${verb}(${given.join(', ')}): Promise<${titleOf(answer)}> {`,
-    callOf(sent),
+    ...callLines(sent),
     '  }',
   ]
 }
 
-/** In several lines where the formatter wants that. */
-const callOf = (sent: readonly string[]): string => {
-  const call = `    return this.#caller.call(${sent.join(', ')})`
-  return call.length <= 120
-    ? call
-    : `    return this.#caller.call(\n${sent.map((one) => `      ${one},\n`).join('')}    )`
+const longestLine = 120
+
+/** As the formatter of the house has it: in one line, or one below the other. */
+const callLines = (sent: readonly string[]): string[] => {
+  const line = `    return this.#caller.call(${sent.join(', ')})`
+  if (line.length <= longestLine) return [line]
+  return ['    return this.#caller.call(', ...sent.map((one) => `      ${one},`), '    )']
 }
 
 /** A schema of the contract is JSON Schema, with symbols of its library beside. */

@@ -33,7 +33,9 @@ test('every operation of the contract is sent by its method, to its path', async
     }
   }
   const told = sent.map(({ operation, method, url }) => `${operation} ${method} ${new URL(url).pathname}`)
-  const promised = operations.map(({ name, operation: { method, path } }) => {
+  // What is followed is called by methods of its own.
+  const listed = operations.filter(({ operation }) => !operation.followed)
+  const promised = listed.map(({ name, operation: { method, path } }) => {
     return `${name} ${method} ${basePath}${path.replaceAll(/\{\w+\}/g, 'x')}`
   })
   assert.deepEqual(told.sort(), promised.sort())

@@ -1,4 +1,5 @@
 export * from './apis.ts'
+export * from './changes.ts'
 export { type Content, type Kind, longest, traitsOf } from './fields.ts'
 export type { DeliveryState } from './management/deliveries.ts'
 export { importPart } from './management/import-runs.ts'

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
+import { changes, changesRelation } from './changes.ts'
 import { describeWebhooks } from './openapi-webhooks.ts'
-import { idempotencyKeys, mediaTypesOf, type Operation, type Resource } from './operation.ts'
+import { idempotencyKeys, isPaged, mediaTypesOf, type Operation, type Resource, scopesOf } from './operation.ts'
 import { isTagged, type NamedOperation, operations } from './operations.ts'
 import { Problem, type ProblemCode, problems } from './problems.ts'
 import { resources } from './resources.ts'
@@ -31,7 +32,7 @@ export const openapi = (): Json => {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: basePath }],
-    tags: Object.values<Resource>(resources)
+    tags: Object.values<Resource>({ ...resources, changes })
       .sort((one, other) => rankOf(one) - rankOf(other))
       .map(({ name, description }) => ({ name, description })),
     paths,
@@ -40,24 +41,28 @@ export const openapi = (): Json => {
   }
 }
 
-/** Resources stand in the order of their scopes, which is that of the description. */
+/** Resources stand in the order of their scopes, which is that of the description; what concerns all of them comes last. */
 const rankOf = (resource: Resource): number =>
-  Math.min(...Object.values(resource.operations).map(({ scope }) => Object.keys(scopes).indexOf(scope)))
+  Math.min(
+    ...Object.values(resource.operations).map(({ scope }) =>
+      typeof scope === 'string' ? Object.keys(scopes).indexOf(scope) : Number.POSITIVE_INFINITY,
+    ),
+  )
 
 const introduction = `Accounts, contacts, publications, subscriptions and invoices of a publisher, page by page.
 
-Send \`Authorization: Bearer <ACCESS_TOKEN>\` with every call. To walk a list, follow the \`next\` link of the \`Link\` header until there is none: every record comes exactly once, whatever others write meanwhile. Errors are RFC 9457 problems; \`code\` is stable.`
+Send \`Authorization: Bearer <ACCESS_TOKEN>\` with every call. To walk a list, follow the \`next\` link of the \`Link\` header until there is none: every record comes exactly once, whatever others write meanwhile. To keep a copy current, go on with \`/changes\`. Errors are RFC 9457 problems; \`code\` is stable.`
 
 const describe = ({ name, operation, resource }: NamedOperation, schemas: Record<string, Json>): Json => ({
   operationId: name,
   summary: operation.summary,
-  description: `Needs the scope \`${operation.scope}\`.`,
+  description: describeScopes(operation),
   tags: [resource.name],
-  security: [
-    { personalAccessToken: [operation.scope] },
-    { serviceToken: [operation.scope] },
-    { oauth2: [scopePrefix + operation.scope] },
-  ],
+  security: scopesOf(operation).flatMap((scope) => [
+    { personalAccessToken: [scope] },
+    { serviceToken: [scope] },
+    { oauth2: [scopePrefix + scope] },
+  ]),
   ...(parameters(operation, resource).length > 0 && { parameters: parameters(operation, resource) }),
   ...(operation.body && {
     requestBody: { required: true, content: bodyContent(operation, refer(operation.body, schemas)) },
@@ -66,7 +71,10 @@ const describe = ({ name, operation, resource }: NamedOperation, schemas: Record
     [operation.status]: {
       description: operation.status === 201 ? 'Created.' : 'Done.',
       headers: answerHeaders({ name, operation, resource }),
-      content: { 'application/json': { schema: refer(operation.answer, schemas) } },
+      content: {
+        'application/json': { schema: refer(operation.answer, schemas) },
+        ...(operation.followed && { 'text/event-stream': { schema: { type: 'string', description: eventStream } } }),
+      },
     },
     ...(operation.method === 'GET' && {
       304: {
@@ -80,13 +88,23 @@ const describe = ({ name, operation, resource }: NamedOperation, schemas: Record
   },
 })
 
+const describeScopes = (operation: Operation): string => {
+  const [first = '', ...others] = scopesOf(operation).map((scope) => `\`${scope}\``)
+  return others.length === 0 ? `Needs the scope ${first}.` : `Needs one of the scopes ${[first, ...others].join(', ')}.`
+}
+
+const eventStream =
+  'With `Accept: text/event-stream`: for each item an event `change` with the item as `data` and the cursor after it as `id`. A comment line comes every 15 seconds. The stream ends with the token; `Last-Event-ID` resumes.'
+
 const bodyContent = (operation: Operation, schema: Json): Json =>
   Object.fromEntries(mediaTypesOf(operation).map((type) => [type, { schema }]))
 
 /** What a call of the operation can meet: derived from its shape, plus what it declares. */
 const problemsOf = (operation: Operation): ProblemCode[] => [
   'malformed_request',
-  ...(operation.query ? (['invalid_parameter', 'invalid_cursor'] as const) : (['invalid_parameter'] as const)),
+  ...(isPaged(operation) || operation.followed
+    ? (['invalid_parameter', 'invalid_cursor'] as const)
+    : (['invalid_parameter'] as const)),
   ...(operation.body ? (['malformed_body'] as const) : []),
   ...(operation.method === 'GET' || operation.method === 'POST' || operation.conditional
     ? (['invalid_header'] as const)
@@ -132,6 +150,9 @@ const parameters = (operation: Operation, { singular, businessIdentifier }: Reso
     return { name, in: 'query', description, schema: rest }
   }),
   ...(operation.method === 'GET' ? [header('If-None-Match', 'An `ETag`: answers 304 when it is still current.')] : []),
+  ...(operation.followed
+    ? [header('Last-Event-ID', 'Of a stream: the `id` of the last event; goes before `after`.')]
+    : []),
   ...(operation.method === 'POST'
     ? [
         header(
@@ -157,7 +178,7 @@ const answerHeaders = (named: NamedOperation): Json => {
     ...(isTagged(named) ? (['ETag'] as const) : []),
     ...(operation.status === 201 && isShownLater(operation) ? (['Location'] as const) : []),
     ...(operation.method === 'POST' ? (['Idempotency-Replayed'] as const) : []),
-    ...(operation.query ? (['Link'] as const) : []),
+    ...(isPaged(operation) ? (['Link'] as const) : []),
   )
 }
 
@@ -194,7 +215,7 @@ const headers = {
   },
   Link: {
     required: true,
-    description: 'RFC 8288: `first`, `prev`, `next` and `last`. The last page has no `next`.',
+    description: `RFC 8288: \`first\`, \`prev\`, \`next\` and \`last\`. The last page has no \`next\`, but a link \`${changesRelation}\` to what has changed since the first page of the walk.`,
     schema: { type: 'string' },
   },
   Location: {

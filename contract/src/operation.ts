@@ -10,7 +10,8 @@ export type Operation = {
   method: Method
   /** Relative to the base path; parameters in braces. */
   path: string
-  scope: string
+  /** The scope that a token needs; of several, any one. */
+  scope: string | readonly string[]
   summary: string
   query?: TObject
   body?: TObject
@@ -18,6 +19,8 @@ export type Operation = {
   answer: TObject
   /** The operation honours `If-Match`. */
   conditional?: true
+  /** A GET whose caller may wait for news (`wait`), or follow them as a stream of server-sent events. */
+  followed?: true
   /** The answer is shown once and kept nowhere, not even for a retry. */
   showsSecret?: true
   problems?: readonly ProblemCode[]
@@ -50,6 +53,13 @@ export type Resource = {
   listing?: Listing
   operations: Readonly<Record<string, Operation>>
 }
+
+/** Any one of them opens the operation. */
+export const scopesOf = ({ scope }: Pick<Operation, 'scope'>): readonly string[] =>
+  typeof scope === 'string' ? [scope] : scope
+
+/** Whether the operation returns the pages of a list, by number or by cursor. */
+export const isPaged = ({ query }: Pick<Operation, 'query'>): boolean => query?.properties.cursor !== undefined
 
 export const defineResource = <const R extends Resource>(resource: R): R => resource
 

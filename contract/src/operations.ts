@@ -1,3 +1,4 @@
+import { changes } from './changes.ts'
 import type { Operation, Resource } from './operation.ts'
 import { resources } from './resources.ts'
 
@@ -9,7 +10,7 @@ export const operationsOf = (among: Readonly<Record<string, Resource>>): readonl
   )
 
 /** Every operation with its name and resource, for whoever loops over the contract. */
-export const operations = operationsOf(resources)
+export const operations = operationsOf({ ...resources, changes })
 
 /** RFC 9110 §8.8.3: an `ETag` names what the address of the record answers, so the answer must be that and be got again. */
 export const isTagged = ({ operation, resource }: NamedOperation): boolean =>

@@ -1,4 +1,4 @@
-import { type Operation, Problem, ProblemPlace, type Resource, resources } from '@masthead/contract'
+import { changes, type Operation, Problem, ProblemPlace, type Resource, resources } from '@masthead/contract'
 import { code, link, pageOf, table } from './markdown.ts'
 import { kinds, limitsOf, plain, type Schema, titleOf, typeOf } from './schema-words.ts'
 
@@ -47,7 +47,7 @@ export const fieldsPage = (): string =>
     ...fields(placeOf(plain(ProblemPlace))),
   )
 
-const all = Object.values<Resource>(resources)
+const all = Object.values<Resource>({ ...resources, changes })
 
 type Used = Schema & { use: string }
 

@@ -1,4 +1,4 @@
-import { basePath, largest, mediaTypesOf, resources } from '@masthead/contract'
+import { basePath, changes, largest, mediaTypesOf, type Operation, resources, scopesOf } from '@masthead/contract'
 import { answerHeaders, type DescribedOperation, describedOperations } from './described-operations.ts'
 import { code, codeLink, link, pageOf, sentence, table } from './markdown.ts'
 import { limitsOf, titleOf, typeOf } from './schema-words.ts'
@@ -18,7 +18,7 @@ export const operationsPage = (): string =>
         link(name),
         code(`${method} ${path}`),
         summary,
-        codeLink(scope, 'scopes.md'),
+        scopeLinks(scope),
       ]),
     ),
     '',
@@ -31,7 +31,7 @@ export const operationsPage = (): string =>
       ['header', 'meaning'],
       Object.entries(answerHeaders).map(([name, { description }]) => [code(name), description]),
     ),
-    ...Object.values(resources).flatMap(({ name, description }) => [
+    ...Object.values({ ...resources, changes }).flatMap(({ name, description }) => [
       '',
       `## ${name.charAt(0).toUpperCase()}${name.slice(1)}`,
       '',
@@ -39,6 +39,11 @@ export const operationsPage = (): string =>
       ...describedOperations.filter(({ resource }) => resource.name === name).flatMap(section),
     ]),
   )
+
+const scopeLinks = (scope: Operation['scope']): string =>
+  scopesOf({ scope })
+    .map((one) => codeLink(one, 'scopes.md'))
+    .join(' or ')
 
 const toProblem = (problem: string): string => codeLink(problem, 'problems.md')
 
@@ -80,7 +85,7 @@ const section = (described: DescribedOperation): string[] => {
     `${method} ${basePath}${path}`,
     '```',
     '',
-    `- **Scope:** ${codeLink(scope, 'scopes.md')}`,
+    `- **Scope:** ${scopeLinks(scope)}`,
     ...(body
       ? [`- **Body:** ${link(titleOf(body), 'fields.md')}, as ${mediaTypesOf(operation).map(code).join(' or ')}`]
       : []),

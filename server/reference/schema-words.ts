@@ -1,3 +1,5 @@
+import { link } from './markdown.ts'
+
 /** What JSON Schema leaves of a schema of the contract. */
 export type Schema = {
   type?: string | string[]
@@ -43,6 +45,7 @@ export const kinds: Readonly<Record<string, { name: string; meaning: string }>> 
 export const typeOf = (schema: Schema): string => {
   if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(' ')
   if (schema.const !== undefined) return `\`${schema.const}\``
+  if (schema.title !== undefined) return link(schema.title)
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(' or ')
   const kind = kinds[schema.format ?? '']?.name ?? kinds[schema.pattern ?? '']?.name
   const types = [schema.type ?? 'unknown'].flat().map((type) => (type === 'string' ? (kind ?? 'text') : type))

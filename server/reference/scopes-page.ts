@@ -1,4 +1,4 @@
-import { allows, roles, type Scope, scopePrefix, scopes } from '@masthead/contract'
+import { allows, roles, type Scope, scopePrefix, scopes, scopesOf } from '@masthead/contract'
 import { describedOperations } from './described-operations.ts'
 import { code, link, pageOf, sentence, table } from './markdown.ts'
 
@@ -29,7 +29,7 @@ export const scopesPage = (): string =>
       `${sentence(meaning)} Applications ask for it as ${code(scopePrefix + scope)}.`,
       '',
       ...describedOperations
-        .filter(({ operation }) => operation.scope === scope)
+        .filter(({ operation }) => scopesOf(operation).includes(scope))
         .map(({ name, operation: { summary } }) => `- ${link(name, 'operations.md')}: ${summary}`),
     ]),
   )

@@ -18,6 +18,7 @@ import { requestLog } from './http/connections/request-log.ts'
 import { newServer } from './http/connections/server.ts'
 import { UnreadableRequests } from './http/connections/unreadable-requests.ts'
 import { type RequestWatcher, type Trace, watchPage } from './http/connections/watched-requests.ts'
+import { Followers } from './http/following/followers.ts'
 import { describeApi, documentPath } from './http/pages/description.ts'
 import { getOnly } from './http/pages/get-only.ts'
 import { asProblem, nothingAt, sendProblem, urlTooLong } from './http/responses/problems.ts'
@@ -150,8 +151,11 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
     database.replicas().length > 0 ? (source) => noteSource(database.query, source).catch(onNoteError) : null,
   )
   const webhooks = options.webhooks ?? { secret: null, allowPrivate: false }
+  // They ask the database each time, whatever is cached.
+  const followers = new Followers(versionsFrom(database.readVersions, 0))
+  app.server.once('stopping', () => followers.stop())
   const common = {
-    ...{ database, askVersions, baseUrl, issuer, sendMail, webhooks, limiter, addressOf, inFlight },
+    ...{ database, askVersions, baseUrl, issuer, sendMail, webhooks, limiter, addressOf, inFlight, followers },
     log: app.log,
   }
   requests.open(customerApi, handlers, {

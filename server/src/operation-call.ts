@@ -3,6 +3,7 @@ import type { Caller } from './audit/author.ts'
 import type { TenantDatabase } from './database/database.ts'
 import type { Principal } from './identity/principal.ts'
 import type { SendMail } from './mail/mailer.ts'
+import type { News } from './records/changes.ts'
 import type { Page } from './records/list.ts'
 import type { Writer } from './records/write.ts'
 import type { WebhookSettings } from './webhooks/settings.ts'
@@ -27,7 +28,12 @@ type Writing = {
 }
 
 /** The response of an operation: its JSON, and the values of its headers; `location` is a path below the base path. */
-export type HandlerResult = { body: string | Buffer; location?: string } & Partial<Pick<Page, 'links' | 'next'>>
+export type HandlerResult = {
+  body: string | Buffer
+  location?: string
+  /** Of an operation that can be followed. */
+  news?: News
+} & Partial<Pick<Page, 'links' | 'next'>>
 
 /** A handler as HTTP calls it; `Handlers<…>` types it in its resource. */
 // biome-ignore lint/suspicious/noExplicitAny: a handler's call is typed where it is written, by its own operation

@@ -2,8 +2,7 @@ import type pg from 'pg'
 
 /**
  * The schema of a migrated database as SQL: each table with its columns, constraints, indexes, policies and grants, then the
- * functions. It comes from the catalogue, so it shows what the migrations made, whatever their files say. The schema of
- * graphile-worker is left out: it belongs to that package.
+ * functions. It comes from the catalogue, so it shows what the migrations made, whatever their files say.
  */
 export const schemaText = async (client: pg.Client): Promise<string> => {
   await client.query('set search_path = public')
@@ -71,7 +70,7 @@ const withoutNesting = (expression: string): string => {
   return expression
 }
 
-const ours = `('public'::regnamespace, 'masthead_silence'::regnamespace)`
+const ours = `('public'::regnamespace)`
 const isOfAnExtension = (oid: string) => `exists (select from pg_depend where objid = ${oid} and deptype = 'e')`
 
 /** What others than the owner may do, and what the owner may not. */

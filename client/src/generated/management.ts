@@ -31,7 +31,7 @@ export type ManagementScope =
   /** See what was done, and by whom */
   | 'audit:read'
 
-/** What a webhook endpoint can be told of. */
+/** What webhook endpoints can be told of. */
 export type WebhookEventType =
   /** A contact was created. */
   | 'contact.created'

@@ -117,6 +117,14 @@ const allContacts = async (): Promise<Map<string, string>> => {
   return found
 }
 
+/** How far a copy gets that takes everything. */
+const lastCursor = async (): Promise<string> => {
+  for (let query = ''; ; ) {
+    const { body } = await call(`/changes?limit=1000${query}`)
+    if (!body.hasMore) return body.cursor
+    query = `&after=${body.cursor}`
+  }
+}
 const lostOf = (names: Iterable<string>, found: Map<string, string>): string[] =>
   [...names].filter((name) => found.get(name) !== answered.get(name))
 
@@ -130,6 +138,8 @@ describe('a backup', () => {
   })
 
   const answeredBefore = new Set<string>()
+  const cursors = { before: '', after: '' }
+  let lost = 0
   test('is taken while others write, however much log is written meanwhile', async () => {
     await ask(data, async (client) => {
       // As little as PostgreSQL allows to be kept without being asked to.
@@ -139,6 +149,7 @@ describe('a backup', () => {
       await client.query('select pg_reload_conf()')
       const stopWriters = startWriters()
       await moreWrites(100)
+      cursors.before = await lastCursor()
       const { child, ended } = await startBackup(file)
       child.kill('SIGSTOP')
       assert.equal(await isBackingUp(client), true)
@@ -155,6 +166,7 @@ describe('a backup', () => {
       assert.equal(outcome.code, 0, outcome.stderr)
       await moreWrites(20)
       await stopWriters()
+      cursors.after = await lastCursor()
       assert.equal(await isBackingUp(client), false)
       await rm(ballast)
 
@@ -164,6 +176,7 @@ describe('a backup', () => {
       assert.deepEqual([tenants, hasSecret, records.accounts], [1, true, 1])
       assert.ok(Date.now() - Date.parse(startedAt) < 100_000)
       assert.ok(records.contacts >= answeredBefore.size && records.contacts < answered.size)
+      lost = answered.size - records.contacts
       assert.equal(statSync(file).mode & 0o777, 0o600)
       assert.deepEqual(await readdir(folder), ['masthead.tar.zst'])
     })
@@ -175,8 +188,14 @@ describe('a backup', () => {
       const found = await allContacts()
       assert.deepEqual(lostOf(answeredBefore, found), [])
       await ask(restoredData, assertTallies)
-      const created = await call('/contacts', { accountId, name: 'only in the copy' })
-      assert.equal(created.status, 201)
+      const isRefused = async () => (await call(`/changes?after=${cursors.after}`)).body.code === 'invalid_cursor'
+      assert.ok(await isRefused(), 'a cursor of what the copy lacks is good')
+      for (let count = 0; count <= lost; count++) {
+        const created = await call('/contacts', { accountId, name: 'only in the copy' })
+        assert.equal(created.status, 201)
+      }
+      assert.ok(await isRefused(), 'it is good once the copy has as many writes')
+      assert.equal((await call(`/changes?after=${cursors.before}`)).status, 200)
     } finally {
       assert.equal((await serving.stop()).code, 0)
       serving = original
@@ -184,6 +203,7 @@ describe('a backup', () => {
     const found = await allContacts()
     assert.deepEqual(lostOf(answered.keys(), found), [])
     assert.equal(found.has('only in the copy'), false)
+    assert.equal((await call(`/changes?after=${cursors.after}`)).status, 200)
     assert.equal(await readFile(join(restoredData, 'secret'), 'utf8'), await readFile(join(data, 'secret'), 'utf8'))
   })
 

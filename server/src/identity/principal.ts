@@ -151,11 +151,25 @@ const findToken = `
 const updateLastUse = `
   update access_tokens set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2)`
 
-export const requireScope = ({ kind, role, tokenScopes }: Principal, scope: Scope | ManagementScope): void => {
-  if (!tokenScopes.has(scope))
-    throw new Problem('insufficient_scope', `This call needs a token with the scope \`${scope}\`.`)
-  if (kind !== 'service' && (role === null || !allows(role, scope)))
-    throw new Problem('insufficient_role', `The role ${role} does not include the scope \`${scope}\`.`)
+/** By which limit the caller may not use the scope; null where it may. */
+const lackOf = ({ kind, role, tokenScopes }: Principal, scope: AnyScope): 'token' | 'role' | null => {
+  if (!tokenScopes.has(scope)) return 'token'
+  return kind === 'service' || (role !== null && allows(role, scope)) ? null : 'role'
+}
+
+export type AnyScope = Scope | ManagementScope
+
+export const mayUse = (principal: Principal, scope: AnyScope): boolean => lackOf(principal, scope) === null
+
+/** Throws where the caller may use none of the scopes, of which any one is enough. */
+export const requireScope = (principal: Principal, ...scopes: readonly AnyScope[]): void => {
+  const lacks = scopes.map((scope) => lackOf(principal, scope))
+  if (lacks.includes(null)) return
+  const names = scopes.map((scope) => `\`${scope}\``).join(', ')
+  if (lacks.includes('role'))
+    throw new Problem('insufficient_role', `The role ${principal.role} does not include the scope ${names}.`)
+  const wanted = scopes.length === 1 ? `the scope ${names}` : `one of the scopes ${names}`
+  throw new Problem('insufficient_scope', `This call needs a token with ${wanted}.`)
 }
 
 export const invalidToken = (detail: string): Problem => new Problem('invalid_token', detail)

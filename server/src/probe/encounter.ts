@@ -91,12 +91,12 @@ const send = async (
 }
 
 const expectedStatus = ({ operation }: Plan, { opens }: CanaryToken): number =>
-  opens === null ? 401 : opens(operation.scope) ? operation.status : 403
+  opens === null ? 401 : operation.scopes.some(opens) ? operation.status : 403
 
 /** Sends the plain request with a token that opens it, which must work, and stores what the response gave. */
 const callPlainly = async (encounter: Encounter, plan: Plan, token: CanaryToken): Promise<void> => {
   const { own, service, report } = encounter
-  if (!token.opens?.(plan.operation.scope)) return
+  if (token.opens === null || !plan.operation.scopes.some(token.opens)) return
   const key = plan.headers.has('Idempotency-Key') ? `probe-${newId()}` : undefined
   const headers = key === undefined ? {} : { 'Idempotency-Key': key }
   const response = await send(encounter, plan, token, { ...plan.plain, headers })
@@ -109,10 +109,22 @@ const callPlainly = async (encounter: Encounter, plan: Plan, token: CanaryToken)
   if (!isExpected(encounter, plan, token, response)) return
   const { id } = Object(response.body)
   if (isWrite(plan) && plan.operation.status === 201 && isUuid(String(id))) own.ids.add(String(id))
-  const first = plan.hasCursor ? await send(encounter, plan, token, { ...plan.plain, query: { pageSize: '1' } }) : null
-  const [, cursor] = /[?&]cursor=([\w-]+)/.exec(first?.headers.get('link') ?? '') ?? []
-  if (plan.hasCursor && cursor === undefined) report.addNotProbed(plan, 'its list gave no cursor')
+  const cursor = plan.cursorName === null ? undefined : await cursorOf(encounter, plan, token, response)
+  if (plan.cursorName !== null && cursor === undefined) report.addNotProbed(plan, 'its list gave no cursor')
   encounter.observed.set(observedKey(own, plan, token), { tag: response.headers.get('etag'), cursor, key })
+}
+
+/** A cursor stands in the response, or in the link to the next page of a list of pages as short as can be. */
+const cursorOf = async (
+  encounter: Encounter,
+  plan: Plan,
+  token: CanaryToken,
+  { body }: ServiceResponse,
+): Promise<string | undefined> => {
+  const { cursor } = Object(body)
+  if (typeof cursor === 'string') return cursor
+  const first = await send(encounter, plan, token, { ...plan.plain, query: { pageSize: '1' } })
+  return /[?&]cursor=([\w-]+)/.exec(first?.headers.get('link') ?? '')?.[1]
 }
 
 /** Reads do not depend on the token, but an idempotency key belongs to its sender. */

@@ -35,8 +35,8 @@ export type LiveOperation = {
   name: string
   method: string
   path: string
-  /** The scope that a personal access token needs. */
-  scope: string
+  /** The scopes of which a personal access token needs one. */
+  scopes: string[]
   parameters: LiveParameter[]
   /** The properties of the JSON body; null when the operation takes none. */
   body: Record<string, LiveSchema> | null
@@ -63,7 +63,7 @@ export const readDocument = (text: string): LiveOperation[] => {
       method: method.toUpperCase(),
       path,
       status: Number(status),
-      scope: described.security.flatMap(({ personalAccessToken = [] }) => personalAccessToken)[0] ?? '',
+      scopes: described.security.flatMap(({ personalAccessToken = [] }) => personalAccessToken),
       parameters: described.parameters ?? [],
       body: described.requestBody ? properties(described.requestBody.content['application/json']?.schema) : null,
       fields: Object.keys(items === undefined ? shown : properties(items)),

@@ -30,12 +30,13 @@ export type Plan = {
   further: Filling[]
   places: Place[]
   headers: ReadonlySet<string>
-  hasCursor: boolean
+  /** The parameter that takes a cursor. */
+  cursorName: string | null
   /** What the probe does not know how to fill in. */
   unknown: string[]
 }
 
-const knownHeaders: readonly string[] = ['If-None-Match', 'If-Match', 'Idempotency-Key']
+const knownHeaders: readonly string[] = ['If-None-Match', 'If-Match', 'Idempotency-Key', 'Last-Event-ID']
 
 export const planOf = (operation: LiveOperation, twins: Twins, word: string): Plan => {
   const parametersIn = (where: string) => operation.parameters.filter((parameter) => parameter.in === where)
@@ -70,9 +71,9 @@ export const planOf = (operation: LiveOperation, twins: Twins, word: string): Pl
     if (body[name] === undefined) unknown.push(`the property ${name} of the body`)
   }
 
-  const size = inQuery.find(({ name }) => name === 'pageSize')
+  const size = inQuery.find(({ name }) => name === 'pageSize' || name === 'limit')
   const flags = inQuery.filter(({ schema }) => schema.type === 'boolean').map(({ name }) => [name, 'true'])
-  const query = { ...Object.fromEntries(flags), ...(size && { pageSize: String(size.schema.maximum ?? 1) }) }
+  const query = { ...Object.fromEntries(flags), ...(size && { [size.name]: String(size.schema.maximum ?? 1) }) }
   const plain = { path, query, headers: {}, body: operation.body && body }
   return {
     operation,
@@ -80,8 +81,9 @@ export const planOf = (operation: LiveOperation, twins: Twins, word: string): Pl
     places,
     unknown,
     headers: new Set(inHeaders.map(({ name }) => name)),
-    further: size ? [{}, { pageSize: '1', page: '2' }].map((other) => ({ ...plain, query: other })) : [],
-    hasCursor: inQuery.some(({ name }) => name === 'cursor'),
+    further:
+      size?.name === 'pageSize' ? [{}, { pageSize: '1', page: '2' }].map((other) => ({ ...plain, query: other })) : [],
+    cursorName: inQuery.find(({ name }) => name === 'cursor' || name === 'after')?.name ?? null,
   }
 }
 
@@ -92,7 +94,7 @@ const isKnown = (parameter: LiveParameter, operation: LiveOperation): boolean =>
   if (where === 'path') return true
   if (where === 'header') return knownHeaders.includes(name)
   if (where !== 'query') return false
-  const isPaging = ['page', 'pageSize', 'cursor'].includes(name)
+  const isPaging = ['page', 'pageSize', 'cursor', 'after', 'limit', 'wait', 'resources'].includes(name)
   return isPaging || schema.type === 'boolean' || valuesOf(parameter, operation) !== null
 }
 
@@ -134,7 +136,7 @@ const sampleOf = ({ type, format, enum: choices, maxLength }: LiveSchema, word: 
 
 /** The attempts of one canary to reach records of the other. `nowhere` is a mark that nobody has. */
 export const attemptsOf = (plan: Plan, other: Canary, observed: Observed, nowhere: string): Attempt[] => {
-  const { plain, places, headers } = plan
+  const { plain, places, headers, cursorName } = plan
   const absent = (value: string) => (value.startsWith(other.mark) ? value.replace(other.mark, nowhere) : newId())
   const put = (place: Pick<Place, 'in' | 'name'>, value: string): Filling => ({
     ...plain,
@@ -157,9 +159,9 @@ export const attemptsOf = (plan: Plan, other: Canary, observed: Observed, nowher
     if (observed.tag) add(name, plain, plain, observed.tag, `"${randomBytes(20).toString('base64url')}"`)
   }
   if (observed.key) add('Idempotency-Key', plain, plain, observed.key, `probe-${newId()}`)
-  if (observed.cursor) {
+  if (observed.cursor && cursorName !== null) {
     const forged = randomBytes(Buffer.from(observed.cursor, 'base64url').length).toString('base64url')
-    const at = (cursor: string): Filling => ({ ...plain, query: { pageSize: '1', cursor } })
+    const at = (cursor: string): Filling => ({ ...plain, query: { [cursorName]: cursor } })
     attempts.push({ theirs: [at(observed.cursor)], nowhere: at(forged) })
   }
   return attempts

@@ -1,9 +1,15 @@
-import { createHmac } from 'node:crypto'
+import { isListed, type ListedName } from '@masthead/contract'
 import type { TenantDatabase } from '../database/database.ts'
+import { sealProgress } from './cursor.ts'
+import { type ListHead, pointAt } from './timelines.ts'
 
 /** The cursor of `/changes` after which everything comes that is written from now on. */
 export const changesCursorNow = async (tenant: TenantDatabase): Promise<string> => {
-  const key = await tenant.cursorKey()
-  const context = JSON.stringify([tenant.tenantId, 'changes'])
-  return createHmac('sha256', key).update(context).update('\n').digest().subarray(0, 12).toString('base64url')
+  const heads = await tenant.read<ListHead & { resource: ListedName }>({
+    text: `select resource, version, array_to_string(timelines, ' ') as timelines from heads where tenant_id = $1`,
+  })
+  const points = heads
+    .filter(({ resource }) => isListed(resource))
+    .map((head) => [head.resource, pointAt(head, head.version)] as const)
+  return sealProgress(await tenant.cursorKey(), tenant.tenantId, new Map(points))
 }

@@ -1,28 +1,94 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
+import type { ResourceName } from '@masthead/contract'
+import { beginning, type Point } from './timelines.ts'
 
-/** Where a walk goes on: after this position, as this page. */
-export type Mark = { position: number; page: number }
+/** Where a walk goes on: after this position, as this page; and where its list stood before its first page, where that is known. */
+export type Mark = { position: number; page: number; since: Point | null }
+
+/** How far a copy has got in each list; a list that is not there is at its beginning. */
+export type Progress = ReadonlyMap<ResourceName, Point>
 
 const markBytes = 12
+const versionBytes = 6
+const timelineBytes = 4
+const pointBytes = versionBytes + timelineBytes
 const sealBytes = 12
 
 /** Opaque, and worth nothing to another tenant, list or filter: `context` is part of the seal. */
-export const sealCursor = (key: KeyObject, context: string, mark: Mark): string => {
-  const bytes = Buffer.alloc(markBytes)
-  bytes.writeBigUInt64BE(BigInt(mark.position))
-  bytes.writeUInt32BE(mark.page, 8)
-  return Buffer.concat([bytes, seal(key, context, bytes)]).toString('base64url')
+export const sealCursor = (key: KeyObject, context: string, { position, page, since }: Mark): string => {
+  const bytes = Buffer.alloc(markBytes + (since ? pointBytes : 0))
+  bytes.writeBigUInt64BE(BigInt(position))
+  bytes.writeUInt32BE(page, 8)
+  if (since) writePoint(bytes, markBytes, since)
+  return sealed(key, context, bytes)
 }
 
 /** Null when it was tampered with or made for another context. */
 export const openCursor = (key: KeyObject, context: string, cursor: string): Mark | null => {
-  const bytes = Buffer.from(cursor, 'base64url')
-  // A text that decodes to the same bytes in another spelling was not made here.
-  if (bytes.length !== markBytes + sealBytes || bytes.toString('base64url') !== cursor) return null
-  const mark = bytes.subarray(0, markBytes)
-  if (!timingSafeEqual(bytes.subarray(markBytes), seal(key, context, mark))) return null
-  return { position: Number(mark.readBigUInt64BE()), page: mark.readUInt32BE(8) }
+  const bytes = opened(key, context, cursor)
+  if (bytes?.length !== markBytes && bytes?.length !== markBytes + pointBytes) return null
+  const since = bytes.length > markBytes ? readPoint(bytes, markBytes) : null
+  return { position: Number(bytes.readBigUInt64BE()), page: bytes.readUInt32BE(8), since }
 }
 
-const seal = (key: KeyObject, context: string, mark: Buffer): Buffer =>
-  createHmac('sha256', key).update(context).update('\n').update(mark).digest().subarray(0, sealBytes)
+/** The place of each list in a cursor. Cursors never expire, so a place is never given to another list. */
+const places: Readonly<Record<ResourceName, number>> = {
+  publications: 0,
+  accounts: 1,
+  contacts: 2,
+  subscriptions: 3,
+  invoices: 4,
+  tasks: 5,
+}
+const placed = Object.entries(places) as [ResourceName, number][] // they are its keys
+
+export const sealProgress = (key: KeyObject, tenantId: string, progress: Progress): string => {
+  const begun = placed.filter(([name]) => progress.has(name)).map(([, place]) => place + 1)
+  const bytes = Buffer.alloc(Math.max(0, ...begun) * pointBytes)
+  for (const [name, place] of placed) {
+    const point = progress.get(name)
+    if (point) writePoint(bytes, place * pointBytes, point)
+  }
+  return sealed(key, progressContext(tenantId), bytes)
+}
+
+export const openProgress = (key: KeyObject, tenantId: string, cursor: string): Progress | null => {
+  const bytes = opened(key, progressContext(tenantId), cursor)
+  if (!bytes) return null
+  const points = placed
+    .filter(([, place]) => bytes.length >= (place + 1) * pointBytes)
+    .map(([name, place]) => [name, readPoint(bytes, place * pointBytes)] as const)
+  return new Map(points.filter(([, { version }]) => version > 0))
+}
+
+/** No list has such a name. */
+const progressContext = (tenantId: string): string => JSON.stringify([tenantId, 'changes'])
+
+const writePoint = (bytes: Buffer, offset: number, { version, timeline }: Point): void => {
+  bytes.writeUIntBE(version, offset, versionBytes)
+  bytes.write(timeline, offset + versionBytes, timelineBytes, 'hex')
+}
+
+const readPoint = (bytes: Buffer, offset: number): Point => {
+  const version = bytes.readUIntBE(offset, versionBytes)
+  const timeline = bytes.toString('hex', offset + versionBytes, offset + pointBytes)
+  if (version === 0) return beginning
+  return { version, timeline: timeline === unnamed ? '' : timeline }
+}
+/** How the empty name is written. */
+const unnamed = '0'.repeat(2 * timelineBytes)
+
+const sealed = (key: KeyObject, context: string, bytes: Buffer): string =>
+  Buffer.concat([bytes, seal(key, context, bytes)]).toString('base64url')
+
+const opened = (key: KeyObject, context: string, cursor: string): Buffer | null => {
+  const bytes = Buffer.from(cursor, 'base64url')
+  const end = bytes.length - sealBytes
+  // A text that decodes to the same bytes in another spelling was not made here.
+  if (end < 0 || bytes.toString('base64url') !== cursor) return null
+  const content = bytes.subarray(0, end)
+  return timingSafeEqual(bytes.subarray(end), seal(key, context, content)) ? content : null
+}
+
+const seal = (key: KeyObject, context: string, content: Buffer): Buffer =>
+  createHmac('sha256', key).update(context).update('\n').update(content).digest().subarray(0, sealBytes)

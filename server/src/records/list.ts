@@ -1,19 +1,22 @@
-import { mostCounted, pageSizes, type ResourceName } from '@masthead/contract'
+import { changes, changesRelation, mostCounted, pageSizes, type ResourceName } from '@masthead/contract'
 import { enclose } from '../database/connections/byte-rows.ts'
 import type { TenantDatabase } from '../database/database.ts'
 import { Problem } from '../problem.ts'
-import { type Mark, openCursor, sealCursor } from './cursor.ts'
+import { type Mark, openCursor, sealCursor, sealProgress } from './cursor.ts'
 import { type Filters, type ListQuery, readFilters } from './filters.ts'
 import { type Found, pageStatement } from './page-statement.ts'
 import { tables } from './tables.ts'
+import { beginning, type Point, pointAt, readHead } from './timelines.ts'
 
 /**
  * A page as it is sent, and what its links change in the query. These are not needed where the same was sent before: they
  * follow from the query, the body, and the position after which the next page begins.
  */
 export type Page = { body: Buffer; next: number | null; links: () => Links }
-export type Links = Partial<Record<'first' | 'prev' | 'next' | 'last', Target>>
-type Target = { page: number } | { cursor: string }
+export type Links = Partial<Record<'first' | 'prev' | 'next' | 'last' | typeof changesRelation, Target>>
+/** What the link changes in the query, or what it asks of another operation. */
+type Target = { page: number } | { cursor: string } | { path: string; query: Readonly<Record<string, string>> }
+type Seals = { next: (position: number) => string; changes: () => string | null }
 
 export const listRecords = async (tenant: TenantDatabase, resource: ResourceName, query: ListQuery): Promise<Page> => {
   const size = Number(query.pageSize ?? pageSizes.default)
@@ -25,13 +28,23 @@ export const listRecords = async (tenant: TenantDatabase, resource: ResourceName
   // One more is looked for than a page shows.
   const next = found.found > size ? found.last : null
   const cursorKey = await tenant.cursorKey()
-  const sealNext = (position: number) =>
-    sealCursor(cursorKey, contextOf(tenant, resource, query), { position, page: page + 1 })
+  const since = mark ? mark.since : pointOf(found.head)
+  const seals: Seals = {
+    next: (position) => sealCursor(cursorKey, contextOf(tenant, resource, query), { position, page: page + 1, since }),
+    changes: () => since && sealProgress(cursorKey, tenant.tenantId, new Map([[resource, since]])),
+  }
   return {
     body: enclose('{"items":[', found.items, `],"page":${page},"pageSize":${size},"total":${total}}`),
     next,
-    links: () => linksOf({ size, page, total, next }, sealNext),
+    links: () => linksOf({ resource, size, page, total, next }, seals),
   }
+}
+
+/** Where the list stood when its first page was read. Nothing was ever written to a list without a head. */
+const pointOf = (head: string | null | undefined): Point => {
+  if (!head) return beginning
+  const { version, timelines } = readHead(head)
+  return pointAt({ version, timelines }, version)
 }
 
 const nothing: Found = { total: 0, found: 0, items: null, last: null }
@@ -77,13 +90,22 @@ const contextOf = (tenant: TenantDatabase, resource: ResourceName, query: ListQu
 }
 
 const linksOf = (
-  { size, page, total, next }: { size: number; page: number; total: number | null; next: number | null },
-  sealNext: (position: number) => string,
+  {
+    resource,
+    size,
+    page,
+    total,
+    next,
+  }: { resource: string; size: number; page: number; total: number | null; next: number | null },
+  seals: Seals,
 ): Links => {
   const last = total === null ? null : Math.max(1, Math.ceil(total / size))
   const links: Links = { first: { page: 1 } }
   if (page > 1) links.prev = { page: last === null ? page - 1 : Math.min(page - 1, last) }
-  if (next !== null) links.next = { cursor: sealNext(next) }
+  if (next !== null) links.next = { cursor: seals.next(next) }
   if (last !== null) links.last = { page: last }
+  const after = next === null ? seals.changes() : null
+  if (after !== null)
+    links[changesRelation] = { path: changes.operations.ListChanges.path, query: { resources: resource, after } }
   return links
 }

@@ -4,8 +4,11 @@ import type { Filters } from './filters.ts'
 import { facetOf, type Table } from './tables.ts'
 import { tallyLevels } from './write-statement.ts'
 
-/** What a page statement answers: one row. `found` is more than asked for when there are further records. */
-export type Found = { total: number; found: number; items: Buffer | null; last: number | null }
+/**
+ * What a page statement answers: one row. `found` is more than asked for when there are further records. The first page of a walk also
+ * has the head of the list: its version and timelines, separated by spaces; null where nothing was ever written.
+ */
+export type Found = { total: number; found: number; items: Buffer | null; last: number | null; head?: string | null }
 
 /** Where a page begins: so many records in, or after a position. */
 export type Place =
@@ -29,7 +32,7 @@ export const pageStatement = (table: Table, filters: Filters, place: Place): Sta
       ? tallied(table, filters, place.after, size, given)
       : counted(table, filters, place, size, given)
   const text = `${page}
-    select total.total, page.* from total, (
+    select total.total, page.*${place.skip === undefined ? '' : `, ${headOf(table)} as head`} from total, (
       select count(*)::integer as found,
         string_agg(body, ',' order by position) filter (where number <= ${size}) as items,
         max(position) filter (where number <= ${size}) as last
@@ -40,6 +43,10 @@ export const pageStatement = (table: Table, filters: Filters, place: Place): Sta
 
 type Given = (value: unknown) => string
 
+const headOf = (table: Table): string => `(
+      select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = '${table.name}'
+    )`
+
 /** The total, which is kept, says by itself whether more follows, so no row need be numbered. */
 const byNumber = (table: Table, filters: Filters, skipped: number, size: string, given: Given): string => {
   const source = sourceOf(table, filters, given)
@@ -47,7 +54,7 @@ const byNumber = (table: Table, filters: Filters, skipped: number, size: string,
   const skip = given(skipped)
   const start = skipped === 0 ? '0' : `(${startAfter(source, tally, skipped, skip)})`
   const rows = rowsFrom(start, source, `${size}::bigint`)
-  return `select total.total, total.total - ${skip}::bigint as found, page.* from (${totalOf(tally)}) as total, (
+  return `select total.total, total.total - ${skip}::bigint as found, page.*, ${headOf(table)} as head from (${totalOf(tally)}) as total, (
       select string_agg(body, ',' order by position) as items, max(position) as last from (${rows}) as page_rows
     ) as page`
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import type { ResourceName } from '@masthead/contract'
+import { type ListedName, listedNames, type ResourceName } from '@masthead/contract'
 import pg from 'pg'
 import {
   sampleAccount,
@@ -13,6 +13,7 @@ import { startService, type TestTenant } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
 import { queryOn, serviceRole, short } from '../database/connections/connection.ts'
 import { tenantQuery } from '../database/tenant-query.ts'
+import { changesStatement } from './changes-statement.ts'
 import type { Filters } from './filters.ts'
 import { bodyStatement } from './identifiers.ts'
 import { type Place, pageStatement } from './page-statement.ts'
@@ -237,6 +238,31 @@ describe('plans of lists', () => {
       )
     }
   })
+})
+
+describe('a page of changes', () => {
+  const cases: [name: string, versions: [ListedName, number][]][] = [
+    ['from the beginning', [...listedNames.map((name): [ListedName, number] => [name, 0])]],
+    ['from the middle of a list', [['contacts', size / 2]]],
+    ['from near its end', [['contacts', size - 10]]],
+    ['after everything', [['contacts', 10 * size]]],
+  ]
+  for (const [name, versions] of cases)
+    test(`${name} reads no more than it shows, by the indexes of versions`, async () => {
+      for (const tenant of [large, fresh, small]) {
+        const nodes = await planOf(tenant, changesStatement(new Map(versions), 201))
+        // The other tables have a page of rows at most here, which PostgreSQL reads whole.
+        const scans = nodes.filter((node) => ['contacts', 'subscriptions'].includes(node['Relation Name'] ?? ''))
+        const about = JSON.stringify(nodes, null, 1)
+        assert.deepEqual(
+          scans.map((node) => node['Index Name']),
+          ['contacts_tenant_id_version_idx', 'subscriptions_tenant_id_version_idx'],
+          about,
+        )
+        const read = scans.reduce((sum, node) => sum + rowsRead(node), 0)
+        assert.ok(read <= 201, `${read} rows read; ${about}`)
+      }
+    })
 })
 
 test('a search costs no scan of the tenant for each of its matches, however new the tenant is', async () => {

@@ -1,4 +1,5 @@
 import { type ResourceName, resourceNames } from '@masthead/contract'
+import { moveHead } from './head-statement.ts'
 import { type Table, tables } from './tables.ts'
 import {
   auditColumns,
@@ -45,11 +46,8 @@ begin
 ${body}
 end $$`
 
-const moveHead = (table: Table, added: string): string => `
-  insert into heads (tenant_id, resource, last, version) values (tenant, '${table.name}', ${added}, number)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
-  returning last - number as position, version - number as version into head;`
+const advance = (table: Table, positions: string): string => `
+  ${moveHead(table.name, { tenant: 'tenant', positions, versions: 'number' })} into head;`
 
 const eachRow = (table: Table, work: string): string => `
   for given in select ${givenRow(table)} from json_to_recordset(rows) as given (${givenColumns(table)}) order by place
@@ -132,7 +130,7 @@ const create = (table: Table): string => {
   return define(
     table,
     'create',
-    `${moveHead(table, 'number')}${records}${isSearched(table) ? texts : ''}${eachRow(table, row)}${tell(table)}${deliver(table)}`,
+    `${advance(table, 'number')}${records}${isSearched(table) ? texts : ''}${eachRow(table, row)}${tell(table)}${deliver(table)}`,
   )
 }
 
@@ -151,7 +149,7 @@ const update = (table: Table): string => {
       'former.position',
       -1,
     )}${answer('given.body', 'former.position')}`
-  return define(table, 'update', `${moveHead(table, '0')}${eachRow(table, row)}${tell(table)}${deliver(table)}`)
+  return define(table, 'update', `${advance(table, '0')}${eachRow(table, row)}${tell(table)}${deliver(table)}`)
 }
 
 const remove = (table: Table): string => {
@@ -166,7 +164,7 @@ const remove = (table: Table): string => {
       isSearched(table) ? text : ''
     }${count('former', 'former.position', -1)}${answer('null', 'former.position')}
   end loop;`
-  return define(table, 'remove', `${moveHead(table, '0')}${rows}${tell(table)}`)
+  return define(table, 'remove', `${advance(table, '0')}${rows}${tell(table)}`)
 }
 
 const readFormer = (table: Table): string => `

@@ -7,6 +7,7 @@ import {
   resources,
   storedFieldsOf,
 } from '@masthead/contract'
+import { moveHead } from './head-statement.ts'
 import { type Table, tables } from './tables.ts'
 
 /** Tallies are kept in blocks of 2^level positions; the last level is one block, the total. */
@@ -65,7 +66,7 @@ with ${given(table)}, ${head(table, '$3::bigint')}, written as (
 )`
       : ''
   }, ${counted(table, 'select position, class, facets, 1 as change from written')}, ${audited(table)}, ${delivered(table)}
-select id, body, position${woken(table)} from written order by place`
+select id, body, position from written order by place`
 }
 
 const update = (table: Table): string => {
@@ -94,7 +95,7 @@ with ${given(table)}, ${head(table, '0')}, ${former(table)}, written as (
     `select position, class, facets, 1 as change from written
     union all select position, former_class, former_facets, -1 from written`,
   )}, ${audited(table)}, ${delivered(table)}
-select id, body, position${woken(table)} from written order by place`
+select id, body, position from written order by place`
 }
 
 const remove = (table: Table): string => `
@@ -156,11 +157,8 @@ const given = (table: Table): string => `given as materialized (
   )
 )`
 
-const head = (table: Table, added: string): string => `head as (
-  insert into heads (tenant_id, resource, last, version) values (${tenant}, '${table.name}', ${added}, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
-  returning last - $3::bigint as position, version - $3::bigint as version
+const head = (table: Table, positions: string): string => `head as (
+  ${moveHead(table.name, { tenant, positions, versions: '$3::bigint' })}
 )`
 
 const former = (table: Table): string => `former as (
@@ -213,7 +211,7 @@ export const isTold = (table: Table, endpoint: string, row: string): string =>
 
 /**
  * Only where a tenant has endpoints. The lock keeps them until the commit, and sees that one was deleted meanwhile. An event is stored
- * once, however many are told of it.
+ * once, however many are told of it. The row that wakes a worker is that of the list whose head is locked, so nobody else waits for it.
  */
 const delivered = (table: Table): string => `endpoints as materialized (
   select id, kind, events, disabled_at from webhook_endpoints where tenant_id = ${tenant} for key share
@@ -229,12 +227,11 @@ const delivered = (table: Table): string => `endpoints as materialized (
   select ${tenant}, endpoints.id, told.sequence, told.record_id
   from told join written on written.id = told.record_id join endpoints on ${isTold(table, 'endpoints', 'written')}
   returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select ${tenant}, '${table.name}', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )`
-
-/** The job of a resource whose head this transaction has locked: no other transaction waits for it. */
-const woken = (table: Table): string => `, (
-  select wake_webhook_worker($1, '${table.name}', now())
-  from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1) as woken`
 
 /** The lists that leave the record out: bit n stands for the n-th `leftOutUnless` of the contract. */
 const classOf = ({ name, listing }: Table): string => {

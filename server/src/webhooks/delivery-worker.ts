@@ -1,25 +1,15 @@
-import { EventEmitter, once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Logger, runTaskList, type WorkerEvents, type WorkerPool } from 'graphile-worker'
-import type pg from 'pg'
-import {
-  type DatabaseAddress,
-  jobsSchema,
-  long,
-  openPool,
-  short,
-  withoutPooler,
-} from '../database/connections/connection.ts'
+import { type DatabaseAddress, long } from '../database/connections/connection.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { type Attempt, attempt, notAttempted } from './attempt.ts'
 import {
   type Claimed,
   claimDelivery,
-  completeSpentJobs,
   findDueEndpoints,
   putBack,
   settleDelivered,
   settleFailed,
+  takeWakes,
   wakeWhenDue,
   wakeWhereDue,
 } from './deliveries/queries.ts'
@@ -35,13 +25,9 @@ export type DeliveryWorkerOptions = {
   onError: (message: string) => void
 }
 
-/** Jobs are short: they only say which endpoints to look at. */
-const jobsAtOnce = 50
 /** Limits the deliveries to one endpoint in flight. Each has lanes of its own, so a slow one delays nobody else. */
 const lanesPerEndpoint = 4
 const pollMilliseconds = 250
-/** The job queue restarts after so many failed polls in a row. */
-const mostFailedPolls = 3
 /** A sweep finds deliveries that a killed process left. */
 const sweepMilliseconds = 10_000
 /** A stop aborts attempts in flight after the first time, and waits for nothing after the second. */
@@ -50,13 +36,12 @@ const longestStopMilliseconds = 8_000
 
 /** The worker has connections of its own, so that callers of the API never wait for it. */
 const connections = { reading: 1, searching: 1, writing: 4 }
-const connectionsForJobs = 4
 
-/** Counts the concurrent loops of one endpoint in this process, and the jobs that woke them. */
+/** Counts the concurrent loops of one endpoint in this process, and the wake-ups that came meanwhile. */
 type Lanes = { running: number; wakes: number }
 
 /**
- * Any number of workers may run, in any number of processes: a job only says that a tenant has deliveries, and the
+ * Any number of workers may run, in any number of processes: a wake-up only says that a tenant has deliveries, and the
  * database decides who claims one.
  */
 export class DeliveryWorker {
@@ -71,9 +56,8 @@ export class DeliveryWorker {
   constructor(options: DeliveryWorkerOptions) {
     this.#options = options
     this.#database = openDatabase(options.connection, { connections, timeouts: long })
-    // graphile-worker never recovers from an error of its first query, so a sweep shows first that the database responds.
-    this.#ended = this.#sweep(completeSpentJobs)
-      .then(() => Promise.all([this.#keepSweeping(), this.#keepTakingJobs()]))
+    this.#ended = this.#sweep()
+      .then(() => Promise.all([this.#keepSweeping(), this.#keepLooking()]))
       .then(() => Promise.all(this.#running))
   }
 
@@ -125,7 +109,7 @@ export class DeliveryWorker {
           })
           await this.#deliver(tenantId, claimed)
         }
-        // A job that arrived meanwhile may stand for a delivery that this claim did not see.
+        // A wake-up that came meanwhile may stand for a delivery that this claim did not see.
         else if (lanes.wakes === wakes || this.#stopping.signal.aborted) break
       }
     } catch (error) {
@@ -171,11 +155,10 @@ export class DeliveryWorker {
   }
 
   /** Retries until it succeeds or the worker stops. */
-  async #sweep(also: (database: Database) => Promise<unknown> = async () => {}): Promise<void> {
+  async #sweep(): Promise<void> {
     for (;;) {
       try {
         await wakeWhereDue(this.#database)
-        await also(this.#database)
         return
       } catch (error) {
         this.#report('the deliveries could not be looked through', error)
@@ -184,59 +167,18 @@ export class DeliveryWorker {
     }
   }
 
-  /** graphile-worker gives up when the database fails, so it is started again once the database responds. */
-  async #keepTakingJobs(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      await this.#takeJobs().catch((error) => this.#report('taking jobs was interrupted', error))
-      if (await this.#pause(1_000)) await this.#sweep()
+  /** Reports the first of several failures in a row. */
+  async #keepLooking(): Promise<void> {
+    for (let isFailing = false; await this.#pause(pollMilliseconds); ) {
+      try {
+        const tenants = await takeWakes(this.#database)
+        await Promise.all(tenants.map((tenantId) => this.#work(tenantId)))
+        isFailing = false
+      } catch (error) {
+        if (!isFailing) this.#report('the deliveries that are due could not be found', error)
+        isFailing = true
+      }
     }
-  }
-
-  async #takeJobs(): Promise<void> {
-    // graphile-worker itself sets no timeout. It listens, so it needs a session of its own.
-    const more = { query_timeout: short.responseMilliseconds }
-    const connections = openPool(withoutPooler(this.#options.connection), connectionsForJobs, short, more)
-    const failing = new AbortController()
-    const leaving = new AbortController()
-    const pool = this.#startPool(connections, failing, leaving)
-    const shutDown = () => void Promise.resolve(pool.gracefulShutdown()).catch(() => {})
-    const ending = AbortSignal.any([this.#stopping.signal, failing.signal])
-    ending.addEventListener('abort', shutDown, { once: true })
-    try {
-      // The pool may never end where it failed to store the result of its jobs.
-      await Promise.race([pool.promise, someTimeAfter(leaving.signal)])
-    } finally {
-      ending.removeEventListener('abort', shutDown)
-      await Promise.race([connections.end(), someTimeAfter(AbortSignal.abort())])
-    }
-  }
-
-  #startPool(connections: pg.Pool, failing: AbortController, leaving: AbortController): WorkerPool {
-    const preset = {
-      worker: {
-        concurrentJobs: jobsAtOnce,
-        pollInterval: pollMilliseconds,
-        // One query takes jobs for all slots; none is locked for long, because a job begins as soon as it is taken.
-        localQueue: { size: jobsAtOnce },
-        // Without these, an error of the database is unhandled and ends the process.
-        completeJobBatchDelay: 0,
-        failJobBatchDelay: 0,
-        gracefulShutdownAbortTimeout: graceMilliseconds,
-      },
-    }
-    let failures = 0
-    const events: WorkerEvents = new EventEmitter()
-    events.on('localQueue:getJobs:complete', () => {
-      failures = 0
-    })
-    events.on('pool:gracefulShutdown', () => leaving.abort())
-    const logger = new Logger(() => (level, message) => {
-      if (level !== 'error' || this.#stopping.signal.aborted) return
-      this.#report('jobs', message)
-      if (message.includes('fetching jobs') && ++failures === mostFailedPolls) failing.abort()
-    })
-    const tasks = { webhooks: (payload: unknown) => this.#work(tenantOf(payload)) }
-    return runTaskList({ preset, schema: jobsSchema, noHandleSignals: true, logger, events }, tasks, connections)
   }
 
   /** Returns false when the worker stops meanwhile. */
@@ -253,13 +195,3 @@ export class DeliveryWorker {
 }
 
 const reasons = { gone: 'it answered 410', failing: 'it took nothing for five days' }
-
-const someTimeAfter = async (signal: AbortSignal): Promise<void> => {
-  if (!signal.aborted) await once(signal, 'abort')
-  await delay(longestStopMilliseconds, null, { ref: false })
-}
-
-const tenantOf = (payload: unknown): string => {
-  if (typeof payload === 'object' && payload && 'tenantId' in payload) return String(payload.tenantId)
-  throw new Error('this job names no tenant')
-}

@@ -5,8 +5,9 @@ import { attachTo } from '../../test/outside/webhook-receiver.ts'
 import { until } from '../../test/processes/masthead-process.ts'
 import { sampleAccount } from '../../test/records/sample-records.ts'
 import { startService } from '../../test/service.ts'
+import { takeWakes, wakeWhereDue } from './deliveries/queries.ts'
 
-/** No worker runs here: the jobs stay as they were added. */
+/** No worker runs here: wake-ups stay until the tests take them. */
 const service = await startService()
 
 const connect = async (): Promise<pg.Client> => {
@@ -19,46 +20,67 @@ const connect = async (): Promise<pg.Client> => {
 const newTenant = async () => {
   const tenant = await service.newTenant()
   await tenant.add('accounts', [sampleAccount('A')])
-  await attachTo(service, tenant, { url: 'http://127.0.0.1:1/', secret: '' })
   const token = await tenant.serviceToken()
   const create = () => service.call('POST', '/contacts', { token, body: { accountId: 'A' } })
-  const key = `webhooks:${tenant.id}:contacts`
-  return { tenant, create, key }
+  const wakes = async () => {
+    const { rows } = await service.owner.query('select name from webhook_wakes where tenant = $1 order by name', [
+      tenant.id,
+    ])
+    return rows.map(({ name }) => name)
+  }
+  const attach = () => attachTo(service, tenant, { url: 'http://127.0.0.1:1/', secret: '' })
+  return { tenant, create, wakes, attach }
 }
 
-describe('a job', () => {
-  test('is one for many writes, and names nothing but the tenant', async () => {
-    const { tenant, create, key } = await newTenant()
+describe('a wake-up', () => {
+  test('is one for many writes of a list, and none without an endpoint', async () => {
+    const { tenant, create, wakes, attach } = await newTenant()
+    await create()
+    assert.deepEqual(await wakes(), [])
+    await attach()
+    assert.deepEqual(await takeWakes(service.database), [tenant.id])
     for (let write = 0; write < 3; write++) assert.equal((await create()).status, 201)
-    const { rows } = await service.owner.query('select payload from graphile_worker._private_jobs where key = $1', [
-      key,
-    ])
-    assert.deepEqual(rows, [{ payload: { tenantId: tenant.id } }])
+    assert.deepEqual(await wakes(), ['contacts'])
+    assert.deepEqual(await takeWakes(service.database), [tenant.id])
+    assert.deepEqual(await wakes(), [])
+    assert.deepEqual(await takeWakes(service.database), [])
   })
 
   test('is not announced by NOTIFY, which would make the writes of all tenants wait for each other', async () => {
-    const [listener, { create }] = [await connect(), await newTenant()]
-    const heard: (string | undefined)[] = []
-    listener.on('notification', ({ payload }) => heard.push(payload))
-    await listener.query('listen "jobs:insert"')
+    const { create, attach } = await newTenant()
+    await attach()
+    const { rows: before } = await service.owner.query('select pg_notification_queue_usage() as usage')
     assert.equal((await create()).status, 201)
-    await service.owner.query(`notify "jobs:insert", 'this one'`)
-    await until('the listener hears', () => heard.length > 0)
-    assert.deepEqual(heard, ['this one'])
+    assert.deepEqual((await service.owner.query('select pg_notification_queue_usage() as usage')).rows, before)
   })
 
-  test('is left behind by a write also when a worker takes the one before at that very moment', async () => {
-    const { create, key } = await newTenant()
+  test('stays for a write in flight, and is left behind by one that a worker overtakes', async () => {
+    const { tenant, create, wakes, attach } = await newTenant()
+    await attach()
+    await create()
+    await takeWakes(service.database)
+    await create()
+    const writing = await connect()
+    await writing.query('begin')
+    await writing.query(`select set_config('masthead.tenant', $1, true)`, [tenant.id])
+    await writing.query(`select wake_webhook_worker($1, 'contacts', now())`, [tenant.id])
+    // Its deliveries cannot be seen yet, but those of others can.
+    assert.deepEqual(await takeWakes(service.database), [tenant.id])
+    assert.deepEqual(await wakes(), ['contacts'])
+    await writing.query('commit')
+    assert.deepEqual(await takeWakes(service.database), [tenant.id])
+    assert.deepEqual(await wakes(), [])
+  })
+
+  test('waits for a worker that takes the one before at that very moment, and is there afterwards', async () => {
+    const { tenant, create, wakes, attach } = await newTenant()
+    await attach()
     await create()
     const taking = await connect()
     await taking.query('begin')
-    // As a worker takes a job.
-    await taking.query(
-      `update graphile_worker._private_jobs set locked_at = now(), locked_by = 'test', attempts = attempts + 1 where key = $1`,
-      [key],
-    )
+    await taking.query('delete from webhook_wakes where tenant = $1', [tenant.id])
     const written = create()
-    await until('the write waits for the job', async () => {
+    await until('the write waits for the worker', async () => {
       const { rows } = await service.owner.query(
         `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       )
@@ -66,26 +88,18 @@ describe('a job', () => {
     })
     await taking.query('commit')
     assert.equal((await written).status, 201)
-    const { rows } = await service.owner.query(
-      `select key is not null as keyed, locked_at is not null as locked from graphile_worker._private_jobs
-        where key = $1 or locked_by = 'test' order by id`,
-      [key],
-    )
-    assert.deepEqual(rows, [
-      { keyed: false, locked: true },
-      { keyed: true, locked: false },
-    ])
+    assert.deepEqual(await wakes(), ['contacts'])
   })
 
   test('is added anew for what is due and has none, and not for what is held back', async () => {
     const [orphaned, held] = [await newTenant(), await newTenant()]
-    for (const { create } of [orphaned, held]) await create()
-    await service.owner.query('delete from graphile_worker._private_jobs')
+    for (const { attach, create } of [orphaned, held]) {
+      await attach()
+      await create()
+    }
+    await service.owner.query('delete from webhook_wakes')
     await service.owner.query('update webhook_deliveries set failed_at = now() where tenant_id = $1', [held.tenant.id])
-    await service.database.transaction((query) => query({ text: 'select wake_webhook_worker_where_due()' }))
-    const { rows } = await service.owner.query('select key from graphile_worker.jobs')
-    const keys = rows.map(({ key }) => key)
-    assert.ok(keys.includes(`webhooks:${orphaned.tenant.id}:later`))
-    assert.ok(!keys.includes(`webhooks:${held.tenant.id}:later`))
+    await wakeWhereDue(service.database)
+    assert.deepEqual([await orphaned.wakes(), await held.wakes()], [['later'], []])
   })
 })

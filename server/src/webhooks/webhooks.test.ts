@@ -13,13 +13,13 @@ import {
 import { until } from '../../test/processes/masthead-process.ts'
 import { newFolder } from '../../test/records/import-files.ts'
 import { sampleAccount } from '../../test/records/sample-records.ts'
-import { startService, type TestTenant } from '../../test/service.ts'
+import { secret as installation, startService, type TestTenant } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
 import { entriesAfter } from '../audit/queries.ts'
 import { eraseContact } from '../resources/contacts/erasure.ts'
 import { importFiles } from '../transfer/import/import.ts'
 import { undoImport } from '../transfer/import/undo.ts'
-import { remove, replay, resend, update } from './endpoints/administration.ts'
+import { remove, replay, resend, rotateSecret, update } from './endpoints/administration.ts'
 import { findEndpoint, listEndpoints } from './endpoints/queries.ts'
 import { deleteOldEvents, findDelivery, listDeliveries } from './history/queries.ts'
 
@@ -103,7 +103,7 @@ describe('an endpoint', () => {
   })
 
   test('is told of an import and of its undo once, with counts by resource and the cursor from before', async () => {
-    const { receiver, scope, create } = await subscribed()
+    const { receiver, scope, create, send } = await subscribed()
     const id = await create('Ada')
     const contacts = `id,accountId,name\n${id},A,Grace\n${randomUUID()},A,New\n`
     const tasks = `id,accountId,title,dueDate\n${randomUUID()},A,Call,2026-12-01\n`
@@ -123,7 +123,10 @@ describe('an endpoint', () => {
     )
     for (const message of [completed, undone]) {
       assert.equal(message?.data.importId, importId)
-      assert.match(String(message?.data.cursor), /^[\w-]{16,}$/)
+      const { items } = await send('GET', `/changes?after=${message?.data.cursor}`)
+      // What the import changed, added and what its undo did to that: each record once, at its latest state.
+      const changes = items.map((item: { id: string; change: string }) => `${item.change} ${item.id === id}`)
+      assert.deepEqual(changes.toSorted(), ['removed false', 'written true'])
     }
   })
 
@@ -205,6 +208,23 @@ describe('an endpoint', () => {
     await until('it is stored', async () => (await deliveries()).length === 3)
     assert.deepEqual(receiver.received.length, 2)
   })
+})
+
+test('an endpoint whose secret was changed is sent both signatures for a day', async () => {
+  const { tenant, receiver, create, endpoint, by } = await subscribed()
+  const { secret } = receiver
+  const rotated = await rotateSecret(by, await endpoint(), installation)
+  assert.notEqual(rotated.secret, secret)
+  for (const [index, known] of [secret, rotated.secret].entries()) {
+    receiver.trust(known)
+    await create('Ada')
+    await until('it verifies', () => receiver.taken.length === index + 1)
+  }
+  await letPass(service, tenant, '25 hours')
+  await create('Grace')
+  await until('it verifies by the new one', () => receiver.taken.length === 3)
+  const signatures = receiver.taken.map(({ headers }) => headers['webhook-signature']?.split(' ').length)
+  assert.deepEqual([signatures, receiver.unverified], [[2, 2, 1], 0])
 })
 
 describe('an endpoint that is disabled', () => {

@@ -140,7 +140,7 @@ test('where ports cannot be shared, it is said what to do, and how many connecti
   const [warning = '', ...rest] = stderr.split('\n')
   assert.equal(
     JSON.parse(warning).msg,
-    'WORKERS=2 may open 52 connections, and the database takes 20: raise its max_connections',
+    'WORKERS=2 may open 48 connections, and the database takes 20: raise its max_connections',
   )
   assert.deepEqual([code, rest], [1, ['masthead: workers cannot share a port on this system; set WORKERS=1', '']])
 })

@@ -84,12 +84,13 @@ export class Caller {
     return { authorization: [['authorization', authorization.scheme + text]], holder: isBearer ? holder : null }
   }
 
-  #remember({ method, path }: Sent, { headers }: CallResponse): void {
+  #remember({ method, path }: Sent, { headers, body }: CallResponse): void {
     const made = /[^/]+$/.exec(headers.get('location') ?? '')?.[0]
     const { resource } = operationAt(method, path) ?? {}
     if (resource) this.#note(poolOf.own(resource.name), made)
     this.#note('tags', headers.get('etag'))
     this.#note('cursors', /[?&]cursor=([\w-]+)/.exec(linksOf(headers).next ?? '')?.[1])
+    this.#note('change-cursors', body?.cursor)
   }
 
   #note(pool: string, text: string | null | undefined): void {

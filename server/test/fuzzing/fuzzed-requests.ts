@@ -81,10 +81,14 @@ const fuzzedQuery = ({ operation }: NamedOperation): fc.Arbitrary<string> => {
 /** Values of a parameter as they stand in a URL. */
 const allowed = (name: string, schema: Schema): fc.Arbitrary<string> => {
   const { type, maximum = 1, maxLength = 30, reference: referred } = schema
+  // Nobody has time for more.
+  if (name === 'wait') return fc.constantFrom('0', '1')
   if (type === 'number') return mostly(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: maximum })).map(String)
   if (type === 'boolean') return fc.boolean().map(String)
   if (referred) return mostly(knownAs(poolOf.own(referred)), knownAs(poolOf.theirs(referred)))
   if (name === 'cursor') return knownAs('cursors')
+  if (name === 'after') return knownAs('change-cursors')
+  if (name === 'resources') return fc.constantFrom('contacts', 'contacts,accounts', 'invoices', 'tasks')
   const words = fc.constantFrom('active', 'OPEN', 'ada', 'a', 'canary', 'k%C3%B6ln', 'company%20a')
   return mostly(words, inUrl(harmlessText(maxLength)))
 }

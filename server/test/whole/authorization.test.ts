@@ -9,6 +9,7 @@ import {
   type ProblemCode,
   type Role,
   resources,
+  scopesOf,
   traitsOf,
 } from '@masthead/contract'
 import { operator } from '../../src/audit/author.ts'
@@ -51,11 +52,16 @@ const assertUnauthorized = (answer: CallResponse, code: 'missing_token' | 'inval
   assert.equal(error_description, code === 'missing_token' ? undefined : answer.body.detail)
 }
 
-const assertForbidden = (answer: CallResponse, code: ProblemCode, scope: string) => {
+const assertForbidden = (answer: CallResponse, code: ProblemCode, scopes: readonly string[]) => {
   assertProblem(answer, code)
-  assert.match(answer.body.detail, new RegExp(`\`${scope}\``))
+  for (const scope of scopes) assert.match(answer.body.detail, new RegExp(`\`${scope}\``))
   const { error_description, ...challenge } = challengeOf(answer)
-  assert.deepEqual(challenge, { realm: 'masthead', error: 'insufficient_scope', scope, resource_metadata })
+  assert.deepEqual(challenge, {
+    realm: 'masthead',
+    error: 'insufficient_scope',
+    scope: scopes.join(' '),
+    resource_metadata,
+  })
   assert.ok(error_description)
 }
 
@@ -97,9 +103,10 @@ const refused: Record<string, string> = {
 
 const without = new Map<string, string>()
 const only = new Map<string, string>()
-for (const scope of allScopes) {
-  without.set(scope, await own.tenant.serviceToken(allScopes.filter((one) => one !== scope)))
-  only.set(scope, await own.tenant.serviceToken([scope]))
+for (const scope of allScopes) only.set(scope, await own.tenant.serviceToken([scope]))
+for (const { name, operation } of operations) {
+  const others = allScopes.filter((one) => !scopesOf(operation).includes(one))
+  without.set(name, await own.tenant.serviceToken(others))
 }
 const viewer = await own.tenant.personalToken('viewer')
 const editor = await own.tenant.personalToken('editor')
@@ -122,7 +129,8 @@ test('every operation has a valid request', () => {
 
 for (const named of operations) {
   const { name, operation } = named
-  const isRead = operation.scope.endsWith(':read')
+  const scopes = scopesOf(operation)
+  const isRead = scopes.every((scope) => scope.endsWith(':read'))
 
   describe(name, () => {
     test('refuses a call without a token, whatever else is wrong with it', async () => {
@@ -137,21 +145,22 @@ for (const named of operations) {
       })
     }
 
-    test(`needs no scope but ${operation.scope}`, async () => {
-      assertSuccess(await call(named, { token: only.get(operation.scope) ?? '' }), named)
-    })
+    for (const scope of scopes)
+      test(`needs no scope but ${scope}`, async () => {
+        assertSuccess(await call(named, { token: only.get(scope) ?? '' }), named)
+      })
 
-    test(`refuses a token with every scope but ${operation.scope}, whatever else is wrong with the call`, async () => {
-      const token = without.get(operation.scope) ?? ''
-      assertForbidden(await call(named, { token }), 'insufficient_scope', operation.scope)
-      assertForbidden(await call(named, { token }, spoiled), 'insufficient_scope', operation.scope)
+    test(`refuses a token with every scope but ${scopes}, whatever else is wrong with the call`, async () => {
+      const token = without.get(name) ?? ''
+      assertForbidden(await call(named, { token }), 'insufficient_scope', scopes)
+      assertForbidden(await call(named, { token }, spoiled), 'insufficient_scope', scopes)
     })
 
     test(`${isRead ? 'admits' : 'refuses'} a viewer whose token carries the scope`, async () => {
       const answer = await call(named, { token: viewer })
       if (isRead) return assertSuccess(answer, named)
-      assertForbidden(answer, 'insufficient_role', operation.scope)
-      assertForbidden(await call(named, { token: viewer }, spoiled), 'insufficient_role', operation.scope)
+      assertForbidden(answer, 'insufficient_role', scopes)
+      assertForbidden(await call(named, { token: viewer }, spoiled), 'insufficient_role', scopes)
     })
 
     test('admits editors and administrators', async () => {
@@ -175,7 +184,7 @@ for (const named of operations) {
         const head = (token?: string) =>
           callOperation(service.call, named, own.records, { method: 'HEAD', ...(token && { token }) })
         assert.deepEqual(
-          [(await head()).status, (await head(without.get(operation.scope))).status, (await head(own.token)).status],
+          [(await head()).status, (await head(without.get(name))).status, (await head(own.token)).status],
           [401, 403, 200],
         )
       })
@@ -328,7 +337,7 @@ describe('the Authorization header', () => {
     assert.equal(body.resource, 'http://masthead.test/customer-api/v1')
     assert.deepEqual(body.bearer_methods_supported, ['header'])
     assert.deepEqual(body.authorization_servers, ['http://masthead.test'])
-    const scopes = operations.map(({ operation }) => `service-api/${operation.scope}`)
+    const scopes = operations.flatMap(({ operation }) => scopesOf(operation).map((scope) => `service-api/${scope}`))
     assert.deepEqual(new Set(body.scopes_supported), new Set(scopes))
   })
 })

@@ -15,7 +15,7 @@ export const connectionLimit = async (query: Query): Promise<number> => {
 }
 
 /** Connections of deliveries, of housekeeping, and of the process itself. */
-const connectionsBesides = 16
+const connectionsBesides = 12
 
 /** How many a server with so many workers may have. */
 export const mostConnections = (workers: number): number => {

@@ -36,9 +36,6 @@ export type Query = { <R = Row>(statement: Statement): Promise<R[]>; readonly wi
 /** The role that serves when the role in the connection string could pass by row-level security. */
 export const serviceRole = 'masthead_service'
 
-/** Where graphile-worker keeps its jobs. */
-export const jobsSchema = 'graphile_worker'
-
 // int8 counts and positions stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 

@@ -14,24 +14,8 @@ grant select, insert, update, delete on
   imports, import_creations, import_changes, import_runs, import_parts, idempotency_records
   to masthead_service;
 grant select (tenant_id, resource, position, class), insert, update, delete on search_texts to masthead_service;
-grant select, insert, update, delete on webhook_endpoints, webhook_events, webhook_deliveries to masthead_service;
+grant select, insert, update, delete on webhook_endpoints, webhook_events, webhook_deliveries, webhook_wakes to masthead_service;
 -- Entries of the audit log can be added, but not changed. Row-level security says what may be deleted.
 grant execute on function append_to_audit, chain_audit to masthead_service;
 grant select, insert, delete on audit_keys, audit_entries, audit_waiting to masthead_service;
 grant select, delete on audit_links to masthead_service;
-
--- Jobs name a tenant and nothing else of it, and a worker takes those of all tenants.
-grant usage on schema graphile_worker, masthead_silence to masthead_service;
-grant select, insert, update, delete on all tables in schema graphile_worker to masthead_service;
-do $$
-declare
-  name text;
-begin
-  for name in
-    select relname from pg_class
-    where relnamespace = 'graphile_worker'::regnamespace and relkind = 'r' and relrowsecurity and not exists (
-      select from pg_policy where polrelid = pg_class.oid and polname = 'service')
-  loop
-    execute format('create policy service on graphile_worker.%I to masthead_service using (true)', name);
-  end loop;
-end $$;

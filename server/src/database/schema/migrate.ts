@@ -5,7 +5,6 @@ import {
   answered,
   clientOptions,
   end,
-  jobsSchema,
   newClient,
   refuseStandby,
   serviceRole,
@@ -16,8 +15,6 @@ import { defineFunctions, findSharding, interruptedRemedy } from '../shards/shar
 
 const directory = new URL('./migrations/', import.meta.url)
 export const oldestServer = 15
-/** The last migration that the graphile-worker of package.json brings. */
-export const newestJobsVersion = 20
 /** Any number, the same in every process: whoever holds this lock migrates. */
 const advisoryLock = 4_714_330_117
 /** For the connection, and for the first answer over it. No caller waits, and a machine that starts much at once is slow. */
@@ -56,7 +53,6 @@ export const migrate = async (connectionString: string, options: MigrateOptions 
     const sharding = await findSharding(unpreparedOn(client))
     if (sharding === 'begun') throw new Error(interruptedRemedy)
     const applied = await applyMissing(client, files)
-    await bringUpJobs(client, connectionString)
     await client.query('insert into installation (cursor_key) values ($1) on conflict do nothing', [randomBytes(32)])
     const isSharded = sharding === 'done'
     if (isSharded) await defineFunctions(unpreparedOn(client), options.shardedFunctions?.() ?? [])
@@ -93,24 +89,6 @@ const refuseOldServer = async (client: pg.Client): Promise<void> => {
   const { rows } = await client.query<{ server_version_num: string }>('show server_version_num')
   const major = Math.trunc(Number(rows[0]?.server_version_num) / 10_000)
   if (major < oldestServer) throw new Error(`PostgreSQL ${major} is too old: Masthead needs ${oldestServer} or newer`)
-}
-
-/** The schema of graphile-worker, in which jobs are kept. Its program is loaded only when there is something to do. */
-const bringUpJobs = async (client: pg.Client, connectionString: string): Promise<void> => {
-  if ((await jobsVersion(client)) >= newestJobsVersion) return
-  const { Logger, runMigrations } = await import('graphile-worker')
-  await runMigrations({ connectionString, schema: jobsSchema, logger: new Logger(() => () => {}) })
-}
-
-const jobsVersion = async (client: pg.Client): Promise<number> => {
-  const { rows: found } = await client.query<{ exists: boolean }>(
-    `select to_regclass('${jobsSchema}.migrations') is not null as exists`,
-  )
-  if (!found[0]?.exists) return 0
-  const { rows } = await client.query<{ version: number }>(
-    `select coalesce(max(id), 0) as version from ${jobsSchema}.migrations`,
-  )
-  return rows[0]?.version ?? 0
 }
 
 const applyMissing = async (client: pg.Client, files: string[]): Promise<string[]> => {

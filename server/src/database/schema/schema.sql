@@ -3,8 +3,6 @@
 create extension btree_gin;
 create extension pg_trgm;
 create extension pgcrypto;
-create schema masthead_silence;
-grant usage on schema masthead_silence to masthead_service;
 grant usage on schema public to masthead_service;
 
 create table access_tokens (
@@ -238,6 +236,8 @@ create table heads (
   last bigint not null default 0,
   last_number bigint not null default 0,
   version bigint not null default 0,
+  source text not null default ''::text,
+  timelines text[] not null default '{}'::text[],
   constraint heads_pkey primary key (tenant_id, resource),
   constraint heads_tenant_id_fkey foreign key (tenant_id) references tenants(id)
 );
@@ -735,6 +735,14 @@ alter table webhook_events force row level security;
 create policy tenant on webhook_events using (tenant_id = current_tenant());
 grant delete, insert, select, update on webhook_events to masthead_service;
 
+create table webhook_wakes (
+  tenant uuid not null,
+  name text not null,
+  at timestamptz not null,
+  constraint webhook_wakes_pkey primary key (tenant, name)
+);
+grant delete, insert, select, update on webhook_wakes to masthead_service;
+
 create function append_to_audit(tenant uuid, author json, writes json)
  returns void
  language plpgsql
@@ -924,13 +932,6 @@ end $$;
 revoke execute on function list_versions_of(uuid[]) from public;
 grant execute on function list_versions_of(uuid[]) to masthead_service;
 
-create function masthead_silence.pg_notify(channel text, payload text)
- returns void
- language sql
- immutable
-begin atomic
-end;
-
 create function search_is_common(words text[], sample text[])
  returns boolean
  language sql
@@ -1039,6 +1040,15 @@ begin
   execute format('set local masthead.tenant = %L', tenant);
 end $$;
 
+create function source_of(tenant uuid)
+ returns text
+ language plpgsql
+ immutable parallel safe
+as $$
+begin
+  return extract(epoch from pg_postmaster_start_time()) || ' ' || pg_relation_filepath('public.heads');
+end $$;
+
 create function stamp_identity()
  returns void
  language sql
@@ -1082,16 +1092,12 @@ grant execute on function versions_on_shards(uuid[]) to masthead_service;
 create function wake_webhook_worker(tenant uuid, name text, at timestamptz)
  returns void
  language plpgsql
- set search_path to 'masthead_silence', 'pg_catalog', 'pg_temp'
 as $$
+#variable_conflict use_variable
 begin
-  loop
-    -- Nothing is added when a worker takes this very job at this moment. It may have looked before this transaction
-    -- commits, so another is needed, which the next round adds.
-    exit when (graphile_worker.add_job(
-      'webhooks', json_build_object('tenantId', tenant), run_at => at, job_key => 'webhooks:' || tenant || ':' || name,
-      job_key_mode => case when starts_with(name, 'later') then 'replace' else 'preserve_run_at' end)).id is not null;
-  end loop;
+  insert into webhook_wakes as wake values (tenant, name, at)
+  on conflict on constraint webhook_wakes_pkey do update set at = excluded.at
+  where excluded.at < wake.at or starts_with(excluded.name, 'later ');
 end $$;
 
 create function wake_webhook_worker_when_due(tenant uuid, endpoint uuid)

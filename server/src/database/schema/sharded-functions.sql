@@ -15,9 +15,14 @@ declare
   changes integer[] := '{}';
 begin
 
-  insert into heads (tenant_id, resource, last, version) values (tenant, 'publications', number, number)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values (tenant, 'publications', number, number, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - number as position, version - number as version into head;
   insert into publications (tenant_id, position, version, class, body, id, code, name, is_active, frequency, iss_frequency, issue_decimals, created_at, updated_at, import_id)
   select list.tenant_id, list.last - number + given.place, list.version - number + given.place, given.class, given.body, given.id, given.code, given.name, given.is_active, given.frequency, given.iss_frequency, given.issue_decimals, given.created_at, given.updated_at, given.import_id
@@ -92,9 +97,14 @@ declare
   changes integer[] := '{}';
 begin
 
-  insert into heads (tenant_id, resource, last, version) values (tenant, 'publications', 0, number)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values (tenant, 'publications', 0, number, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - number as position, version - number as version into head;
   for given in select given.*, (0)::smallint as class, array_remove(array['', 'isActive=' || given.is_active::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.code as "code", given.name as "name", given.is_active as "isActive", given.frequency as "frequency", given.iss_frequency as "issFrequency", given.issue_decimals as "issueDecimals", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body from json_to_recordset(rows) as given (id uuid, code text, name text, is_active boolean, frequency text, iss_frequency text, issue_decimals numeric, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json) order by place
   loop
@@ -171,9 +181,14 @@ declare
   changes integer[] := '{}';
 begin
 
-  insert into heads (tenant_id, resource, last, version) values (tenant, 'publications', 0, number)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values (tenant, 'publications', 0, number, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - number as position, version - number as version into head;
   for given in select * from json_to_recordset(rows) as given (id uuid, place bigint, action text, author json, before json, after json) order by place
   loop
@@ -225,9 +240,14 @@ declare
   changes integer[] := '{}';
 begin
 
-  insert into heads (tenant_id, resource, last, version) values (tenant, 'accounts', number, number)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values (tenant, 'accounts', number, number, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - number as position, version - number as version into head;
   insert into accounts (tenant_id, position, version, class, body, id, account_id, company, address, suite, city, state, zip, country, web_address, status, status_key, billing_email, invoice_email_enabled, invoice_print_enabled, do_not_email, created_at, updated_at, user_id, category, quality, primary_publication_id, import_id)
   select list.tenant_id, list.last - number + given.place, list.version - number + given.place, given.class, given.body, given.id, given.account_id, given.company, given.address, given.suite, given.city, given.state, given.zip, given.country, given.web_address, given.status, given.status_key, given.billing_email, given.invoice_email_enabled, given.invoice_print_enabled, given.do_not_email, given.created_at, given.updated_at, given.user_id, given.category, given.quality, given.primary_publication_id, given.import_id
@@ -302,9 +322,14 @@ declare
   changes integer[] := '{}';
 begin
 
-  insert into heads (tenant_id, resource, last, version) values (tenant, 'accounts', 0, number)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values (tenant, 'accounts', 0, number, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - number as position, version - number as version into head;
   for given in select given.*, (0)::smallint as class, array_remove(array['', 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.company as "company", given.address as "address", given.suite as "suite", given.city as "city", given.state as "state", given.zip as "zip", given.country as "country", given.web_address as "webAddress", given.status as "status", given.billing_email as "billingEmail", given.invoice_email_enabled as "invoiceEmailEnabled", given.invoice_print_enabled as "invoicePrintEnabled", given.do_not_email as "doNotEmail", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body from json_to_recordset(rows) as given (id uuid, account_id text, company text, address text, suite text, city text, state text, zip text, country text, web_address text, status text, status_key text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json) order by place
   loop
@@ -381,9 +406,14 @@ declare
   changes integer[] := '{}';
 begin
 
-  insert into heads (tenant_id, resource, last, version) values (tenant, 'accounts', 0, number)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values (tenant, 'accounts', 0, number, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - number as position, version - number as version into head;
   for given in select * from json_to_recordset(rows) as given (id uuid, place bigint, action text, author json, before json, after json) order by place
   loop
@@ -435,9 +465,14 @@ declare
   changes integer[] := '{}';
 begin
 
-  insert into heads (tenant_id, resource, last, version) values (tenant, 'contacts', number, number)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values (tenant, 'contacts', number, number, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - number as position, version - number as version into head;
   insert into contacts (tenant_id, position, version, class, body, id, account_id, owner_id, name, first_name, last_name, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, title, notes, deleted_at, created_at, updated_at, external_id, import_id)
   select list.tenant_id, list.last - number + given.place, list.version - number + given.place, given.class, given.body, given.id, given.account_id, given.owner_id, given.name, given.first_name, given.last_name, given.phone, given.phone2, given.extension, given.hide_contact, given.subs_only, given.do_not_email, given.email, given.title, given.notes, given.deleted_at, given.created_at, given.updated_at, given.external_id, given.import_id
@@ -512,9 +547,14 @@ declare
   changes integer[] := '{}';
 begin
 
-  insert into heads (tenant_id, resource, last, version) values (tenant, 'contacts', 0, number)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values (tenant, 'contacts', 0, number, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - number as position, version - number as version into head;
   for given in select given.*, (coalesce(given.hide_contact, false)::integer * 1 + coalesce(given.subs_only, false)::integer * 2 + (given.deleted_at is not null)::integer * 4)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.owner_id as "ownerId", given.name as "name", given.first_name as "firstName", given.last_name as "lastName", given.phone as "phone", given.phone2 as "phone2", given.extension as "extension", given.hide_contact as "hideContact", given.subs_only as "subsOnly", given.do_not_email as "doNotEmail", given.email as "email", given.title as "title", given.notes as "notes", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body from json_to_recordset(rows) as given (id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json) order by place
   loop
@@ -591,9 +631,14 @@ declare
   changes integer[] := '{}';
 begin
 
-  insert into heads (tenant_id, resource, last, version) values (tenant, 'contacts', 0, number)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values (tenant, 'contacts', 0, number, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - number as position, version - number as version into head;
   for given in select * from json_to_recordset(rows) as given (id uuid, place bigint, action text, author json, before json, after json) order by place
   loop
@@ -645,9 +690,14 @@ declare
   changes integer[] := '{}';
 begin
 
-  insert into heads (tenant_id, resource, last, version) values (tenant, 'subscriptions', number, number)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values (tenant, 'subscriptions', number, number, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - number as position, version - number as version into head;
   insert into subscriptions (tenant_id, position, version, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_applied, total_due, created_at, updated_at, deleted_at, import_id)
   select list.tenant_id, list.last - number + given.place, list.version - number + given.place, given.class, given.body, given.id, given.subscription_id, given.account_id, given.publication_id, given.renewed_from_subs_id, given.renewal_date, given.status, given.status_key, given.start_date, given.end_date, given.expire_date, given.first_run_date, given.subscription_number, given.copies, given.auto_reschedule, given.auto_invoice, given.notes, given.total_net_charge, given.total_applied, given.total_due, given.created_at, given.updated_at, given.deleted_at, given.import_id
@@ -716,9 +766,14 @@ declare
   changes integer[] := '{}';
 begin
 
-  insert into heads (tenant_id, resource, last, version) values (tenant, 'subscriptions', 0, number)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values (tenant, 'subscriptions', 0, number, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - number as position, version - number as version into head;
   for given in select given.*, ((given.deleted_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.subscription_id as "subscriptionId", given.account_id as "accountId", given.publication_id as "publicationId", given.renewed_from_subs_id as "renewedFromSubsId", given.renewal_date as "renewalDate", given.status as "status", given.start_date as "startDate", given.end_date as "endDate", given.expire_date as "expireDate", given.first_run_date as "firstRunDate", given.subscription_number as "subscriptionNumber", given.copies::text as "copies", given.auto_reschedule as "autoReschedule", given.auto_invoice as "autoInvoice", given.notes as "notes", given.total_net_charge::text as "totalNetCharge", given.total_applied::text as "totalApplied", given.total_due::text as "totalDue", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt") as shown) as body from json_to_recordset(rows) as given (id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json) order by place
   loop
@@ -791,9 +846,14 @@ declare
   changes integer[] := '{}';
 begin
 
-  insert into heads (tenant_id, resource, last, version) values (tenant, 'subscriptions', 0, number)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values (tenant, 'subscriptions', 0, number, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - number as position, version - number as version into head;
   for given in select * from json_to_recordset(rows) as given (id uuid, place bigint, action text, author json, before json, after json) order by place
   loop
@@ -844,9 +904,14 @@ declare
   changes integer[] := '{}';
 begin
 
-  insert into heads (tenant_id, resource, last, version) values (tenant, 'invoices', number, number)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values (tenant, 'invoices', number, number, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - number as position, version - number as version into head;
   insert into invoices (tenant_id, position, version, class, body, id, account_id, publication_id, issue_id, status, status_key, issue_date, due_date, terms, total, total_due, gross, net, invoice_type, invoice_description, inv_charges, inv_invoiced, inv_applied, inv_discount, inv_tax, date_paid, is_open, notes, created_at, updated_at, external_id, import_id)
   select list.tenant_id, list.last - number + given.place, list.version - number + given.place, given.class, given.body, given.id, given.account_id, given.publication_id, given.issue_id, given.status, given.status_key, given.issue_date, given.due_date, given.terms, given.total, given.total_due, given.gross, given.net, given.invoice_type, given.invoice_description, given.inv_charges, given.inv_invoiced, given.inv_applied, given.inv_discount, given.inv_tax, given.date_paid, given.is_open, given.notes, given.created_at, given.updated_at, given.external_id, given.import_id
@@ -915,9 +980,14 @@ declare
   changes integer[] := '{}';
 begin
 
-  insert into heads (tenant_id, resource, last, version) values (tenant, 'invoices', 0, number)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values (tenant, 'invoices', 0, number, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - number as position, version - number as version into head;
   for given in select given.*, (0)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.publication_id as "publicationId", given.issue_id as "issueId", given.status as "status", given.issue_date as "issueDate", given.due_date as "dueDate", given.terms as "terms", given.total::text as "total", given.total_due::text as "totalDue", coalesce((given.total_due * 100)::bigint, 0) as "balanceCents", given.gross::text as "gross", given.net::text as "net", given.invoice_type as "invoiceType", given.invoice_description as "invoiceDescription", given.inv_charges::text as "invCharges", given.inv_invoiced::text as "invInvoiced", given.inv_applied::text as "invApplied", given.inv_discount::text as "invDiscount", given.inv_tax::text as "invTax", given.date_paid as "datePaid", given.is_open as "isOpen", given.notes as "notes", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body from json_to_recordset(rows) as given (id uuid, account_id text, publication_id uuid, issue_id text, status text, status_key text, issue_date date, due_date date, terms text, total numeric(20, 2), total_due numeric(20, 2), gross numeric(20, 2), net numeric(20, 2), invoice_type text, invoice_description text, inv_charges numeric(20, 2), inv_invoiced numeric(20, 2), inv_applied numeric(20, 2), inv_discount numeric(20, 2), inv_tax numeric(20, 2), date_paid date, is_open numeric, notes text, created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json) order by place
   loop
@@ -990,9 +1060,14 @@ declare
   changes integer[] := '{}';
 begin
 
-  insert into heads (tenant_id, resource, last, version) values (tenant, 'invoices', 0, number)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values (tenant, 'invoices', 0, number, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - number as position, version - number as version into head;
   for given in select * from json_to_recordset(rows) as given (id uuid, place bigint, action text, author json, before json, after json) order by place
   loop
@@ -1043,9 +1118,14 @@ declare
   changes integer[] := '{}';
 begin
 
-  insert into heads (tenant_id, resource, last, version) values (tenant, 'tasks', number, number)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values (tenant, 'tasks', number, number, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - number as position, version - number as version into head;
   insert into tasks (tenant_id, position, version, class, body, id, account_id, title, due_date, user_id, route, priority, type, created_at, import_id)
   select list.tenant_id, list.last - number + given.place, list.version - number + given.place, given.class, given.body, given.id, given.account_id, given.title, given.due_date, given.user_id, given.route, given.priority, given.type, given.created_at, given.import_id
@@ -1114,9 +1194,14 @@ declare
   changes integer[] := '{}';
 begin
 
-  insert into heads (tenant_id, resource, last, version) values (tenant, 'tasks', 0, number)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values (tenant, 'tasks', 0, number, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - number as position, version - number as version into head;
   for given in select given.*, (0)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.title as "title", given.due_date as "dueDate", given.user_id as "userId", given.route as "route") as shown) as body from json_to_recordset(rows) as given (id uuid, account_id text, title text, due_date date, user_id text, route text, priority text, type text, created_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json) order by place
   loop
@@ -1189,9 +1274,14 @@ declare
   changes integer[] := '{}';
 begin
 
-  insert into heads (tenant_id, resource, last, version) values (tenant, 'tasks', 0, number)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values (tenant, 'tasks', 0, number, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - number as position, version - number as version into head;
   for given in select * from json_to_recordset(rows) as given (id uuid, place bigint, action text, author json, before json, after json) order by place
   loop

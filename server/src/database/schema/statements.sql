@@ -739,6 +739,55 @@ group by facets.facet having sum(tallies.count) > 0;
 delete from users where id = any ($1::uuid[]) and not exists (
 select from memberships where memberships.user_id = users.id);
 
+-- records/changes-cursor.ts changesCursorNow
+select resource, version, array_to_string(timelines, ' ') as timelines from heads where tenant_id = $1;
+
+-- records/changes.ts readChanges
+select resource, version, array_to_string(timelines, ' ') as timelines, null as body from heads where tenant_id = $1
+union all (
+  select resource, version, null, body from ((
+  select 'publications' as resource, version, body from (
+    (select version, '{"resource":"publications","id":"' || id || '","externalId":' || 'null' || ',"change":"written","record":' || body || '}' as body from publications
+      where tenant_id = $1 and version > $3::bigint order by version limit $2::bigint)
+    union all
+    (select version, '{"resource":"publications","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
+      where tenant_id = $1 and resource = 'publications' and version > $3::bigint order by version limit $2::bigint)
+  ) as publications order by version limit $2::bigint
+) union all (
+  select 'accounts' as resource, version, body from (
+    (select version, '{"resource":"accounts","id":"' || id || '","externalId":' || 'null' || ',"change":"written","record":' || body || '}' as body from accounts
+      where tenant_id = $1 and version > $4::bigint order by version limit $2::bigint)
+    union all
+    (select version, '{"resource":"accounts","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
+      where tenant_id = $1 and resource = 'accounts' and version > $4::bigint order by version limit $2::bigint)
+  ) as accounts order by version limit $2::bigint
+) union all (
+  select 'contacts' as resource, version, body from (
+    (select version, '{"resource":"contacts","id":"' || id || '","externalId":' || coalesce(to_json(external_id)::text, 'null') || ',"change":"written","record":' || body || '}' as body from contacts
+      where tenant_id = $1 and version > $5::bigint order by version limit $2::bigint)
+    union all
+    (select version, '{"resource":"contacts","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
+      where tenant_id = $1 and resource = 'contacts' and version > $5::bigint order by version limit $2::bigint)
+  ) as contacts order by version limit $2::bigint
+) union all (
+  select 'subscriptions' as resource, version, body from (
+    (select version, '{"resource":"subscriptions","id":"' || id || '","externalId":' || 'null' || ',"change":"written","record":' || body || '}' as body from subscriptions
+      where tenant_id = $1 and version > $6::bigint order by version limit $2::bigint)
+    union all
+    (select version, '{"resource":"subscriptions","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
+      where tenant_id = $1 and resource = 'subscriptions' and version > $6::bigint order by version limit $2::bigint)
+  ) as subscriptions order by version limit $2::bigint
+) union all (
+  select 'invoices' as resource, version, body from (
+    (select version, '{"resource":"invoices","id":"' || id || '","externalId":' || coalesce(to_json(external_id)::text, 'null') || ',"change":"written","record":' || body || '}' as body from invoices
+      where tenant_id = $1 and version > $7::bigint order by version limit $2::bigint)
+    union all
+    (select version, '{"resource":"invoices","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
+      where tenant_id = $1 and resource = 'invoices' and version > $7::bigint order by version limit $2::bigint)
+  ) as invoices order by version limit $2::bigint
+)) as changes limit $2::bigint
+);
+
 -- records/identifiers.ts findReference
 select account_id as canonical from accounts where tenant_id = $1 and id = $2::uuid;
 
@@ -771,7 +820,9 @@ select id as key, body from subscriptions where tenant_id = $1 and id = any ($2:
 select subscription_id as key, body from subscriptions where tenant_id = $1 and subscription_id = any ($2::text[]);
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
@@ -789,7 +840,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
@@ -812,20 +865,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
@@ -843,7 +902,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
@@ -866,20 +927,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
@@ -897,7 +964,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
@@ -920,20 +989,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
@@ -951,7 +1026,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
@@ -974,20 +1051,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
@@ -1005,7 +1088,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
@@ -1028,20 +1113,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'publications' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from publications
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
@@ -1059,7 +1150,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
@@ -1082,20 +1175,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
@@ -1113,7 +1212,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
@@ -1136,20 +1237,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $5::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1167,7 +1274,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1190,20 +1299,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select position from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1221,7 +1336,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1244,20 +1361,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1275,7 +1398,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1298,20 +1423,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1329,7 +1460,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1352,20 +1485,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1383,7 +1522,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1406,20 +1547,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
@@ -1437,7 +1584,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
@@ -1460,20 +1609,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
@@ -1491,7 +1646,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
@@ -1514,20 +1671,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $6::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1545,7 +1708,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1568,20 +1733,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= 0 order by position offset $7::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1599,7 +1770,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= block << 10 order by position offset skip limit 1) as position
@@ -1622,20 +1795,26 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= 0 order by position offset $7::bigint limit 1) order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and position >= 0 order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
@@ -1653,7 +1832,9 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
@@ -1676,14 +1857,18 @@ from (select found.block, parent.skip - found.before as skip from (select found.
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= 0 order by position limit $7::bigint + 1) as merged order by position offset $7::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
 
 -- records/list.ts find
-select total.total, total.total - $7::bigint as found, page.* from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
+select total.total, total.total - $7::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'subscriptions' and facet = $6 and class = any ($3::smallint[]) and level = 62) as total, (
   select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
 ) as page;
@@ -1697,7 +1882,9 @@ page_rows as (
     where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
   ) as r
 )
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -1729,7 +1916,9 @@ page_rows as (
     where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
   ) as r
 )
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -1761,7 +1950,9 @@ page_rows as (
     where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
   ) as r
 )
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -1804,7 +1995,9 @@ with total as (
 page_rows as (select position, body from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= (select position from contacts
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -1831,7 +2024,9 @@ with total as (
 page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from contacts
   where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from contacts
   where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -1858,7 +2053,9 @@ with total as (
 page_rows as (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -1885,7 +2082,9 @@ with total as (
 page_rows as (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -1899,7 +2098,9 @@ with total as (
 page_rows as (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position offset $7::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -1913,7 +2114,9 @@ with total as (
 page_rows as (select position, body from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= (select position from invoices
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -1940,7 +2143,9 @@ with total as (
 page_rows as (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -1967,7 +2172,9 @@ with total as (
 page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -1994,7 +2201,9 @@ with total as (
 page_rows as (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -2021,7 +2230,9 @@ with total as (
 page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and account_id = $5 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and account_id = $5 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -2035,7 +2246,9 @@ with total as (
 page_rows as (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position offset $7::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -2049,7 +2262,9 @@ with total as (
 page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and account_id = $6 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and publication_id = $4 and status_key = $5 and account_id = $6 and position >= 0 order by position limit $7::bigint + 1) as merged order by position offset $7::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -2063,7 +2278,9 @@ with total as (
 page_rows as (select position, body from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= (select position from subscriptions
   where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -2077,7 +2294,9 @@ with total as (
 page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and account_id = $5 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from subscriptions
   where tenant_id = $1 and class = visible.visibility and status_key = $4 and account_id = $5 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
-select total.total, page.* from total, (
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'subscriptions'
+) as head from total, (
   select count(*)::integer as found,
     string_agg(body, ',' order by position) filter (where number <= $2) as items,
     max(position) filter (where number <= $2) as last
@@ -2206,9 +2425,14 @@ with given as materialized (
     id uuid, account_id text, company text, address text, suite text, city text, state text, zip text, country text, web_address text, status text, status_key text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'accounts', $3::bigint, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'accounts', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), written as (
   select given.*, head.position + given.place as position, head.version + given.place as version from head, given
@@ -2257,10 +2481,12 @@ with given as materialized (
   select $1, endpoints.id, told.sequence, told.record_id
   from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'account.' || written.action = any (endpoints.events))
   returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'accounts', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (
-  select wake_webhook_worker($1, 'accounts', now())
-  from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- records/write.ts writeBatch
 -- records/write.ts writeRecords
@@ -2270,9 +2496,14 @@ with given as materialized (
     id uuid, account_id text, title text, due_date date, user_id text, route text, priority text, type text, created_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'tasks', $3::bigint, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'tasks', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), written as (
   select given.*, head.position + given.place as position, head.version + given.place as version from head, given
@@ -2318,10 +2549,12 @@ with given as materialized (
   select $1, endpoints.id, told.sequence, told.record_id
   from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'task.' || written.action = any (endpoints.events))
   returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'tasks', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (
-  select wake_webhook_worker($1, 'tasks', now())
-  from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- records/write.ts writeBatch
 -- records/write.ts writeRecords
@@ -2331,9 +2564,14 @@ with given as materialized (
     id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'contacts', $3::bigint, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'contacts', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), written as (
   select given.*, head.position + given.place as position, head.version + given.place as version from head, given
@@ -2382,10 +2620,12 @@ with given as materialized (
   select $1, endpoints.id, told.sequence, told.record_id
   from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'contact.' || written.action = any (endpoints.events))
   returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'contacts', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (
-  select wake_webhook_worker($1, 'contacts', now())
-  from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- records/write.ts writeBatch
 -- records/write.ts writeRecords
@@ -2395,9 +2635,14 @@ with given as materialized (
     id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'contacts', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'contacts', 0, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array[''], null) as facets from contacts as record
@@ -2456,18 +2701,25 @@ with given as materialized (
   select $1, endpoints.id, told.sequence, told.record_id
   from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'contact.' || written.action = any (endpoints.events))
   returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'contacts', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (
-  select wake_webhook_worker($1, 'contacts', now())
-  from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- records/write.ts writeRecords
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'accounts', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'accounts', 0, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array['', 'status=' || record.status_key::text], null) as facets from accounts as record
@@ -2513,9 +2765,14 @@ select id, null as body, position from former;
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'contacts', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'contacts', 0, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array[''], null) as facets from contacts as record
@@ -2561,9 +2818,14 @@ select id, null as body, position from former;
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'invoices', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'invoices', 0, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array['', 'publicationId=' || record.publication_id::text, 'status=' || record.status_key::text, 'publicationId=' || record.publication_id::text || '&' || 'status=' || record.status_key::text], null) as facets from invoices as record
@@ -2606,9 +2868,14 @@ select id, null as body, position from former;
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'publications', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'publications', 0, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array['', 'isActive=' || record.is_active::text], null) as facets from publications as record
@@ -2654,9 +2921,14 @@ select id, null as body, position from former;
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'subscriptions', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'subscriptions', 0, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array['', 'publicationId=' || record.publication_id::text, 'status=' || record.status_key::text, 'publicationId=' || record.publication_id::text || '&' || 'status=' || record.status_key::text], null) as facets from subscriptions as record
@@ -2699,9 +2971,14 @@ select id, null as body, position from former;
 with given as materialized (
   select * from json_to_recordset($2::json) as given (id uuid, place bigint, action text, author json, before json, after json)
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'tasks', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'tasks', 0, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array[''], null) as facets from tasks as record
@@ -2747,9 +3024,14 @@ with given as materialized (
     id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'subscriptions', $3::bigint, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'subscriptions', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), written as (
   select given.*, head.position + given.place as position, head.version + given.place as version from head, given
@@ -2795,10 +3077,12 @@ with given as materialized (
   select $1, endpoints.id, told.sequence, told.record_id
   from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'subscription.' || written.action = any (endpoints.events))
   returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'subscriptions', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (
-  select wake_webhook_worker($1, 'subscriptions', now())
-  from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- records/write.ts writeRecords
 with given as materialized (
@@ -2807,9 +3091,14 @@ with given as materialized (
     id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'subscriptions', 0, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'subscriptions', 0, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
   select record.id, record.position, record.class, array_remove(array['', 'publicationId=' || record.publication_id::text, 'status=' || record.status_key::text, 'publicationId=' || record.publication_id::text || '&' || 'status=' || record.status_key::text], null) as facets from subscriptions as record
@@ -2862,10 +3151,12 @@ with given as materialized (
   select $1, endpoints.id, told.sequence, told.record_id
   from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'subscription.' || written.action = any (endpoints.events))
   returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'subscriptions', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (
-  select wake_webhook_worker($1, 'subscriptions', now())
-  from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- records/write.ts writeRecords
 with given as materialized (
@@ -2874,9 +3165,14 @@ with given as materialized (
     id uuid, code text, name text, is_active boolean, frequency text, iss_frequency text, issue_decimals numeric, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'publications', $3::bigint, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'publications', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), written as (
   select given.*, head.position + given.place as position, head.version + given.place as version from head, given
@@ -2925,10 +3221,12 @@ with given as materialized (
   select $1, endpoints.id, told.sequence, told.record_id
   from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'publication.' || written.action = any (endpoints.events))
   returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'publications', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (
-  select wake_webhook_worker($1, 'publications', now())
-  from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- records/write.ts writeRecords
 with given as materialized (
@@ -2937,9 +3235,14 @@ with given as materialized (
     id uuid, account_id text, publication_id uuid, issue_id text, status text, status_key text, issue_date date, due_date date, terms text, total numeric(20, 2), total_due numeric(20, 2), gross numeric(20, 2), net numeric(20, 2), invoice_type text, invoice_description text, inv_charges numeric(20, 2), inv_invoiced numeric(20, 2), inv_applied numeric(20, 2), inv_discount numeric(20, 2), inv_tax numeric(20, 2), date_paid date, is_open numeric, notes text, created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
-  insert into heads (tenant_id, resource, last, version) values ($1, 'invoices', $3::bigint, $3::bigint)
-  on conflict (tenant_id, resource)
-    do update set last = heads.last + excluded.last, version = heads.version + excluded.version
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'invoices', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), written as (
   select given.*, head.position + given.place as position, head.version + given.place as version from head, given
@@ -2985,10 +3288,12 @@ with given as materialized (
   select $1, endpoints.id, told.sequence, told.record_id
   from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'invoice.' || written.action = any (endpoints.events))
   returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'invoices', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position, (
-  select wake_webhook_worker($1, 'invoices', now())
-  from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1) as woken from written order by place;
+select id, body, position from written order by place;
 
 -- resources/accounts/queries.ts nextAccountId
 update heads set last_number = coalesce(free.number, heads.last_number + $2)
@@ -4018,11 +4323,6 @@ returning delivery.sequence, delivery.attempts as attempt, delivery.attempts - d
 -- webhooks/deliveries/queries.ts claimDelivery
 update webhook_endpoints set resumes_at = now() + interval '20 seconds' where tenant_id = $1 and id = $2;
 
--- webhooks/deliveries/queries.ts completeSpentJobs
-select graphile_worker.complete_jobs(array_agg(id)) from graphile_worker.jobs
-where task_identifier = 'legacy'
-  or task_identifier = 'webhooks' and key is null and (locked_at is null or locked_at < now() - interval '4 hours');
-
 -- webhooks/deliveries/queries.ts countAllDeliveries
 select kind, coalesce(sum(waiting) filter (where not is_disabled), 0)::bigint as waiting,
   coalesce(sum(failed), 0)::bigint as failed, count(*) filter (where is_disabled) as disabled,
@@ -4090,6 +4390,17 @@ update webhook_endpoints set failing_since = coalesce(failing_since, now()), sil
   end
 where tenant_id = $1 and id = $2
 returning silences >= 3 and $3 = 1 as "isAway", failing_since <= now() - interval '5 days' as "isFailing";
+
+-- webhooks/deliveries/queries.ts takeWakes
+with due as materialized (
+  select tenant, name from webhook_wakes where at <= now() order by at limit 500
+), free as materialized (
+  select wake.tenant, wake.name from webhook_wakes as wake join due on due.tenant = wake.tenant and due.name = wake.name
+  where wake.at <= now() for update of wake skip locked
+), taken as (
+  delete from webhook_wakes as wake using free where wake.tenant = free.tenant and wake.name = free.name
+)
+select distinct tenant from due;
 
 -- webhooks/deliveries/queries.ts wakeWhenDue
 select wake_webhook_worker_when_due($1, $2);
@@ -4215,7 +4526,7 @@ select event.id, delivery.endpoint_id as "endpointId", delivery.sequence as numb
 case when delivery.settled_at is null and delivery.failed_at is null then 'waiting' when delivery.failed_at is not null then 'failed' else 'delivered' end as state,
 event.created_at as "createdAt", delivery.attempts, delivery.tried_at as "triedAt",
 case when delivery.settled_at is null and delivery.failed_at is null then delivery.next_attempt_at end as "nextAttemptAt",
-delivery.status, delivery.error, delivery.duration_ms as "durationMs", event.body, delivery.response, (
+delivery.status, delivery.error, delivery.duration_ms as "durationMs", event.body as sent, delivery.response, (
       select url from webhook_endpoints where tenant_id = $1 and id = $2
     ) as url
     from webhook_deliveries as delivery

@@ -29,7 +29,8 @@ const identify = (exchange: Exchange): Promise<void> | undefined => {
   return asked instanceof Promise ? asked.then(admit) : admit(asked)
 }
 
-const findHolder = async (exchange: Exchange): Promise<void> => {
+/** Looks the token up in the database. */
+export const findHolder = async (exchange: Exchange): Promise<void> => {
   const { principals, limiter, addressOf } = exchange.api
   const { request } = exchange
   try {
@@ -68,5 +69,5 @@ const accept = (exchange: Exchange, principal: Principal, charged: Charge): unde
 }
 
 export const scope: Step = ({ principal, route }) => {
-  requireScope(found(principal), found(route).scope)
+  requireScope(found(principal), ...found(route).scopes)
 }

@@ -10,6 +10,7 @@ import type { WebhookSettings } from '../../webhooks/settings.ts'
 import type { InFlight } from '../connections/in-flight.ts'
 import { requestId } from '../connections/request-id.ts'
 import { callerLeft, type EndSpan, type RequestWatcher } from '../connections/watched-requests.ts'
+import type { Followers } from '../following/followers.ts'
 import type { Tags } from '../responses/conditional.ts'
 import { chooseEncoding, type EncodedResponse, type Encoding } from '../responses/encoding.ts'
 import type { CachedResponse, ResponseCache } from '../responses/response-cache.ts'
@@ -37,6 +38,7 @@ export type ServedApi = {
   isOpenToAllOrigins: boolean
   addressOf: (request: IncomingMessage) => string
   inFlight: InFlight
+  followers: Followers
   log: FastifyBaseLogger
 }
 
@@ -62,6 +64,10 @@ export class Exchange {
   /** Of `If-None-Match` for a read, of `If-Match` for a write. */
   tags: Tags = null
   retriable: RetriableRequest | null = null
+  /** How a caller wants to wait for news. */
+  following: { as: 'response'; seconds: number } | { as: 'stream'; after: string | undefined } | null = null
+  /** What a cached response is found by: the URL, and what of it depends on the caller. */
+  cacheKey = ''
   cached: CachedResponse | null = null
   isFromCache = false
   /** The response before it is encoded. */
@@ -72,6 +78,9 @@ export class Exchange {
   endSpan: EndSpan | null = null
   readonly #watchers: readonly RequestWatcher[]
   readonly #began = performance.now()
+  #restedMilliseconds = 0
+  #restsSince: number | null = null
+  #timeoutMilliseconds = 0
 
   constructor(
     destination: Destination<ServedApi, Route>,
@@ -91,9 +100,30 @@ export class Exchange {
     this.#watchers = watchers
   }
 
+  /**
+   * Nothing is done for the call from now on, until it works again: it counts neither among those in flight of its token nor in the time that
+   * responses take, and its connection may be silent.
+   */
+  rest(): void {
+    if (this.#restsSince !== null) return
+    this.charge?.leave()
+    this.#restsSince = performance.now()
+    this.#timeoutMilliseconds = this.request.socket.timeout ?? 0
+    this.request.socket.setTimeout(0)
+  }
+
+  work(): void {
+    if (this.#restsSince === null) return
+    this.#restedMilliseconds += performance.now() - this.#restsSince
+    this.#restsSince = null
+    this.request.socket.setTimeout(this.#timeoutMilliseconds)
+  }
+
   /** The response was sent, or nobody is left to hear it. */
   ended(): void {
-    this.charge?.leave()
+    const hasRested = this.#restsSince !== null || this.#restedMilliseconds > 0
+    if (!hasRested) this.charge?.leave()
+    this.work()
     if (this.#watchers.length === 0 && this.endSpan === null) return
     const { requestId, route, request, response, principal, refusedBy } = this
     const finished = {
@@ -102,7 +132,7 @@ export class Exchange {
       path: route?.path ?? null,
       method: request.method ?? '',
       status: response.writableFinished ? response.statusCode : callerLeft,
-      milliseconds: performance.now() - this.#began,
+      milliseconds: performance.now() - this.#began - this.#restedMilliseconds,
       principal,
       refusedBy,
     }

@@ -3,6 +3,8 @@ import type { TenantDatabase } from '../../database/database.ts'
 import type { PlainResponse } from '../../database/idempotency-records.ts'
 import type { HandlerResult } from '../../operation-call.ts'
 import type { Problem } from '../../problem.ts'
+import { streamNews } from '../following/event-stream.ts'
+import { waitForNews } from '../following/wait.ts'
 import { requireMatch } from '../responses/conditional.ts'
 import { openToAllOrigins } from '../responses/cross-origin.ts'
 import type { EncodedResponse } from '../responses/encoding.ts'
@@ -11,7 +13,9 @@ import { type Exchange, found, type ServedApi, type Step } from './exchange.ts'
 import { respondOnce } from './requests/idempotency.ts'
 
 export const handler: Step = (exchange) => {
-  const { cached, route } = exchange
+  const { cached, route, following } = exchange
+  if (following)
+    return following.as === 'stream' ? stream(exchange, following.after) : wait(exchange, following.seconds)
   if (!cached) return found(route).isRead ? read(exchange) : write(exchange)
   exchange.plain = cached.plain
   exchange.isFromCache = true
@@ -20,21 +24,46 @@ export const handler: Step = (exchange) => {
 
 /** Calls the handler of a GET, and leaves its response to the cache. */
 const read = async (exchange: Exchange): Promise<void> => {
-  const { api, url, query } = exchange
+  const { api, cacheKey: url, query } = exchange
   const { cache } = api
   const { handler, headersOf, operation } = found(exchange.route)
   const { tenantId } = found(exchange.principal)
   const versions = exchange.versions ?? (cache && (await api.askVersions(tenantId)))
   const call = callOf(exchange)
-  // What may be cached follows from the tenant's records alone, so a replica that has their versions answers the same.
-  const tenant = cache && versions?.lists ? call.tenant.asOf(versions.lists) : call.tenant
+  // What may be cached follows from the tenant's records alone, so a replica that has their versions answers the same. A cursor may be
+  // ahead of that replica.
+  const tenant = cache && versions?.lists && !operation.followed ? call.tenant.asOf(versions.lists) : call.tenant
   const result: HandlerResult = await handler({ ...call, tenant })
-  const body = typeof result.body === 'string' ? Buffer.from(result.body) : result.body
+  const body = bytesOf(result)
   const make = () => plainResponse({ status: operation.status, headers: headersOf(result, query, body) }, body, api)
   const under = versions && { tenantId, url, version: versions.records, next: result.next ?? null }
   exchange.cached = cache && under && cache.keep(under, body, make)
   exchange.plain = exchange.cached?.plain ?? make()
 }
+
+const bytesOf = ({ body }: HandlerResult): Buffer => (typeof body === 'string' ? Buffer.from(body) : body)
+
+/** Calls the handler of a GET until it has news. */
+const wait = async (exchange: Exchange, seconds: number): Promise<void> => {
+  const { handler, headersOf, operation } = found(exchange.route)
+  const answer = await waitForNews(exchange, seconds, () => handler(callOf(exchange)))
+  const body = bytesOf(answer)
+  const headers = headersOf(answer, exchange.query, body)
+  exchange.plain = plainResponse({ status: operation.status, headers }, body, exchange.api)
+}
+
+/** Calls the handler of a GET again and again, each time for what came after the last event. */
+const stream = (exchange: Exchange, lastEventId: string | undefined): Promise<void> => {
+  const { handler } = found(exchange.route)
+  const { query } = exchange
+  const first = lastEventId ?? (typeof query.after === 'string' ? query.after : undefined)
+  return streamNews(exchange, first, (after) =>
+    handler({ ...callOf(exchange), query: { ...query, after, limit: mostEventsAtOnce } }),
+  )
+}
+
+/** As many as are kept for a reader that is slow. */
+const mostEventsAtOnce = 100
 
 /** Calls the handler of any other method, once for all requests with the same `Idempotency-Key`. */
 const write = async (exchange: Exchange): Promise<void> => {
@@ -85,8 +114,8 @@ const plainResponse = (
   status,
   headers: {
     ...(isOpenToAllOrigins && openToAllOrigins),
-    ...headers,
     vary: 'Accept-Encoding',
+    ...headers,
     'content-length': String(body.length),
   },
   body,

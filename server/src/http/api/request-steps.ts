@@ -1,7 +1,9 @@
 import { largest } from '@masthead/contract'
+import { mayUse } from '../../identity/principal.ts'
 import { stopping } from '../connections/in-flight.ts'
 import { readTags } from '../responses/conditional.ts'
 import { openToAllOrigins, preflightHeaders } from '../responses/cross-origin.ts'
+import { acceptsEvents } from '../responses/media-type.ts'
 import { brokenPath, methodNotAllowed, nothingAt, urlTooLong } from '../responses/problems.ts'
 import { mayBeCached } from '../responses/response-cache.ts'
 import { type Exchange, found, type Step } from './exchange.ts'
@@ -41,11 +43,25 @@ export const request: Step = (exchange) => {
 
 /** The URL of a cached response was judged when that was made. */
 const judgeRead = (exchange: Exchange): undefined => {
-  const { api, url, request, route } = exchange
+  const { api, url, request } = exchange
+  const { operation, scopes } = found(exchange.route)
+  const principal = found(exchange.principal)
   exchange.tags = readTags('If-None-Match', request.headers['if-none-match'])
-  if (api.cache && exchange.versions !== null && mayBeCached(request.headers))
-    exchange.cached = api.cache.find(found(exchange.principal).tenantId, url, exchange.versions.records)
-  if (!exchange.cached) exchange.query = readQuery(url, found(route).operation.query)
+  exchange.cacheKey = url
+  // Where any of several scopes opens it, what it shows depends on those of the caller.
+  if (scopes.length > 1) exchange.cacheKey += ` ${scopes.filter((scope) => mayUse(principal, scope))}`
+  if (operation.followed && request.method === 'GET') exchange.following = followingOf(exchange)
+  if (api.cache && exchange.versions !== null && !exchange.following && mayBeCached(request.headers))
+    exchange.cached = api.cache.find(principal.tenantId, exchange.cacheKey, exchange.versions.records)
+  if (!exchange.cached) exchange.query = readQuery(url, operation.query)
+}
+
+/** A response that was cached has not waited for anything. */
+const followingOf = ({ url, request, route }: Exchange): Exchange['following'] => {
+  const { accept, 'last-event-id': lastEventId } = request.headers
+  if (acceptsEvents(accept)) return { as: 'stream', after: typeof lastEventId === 'string' ? lastEventId : undefined }
+  const { wait } = url.includes('wait=') ? readQuery(url, found(route).operation.query) : {}
+  return typeof wait === 'number' && wait > 0 ? { as: 'response', seconds: wait } : null
 }
 
 const judgeWrite = (exchange: Exchange, bytes: Buffer | undefined): undefined => {

@@ -59,5 +59,9 @@ const challengeOf = ({ api, route, principal }: Exchange, problem: Problem): str
   const { contract, baseUrl } = api
   // An application asks for a scope under its longer name.
   const prefix = principal?.kind === 'delegated' ? contract.scopePrefix : ''
-  return challenge(problem, baseUrl + resourceMetadataPath(contract), route && prefix + route.scope)
+  return challenge(
+    problem,
+    baseUrl + resourceMetadataPath(contract),
+    route?.scopes.map((scope) => prefix + scope).join(' '),
+  )
 }

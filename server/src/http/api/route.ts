@@ -1,4 +1,5 @@
-import type { Api, ManagementScope, NamedOperation, Operation, Scope } from '@masthead/contract'
+import { type Api, type NamedOperation, type Operation, scopesOf } from '@masthead/contract'
+import type { AnyScope } from '../../identity/principal.ts'
 import { type Handler, handlerOf } from '../../operation-call.ts'
 import { type HeadersOf, responseHeaders } from '../responses/response-headers.ts'
 import { type BodyReader, bodyReader } from './requests/request-body.ts'
@@ -8,7 +9,8 @@ export type Route = {
   name: string
   /** The pattern of its path, as logs and traces show it. */
   path: string
-  scope: Scope | ManagementScope
+  /** Any one of them opens it. */
+  scopes: readonly AnyScope[]
   operation: Operation
   isRead: boolean
   handler: Handler
@@ -25,7 +27,7 @@ export const routeOf = (
   return {
     name,
     path: basePath + operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    scope: operation.scope as Scope | ManagementScope, // a test holds the operations to them
+    scopes: scopesOf(operation) as AnyScope[], // a test holds the operations to them
     operation,
     isRead: operation.method === 'GET',
     handler: handlerOf(handlers, name),

@@ -2,7 +2,8 @@ import type { onRequestAsyncHookHandler } from 'fastify'
 
 const exposed =
   'ETag, Link, Location, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Idempotency-Replayed, WWW-Authenticate'
-const accepted = 'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Cache-Control'
+const accepted =
+  'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Cache-Control, Last-Event-ID'
 
 export const openToAllOrigins = { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed }
 

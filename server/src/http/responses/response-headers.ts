@@ -14,18 +14,22 @@ export const responseHeaders = (named: NamedOperation, apiUrl: string): HeadersO
   return ({ location, links }, query, body) => ({
     ...{ 'content-type': 'application/json; charset=utf-8', 'cache-control': keeping },
     ...(location && { location: apiUrl + location }),
-    ...(links && { link: linkHeader(address, query, links()) }),
+    ...(links && { link: linkHeader(apiUrl, address, query, links()) }),
+    // The same address also gives a stream.
+    ...(named.operation.followed && { vary: 'Accept, Accept-Encoding' }),
     ...(hasTag && { etag: entityTag(body) }),
   })
 }
 
-const linkHeader = (address: string, query: object, links: Links): string => {
+const linkHeader = (apiUrl: string, address: string, query: object, links: Links): string => {
   const { page: _page, cursor: _cursor, ...kept } = query as Record<string, unknown> // any parsed query is one
   return Object.entries(links)
     .map(([relation, target]) => {
+      const isElsewhere = 'path' in target
       const parameters = new URLSearchParams()
-      for (const [name, value] of Object.entries({ ...kept, ...target })) parameters.set(name, String(value))
-      return `<${address}?${parameters}>; rel="${relation}"`
+      for (const [name, value] of Object.entries(isElsewhere ? target.query : { ...kept, ...target }))
+        parameters.set(name, String(value))
+      return `<${isElsewhere ? apiUrl + target.path : address}?${parameters}>; rel="${relation}"`
     })
     .join(', ')
 }

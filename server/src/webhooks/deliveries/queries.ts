@@ -204,16 +204,29 @@ export const wakeWhenDue = (tenant: TenantDatabase, endpointId: string): Promise
 export const wakeWhereDue = (database: Database): Promise<unknown> =>
   database.transaction((query) => query({ text: 'select wake_webhook_worker_where_due()' }))
 
-/** Nobody takes jobs of a process that was killed once others have replaced them, nor those of the name that they had once. */
-export const completeSpentJobs = (database: Database): Promise<unknown> =>
-  database.transaction((query) =>
-    query({
+const wakesAtOnce = 500
+
+/**
+ * Which tenants to look at now. A wake-up that a write in flight has locked stays, because its deliveries cannot be seen yet; the others go,
+ * and the caller sees all that they stood for.
+ */
+export const takeWakes = async (database: Database): Promise<string[]> => {
+  const due = await database.transaction((query) =>
+    query<{ tenant: string }>({
       text: `
-        select graphile_worker.complete_jobs(array_agg(id)) from graphile_worker.jobs
-        where task_identifier = 'legacy'
-          or task_identifier = 'webhooks' and key is null and (locked_at is null or locked_at < now() - interval '4 hours')`,
+        with due as materialized (
+          select tenant, name from webhook_wakes where at <= now() order by at limit ${wakesAtOnce}
+        ), free as materialized (
+          select wake.tenant, wake.name from webhook_wakes as wake join due on due.tenant = wake.tenant and due.name = wake.name
+          where wake.at <= now() for update of wake skip locked
+        ), taken as (
+          delete from webhook_wakes as wake using free where wake.tenant = free.tenant and wake.name = free.name
+        )
+        select distinct tenant from due`,
     }),
   )
+  return due.map(({ tenant }) => tenant)
+}
 
 /** Of each endpoint, at most so many are counted. */
 const mostCounted = 10_000

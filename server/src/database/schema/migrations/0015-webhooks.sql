@@ -116,18 +116,28 @@ drop function count_legacy_deliveries;
 drop table legacy_deliveries;
 drop table legacy_systems;
 
--- Adds a job that looks at the tenant's deliveries once this transaction has committed, and not before `at`.
--- Each `name` is one job. The job of a resource stays in its place in the queue, one that begins with `later` takes the new time.
+drop schema masthead_silence cascade;
+drop schema if exists graphile_worker cascade;
+
+-- Tells workers to look at a tenant's deliveries. It names the tenant and nothing else of it, and workers take those of all tenants, so no
+-- policy holds it. There is a row for each list, whose writers wait for each other anyway, one for each endpoint of which a delivery is due
+-- later, and one for the rest.
+create table webhook_wakes (
+  tenant uuid not null,
+  name text not null,
+  at timestamptz not null,
+  primary key (tenant, name)
+);
+
+-- Has workers look once this transaction has committed, and not before `at`. The row is locked until then, also where it stays as it is: a
+-- worker that finds it locked looks, and leaves it for another look after the commit. That of an endpoint takes the new time.
 create function wake_webhook_worker(tenant uuid, name text, at timestamptz) returns void language plpgsql
-set search_path = masthead_silence, pg_catalog, pg_temp as $$
+as $$
+#variable_conflict use_variable
 begin
-  loop
-    -- Nothing is added when a worker takes this very job at this moment. It may have looked before this transaction
-    -- commits, so another is needed, which the next round adds.
-    exit when (graphile_worker.add_job(
-      'webhooks', json_build_object('tenantId', tenant), run_at => at, job_key => 'webhooks:' || tenant || ':' || name,
-      job_key_mode => case when starts_with(name, 'later') then 'replace' else 'preserve_run_at' end)).id is not null;
-  end loop;
+  insert into webhook_wakes as wake values (tenant, name, at)
+  on conflict on constraint webhook_wakes_pkey do update set at = excluded.at
+  where excluded.at < wake.at or starts_with(excluded.name, 'later ');
 end $$;
 
 -- When the endpoint is to be told of something next; null when nothing waits that nothing holds back.

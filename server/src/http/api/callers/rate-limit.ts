@@ -1,3 +1,4 @@
+import { mostFollowedByToken } from '@masthead/contract'
 import { networkOf } from '../../../caller-address.ts'
 import { type Budget, type Counters, type Demand, type Taken, windowMilliseconds } from '../../../counters/counters.ts'
 import type { Principal } from '../../../identity/principal.ts'
@@ -41,6 +42,15 @@ const limitsOf = (...list: Limits['list']): Limits => ({
   policy: list.map(({ name, quota }) => `"${name}";q=${quota};w=${windowMilliseconds / 1_000}`).join(', '),
 })
 
+/** Calls that wait for news. They are counted apart from those that work. */
+export type Followed = 'streams' | 'waiting calls'
+
+/** The place of one among those of its token; `refused` says why there is none. */
+export type Place = { refused: string | null; leave: () => void }
+
+/** Those are counted that go on, so any number may begin in a minute. */
+const anyNumber = 1_000_000_000
+
 /** Charges requests on arrival; what is refused is charged to nobody. It waits for nothing where counts are in memory. */
 export class RateLimiter {
   readonly #limits: RateLimits
@@ -61,12 +71,20 @@ export class RateLimiter {
     return this.#charge(limits, { from: 'callers', budgets: limits.list, atOnce: this.#limits.atOnce })
   }
 
-  #ofCaller({ kind, lineage, tokenId, tenantId }: Principal): Limits {
+  /** A call that waits for news, or a stream of them. */
+  async follow(principal: Principal, kind: Followed): Promise<Place> {
+    const key = `${kind} ${callerOf(principal)}`
+    const budgets = [{ key, quota: anyNumber }] as const
+    const { refusedBy, leave } = await this.#counters.take({ from: 'callers', budgets, atOnce: mostFollowedByToken })
+    const refused = refusedBy === null ? null : `This token may have ${mostFollowedByToken} ${kind} at once.`
+    return { refused, leave }
+  }
+
+  #ofCaller(principal: Principal): Limits {
     const { token, tenant } = this.#limits
-    // A delegated token is renewed every few minutes; its grant stays.
-    const caller = kind === 'delegated' ? lineage : tokenId
+    const { tenantId } = principal
     return limitsOf(
-      { name: 'token', whose: 'This token', key: `token ${caller}`, quota: token },
+      { name: 'token', whose: 'This token', key: `token ${callerOf(principal)}`, quota: token },
       { name: 'tenant', whose: 'This tenant', key: `tenant ${tenantId}`, quota: tenant },
     )
   }
@@ -106,6 +124,9 @@ export class RateLimiter {
       : chargeOf(limits, demand, taken)
   }
 }
+
+/** A delegated token is renewed every few minutes; its grant stays. */
+const callerOf = ({ kind, lineage, tokenId }: Principal): string => (kind === 'delegated' ? lineage : tokenId)
 
 const chargeOf = ({ list, policy }: Limits, { atOnce = 0 }: Demand, taken: Taken): Charge => ({
   headers: () => ({
