@@ -9,12 +9,12 @@ import {
   DocsIcon,
   ImportIcon,
   KeyIcon,
-  LegacyIcon,
   LockIcon,
   MembersIcon,
   OverviewIcon,
   ServiceIcon,
   TrailIcon,
+  WebhookIcon,
 } from './design/icons.tsx'
 import { Menu } from './design/menu.tsx'
 import { Question } from './design/question.tsx'
@@ -48,7 +48,7 @@ const navigation: Group[] = [
       { to: '/admin/members', label: 'Members', Icon: MembersIcon },
       { to: '/admin/service-tokens', label: 'Service tokens', Icon: ServiceIcon },
       { to: '/admin/applications', label: 'Applications', Icon: ApplicationIcon },
-      { to: '/admin/legacy', label: 'Legacy system', Icon: LegacyIcon },
+      { to: '/admin/webhooks', label: 'Webhooks', Icon: WebhookIcon },
       { to: '/admin/imports', label: 'Imports', Icon: ImportIcon },
       { to: '/admin/audit', label: 'Audit trail', Icon: TrailIcon },
     ],

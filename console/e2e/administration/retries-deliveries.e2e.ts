@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { attachTo, startReceiver, startWorkerFor } from '../../../server/test/outside/webhook-receiver.ts'
 import { sampleAccount } from '../../../server/test/records/sample-records.ts'
-import { button, openConsole } from '../visitor.ts'
+import { button, heading, openConsole } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()
 const [tenant, alone] = [await service.newTenant('Herald Press'), await service.newTenant('Valley Press')]
@@ -13,22 +13,29 @@ const receiver = await startReceiver()
 await attachTo(service, tenant, receiver)
 
 visit('sees that the legacy system refuses, and tries again when it is back', admin, async (page) => {
-  await page.goto('/admin/legacy')
-  await page.getByText('Everything is delivered').waitFor()
+  await page.goto('/admin/webhooks')
+  await page.getByRole('link', { name: 'Legacy system' }).click()
+  await heading(page, 'Legacy system').waitFor()
+  await page.getByText('Nothing was sent yet').waitFor()
   assert.equal(await button(page, 'Try now').count(), 0)
   receiver.answer = () => 500
   const token = await tenant.serviceToken()
   await service.call('POST', '/contacts', { token, body: { accountId: 'A1', name: 'Ada' } })
-  await page.reload()
-  await page.getByText('In progress').waitFor()
-  await page.getByText(/answered (with )?500/).waitFor()
+  // The page keeps itself up to date.
+  await page.getByRole('heading', { name: 'Failing since' }).waitFor()
+  await page.getByText('What the last failed attempt met').waitFor()
+  const delivery = page.getByRole('row', { name: 'contact.created' })
+  await delivery.getByText('answered 500').waitFor()
   receiver.answer = () => 204
   await button(page, 'Try now').click()
-  await page.getByText('Everything is delivered').waitFor()
+  await delivery.getByText('Delivered').waitFor()
+  await page.getByText('Enabled').waitFor()
   assert.equal(receiver.taken.length, 1)
+  assert.equal(await button(page, /^(More|Send a test event|Send again)/).count(), 0, 'it cannot be changed here')
 })
 
 visit('without a legacy system is told what it would be for', loner, async (page) => {
-  await page.goto('/admin/legacy')
-  await page.getByRole('heading', { name: 'There is no legacy system' }).waitFor()
+  await page.goto('/admin/webhooks')
+  await page.getByRole('heading', { name: 'Nobody is told of anything yet' }).waitFor()
+  await page.getByText('masthead legacy attach').waitFor()
 })

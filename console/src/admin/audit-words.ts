@@ -16,6 +16,7 @@ export const namesOfKinds: Readonly<Record<string, { one: string; many: string }
   sign_ins: { one: 'sign-in', many: 'Sign-ins' },
   applications: { one: 'application', many: 'Applications' },
   consents: { one: 'consent', many: 'Consents' },
+  webhook_endpoints: { one: 'webhook endpoint', many: 'Webhook endpoints' },
   legacy_systems: { one: 'legacy system', many: 'Legacy system' },
   tenants: { one: 'tenant', many: 'Tenant' },
 }
@@ -33,6 +34,10 @@ const sentences: Readonly<Record<string, string>> = {
   'consents opened': 'opened',
   'consents token_issued': 'got a token for',
   'consents withdrawn': 'ended the consent to',
+  'webhook_endpoints tested': 'sent a test event to the webhook endpoint',
+  'webhook_endpoints resent': 'sent an event again to the webhook endpoint',
+  'webhook_endpoints replayed': 'sent events again from a moment on to the webhook endpoint',
+  'webhook_endpoints secret_rotated': 'rotated the secret of the webhook endpoint',
   'legacy_systems retried': 'retried the deliveries to the legacy system',
 }
 

@@ -6,11 +6,11 @@ import { Dialog } from '../design/dialog.tsx'
 import { CautionIcon } from '../design/icons.tsx'
 import { curlFor } from './curl.ts'
 
-type SecretDialogProps = { title: string; onClose: () => void; warning: string; children: ReactNode }
+type SecretDialogProps = { title: string; isWide?: boolean; onClose: () => void; warning: string; children: ReactNode }
 
 /** What is kept nowhere: once it is closed, it is gone. */
-export const SecretDialog = ({ title, onClose, warning, children }: SecretDialogProps) => (
-  <Dialog title={title} onClose={onClose}>
+export const SecretDialog = ({ warning, children, ...dialog }: SecretDialogProps) => (
+  <Dialog {...dialog}>
     <div className="secret">
       <p className="warning" role="note">
         <CautionIcon />
@@ -18,7 +18,7 @@ export const SecretDialog = ({ title, onClose, warning, children }: SecretDialog
       </p>
       {children}
       <div className="dialog-actions">
-        <button type="button" className="button primary" onClick={onClose}>
+        <button type="button" className="button primary" onClick={dialog.onClose}>
           I have it
         </button>
       </div>

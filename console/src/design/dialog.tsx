@@ -1,8 +1,16 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { CloseIcon } from './icons.tsx'
 
+type DialogProps = {
+  title: string
+  /** For what has long lines. */
+  isWide?: boolean
+  onClose: () => void
+  children: ReactNode
+}
+
 /** Modal: it keeps the focus, and Esc closes it. */
-export const Dialog = ({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) => {
+export const Dialog = ({ title, isWide = false, onClose, children }: DialogProps) => {
   const element = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   useEffect(() => {
@@ -16,7 +24,12 @@ export const Dialog = ({ title, onClose, children }: { title: string; onClose: (
     }
   }, [])
   return (
-    <dialog ref={element} className="dialog fades-in" aria-labelledby={titleId} onClose={onClose}>
+    <dialog
+      ref={element}
+      className={isWide ? 'dialog wide fades-in' : 'dialog fades-in'}
+      aria-labelledby={titleId}
+      onClose={onClose}
+    >
       <div className="dialog-head">
         <h2 id={titleId}>{title}</h2>
         <button

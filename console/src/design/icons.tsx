@@ -73,6 +73,6 @@ export const ServiceIcon = icon(<path d="M2.500 2.800h11v4.400h-11zm0 6h11v4.400
 export const ApplicationIcon = icon(
   <path d="M2.500 2.500h4.200v4.200H2.500zm6.800 0h4.200v4.200H9.300zm-6.800 6.800h4.200v4.200H2.500zm6.800 0h4.200v4.200H9.300z" />,
 )
-export const LegacyIcon = icon(<path d="M2 5.500h9.500M9 3l2.500 2.500L9 8m5 2.500H4.500M7 8l-2.500 2.500L7 13" />)
+export const WebhookIcon = icon(<path d="M2 5.500h9.500M9 3l2.500 2.500L9 8m5 2.500H4.500M7 8l-2.500 2.500L7 13" />)
 export const ImportIcon = icon(<path d="M8 2v7.500m-3-3 3 3 3-3M2.500 11v2.500h11V11" />)
 export const TrailIcon = icon(<path d="M5.500 4h8m-8 4h8m-8 4h8M2.500 4h0m0 4h0m0 4h0" />)

@@ -4,7 +4,7 @@ import { Field, type FieldProps } from './field.tsx'
 type TextFieldProps = FieldProps & {
   value: string
   onChange: (value: string) => void
-  type?: 'text' | 'date' | 'password'
+  type?: 'text' | 'date' | 'datetime-local' | 'password'
   inputMode?: 'text' | 'email' | 'tel' | 'url' | 'numeric' | undefined
   autoComplete?: 'off' | 'current-password' | 'new-password'
   /** Of several lines. */

@@ -1,36 +1,25 @@
 import { basePath } from '@masthead/contract'
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import { CopyButton } from '../design/copy-button.tsx'
+import { Segments } from '../design/segments.tsx'
 import { Trouble } from '../design/states.tsx'
 import { Code } from './code.tsx'
 import { type ExampleName, examples, type Language, languages, type Example as Shown } from './examples.ts'
 import { AnswerText, type Exchange, send } from './exchange.tsx'
 import { useReader } from './reader.tsx'
 
+const choices = Object.entries(languages) as [Language, string][] // languages are its keys
+
 /** Code to copy, in the language that the reader chose, with their token; what only reads can be run here. */
 export const Example = ({ name, title }: { name: ExampleName; title: string }) => {
   const { place, token, language, chooseLanguage } = useReader()
-  const group = useId()
   const { code, get }: Shown = examples[name]
   const text = code[language](place)
   return (
     <figure className="card example" aria-label={title}>
       <figcaption className="example-head">
         <strong>{title}</strong>
-        <fieldset className="segmented bare">
-          <legend className="visually-hidden">Language</legend>
-          {Object.entries(languages).map(([key, label]) => (
-            <label key={key}>
-              <input
-                type="radio"
-                name={group}
-                checked={language === key}
-                onChange={() => chooseLanguage(key as Language)} // the keys of languages
-              />
-              {label}
-            </label>
-          ))}
-        </fieldset>
+        <Segments legend="Language" options={choices} value={language} onChange={chooseLanguage} />
         <CopyButton text={text} label={`Copy: ${title}`} />
       </figcaption>
       <Code text={text} label={`${title}, ${languages[language]}`} />

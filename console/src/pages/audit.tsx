@@ -206,11 +206,17 @@ const nameOf = ({ kind, name, address }: AuditEntry['author']): string => {
 }
 
 /** By its name, where what was noted of it tells one; it leads to the record, where that has a page. */
-const Thing = ({ entry: { resource, recordId, recordName, before, after } }: { entry: AuditEntry }) => {
+const Thing = ({ entry: { action, resource, recordId, recordName, before, after } }: { entry: AuditEntry }) => {
   const name =
     recordName ?? titleIn(after) ?? titleIn(before) ?? (recordId.length > 24 ? `…${recordId.slice(-6)}` : recordId)
   // There is one at most, and the sentence names it.
   if (resource === 'legacy_systems') return null
+  if (resource === 'webhook_endpoints' && action !== 'deleted')
+    return (
+      <Link to="/admin/webhooks/$id" id={recordId}>
+        {name}
+      </Link>
+    )
   if (!isListed(resource)) return <span>{name}</span>
   return (
     <Link to={kinds[resource].one} id={recordId}>
@@ -219,7 +225,7 @@ const Thing = ({ entry: { resource, recordId, recordName, before, after } }: { e
   )
 }
 
-const titles = ['name', 'company', 'email', 'title', 'subscriptionId', 'code', 'invoiceDescription']
+const titles = ['name', 'company', 'email', 'title', 'subscriptionId', 'code', 'invoiceDescription', 'url']
 
 const titleIn = (values: unknown): string | undefined => {
   if (typeof values !== 'object' || values === null) return undefined

@@ -45,6 +45,8 @@ describe('the address of a legacy system', () => {
       await assert.rejects(readEndpointUrl(`https://${host}/`, false), /is a private address; ALLOW_PRIVATE/, host)
     }
     await assert.rejects(readEndpointUrl('https://localhost/', false), /localhost is a private address/)
+    await assert.rejects(readEndpointUrl('https://localhost/', false, 'admin'), /localhost is a private address$/)
+    await assert.rejects(readEndpointUrl('http://8.8.8.8/', false, 'admin'), /^Error: `url` must begin .* of people$/)
   })
 
   test('may be public, and anything of http when private ones are allowed', async () => {

@@ -37,8 +37,13 @@ export const requirePublicLiteral = (url: URL): void => {
 
 export const allowPrivateRemedy = 'ALLOW_PRIVATE_ADDRESSES=true allows it'
 
-/** Reads the address of an endpoint, which messages call by `name`. */
-export const readEndpointUrl = async (given: string, allowPrivate: boolean, name = '--url'): Promise<string> => {
+/** Reads the address of an endpoint. Only operators are told of the setting: admins cannot change it. */
+export const readEndpointUrl = async (
+  given: string,
+  allowPrivate: boolean,
+  giver: 'operator' | 'admin' = 'operator',
+): Promise<string> => {
+  const [name, remedy] = giver === 'operator' ? ['--url', `; ${allowPrivateRemedy}`] : ['`url`', '']
   const url = URL.parse(given)
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
     throw new Refusal(`${name} must be an address like https://example.com/masthead`)
@@ -49,16 +54,14 @@ export const readEndpointUrl = async (given: string, allowPrivate: boolean, name
   if (url.hash) throw new Refusal(`${name} must not have a part after #: it is never sent`)
   if (allowPrivate) return url.href
   if (url.protocol === 'http:') {
-    throw new Refusal(
-      `${name} must begin with https://, because deliveries hold records of people; ${allowPrivateRemedy}`,
-    )
+    throw new Refusal(`${name} must begin with https://, because deliveries hold records of people${remedy}`)
   }
   try {
     requirePublicLiteral(url)
     await resolvePublic(url.hostname)
   } catch (error) {
     if (!(error instanceof PrivateAddress)) throw new Refusal(`the host ${url.hostname} cannot be found`)
-    throw new Refusal(`${url.hostname} is a private address; ${allowPrivateRemedy}`)
+    throw new Refusal(`${url.hostname} is a private address${remedy}`)
   }
   return url.href
 }

@@ -51,7 +51,7 @@ const require = async (tenant: TenantDatabase, id: string): Promise<Endpoint> =>
 }
 
 const readUrl = (url: string, { allowPrivate }: WebhookSettings): Promise<string> =>
-  readEndpointUrl(url, allowPrivate, '`url`').catch((error) => {
+  readEndpointUrl(url, allowPrivate, 'admin').catch((error) => {
     if (!(error instanceof Refusal)) throw error
     throw invalidProperty('url', 'not_accepted', `${error.message}.`)
   })

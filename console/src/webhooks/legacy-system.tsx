@@ -1,0 +1,71 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Ago } from '../design/ago.tsx'
+import { Trouble } from '../design/states.tsx'
+import { useSubmission } from '../forms/submission.ts'
+import { formatNumber } from '../records/formats.ts'
+import { useManagement } from '../session.tsx'
+import { legacySystemQuery, queryKey } from './queries.ts'
+
+/** What only a legacy system tells of itself, as further properties of the endpoint. */
+export const LegacyProperties = () => {
+  const management = useManagement()
+  const { data } = useQuery(legacySystemQuery(management))
+  if (!data) return null
+  const { oldestWaiting, lastError, lastErrorAt } = data
+  return (
+    <>
+      {oldestWaiting !== null && (
+        <div>
+          <dt>The oldest that waits</dt>
+          <dd>
+            <Ago at={oldestWaiting} />
+          </dd>
+        </div>
+      )}
+      {lastError !== null && (
+        <div className="wide">
+          <dt>What the last failed attempt met</dt>
+          <dd>
+            {lastError}
+            {lastErrorAt && (
+              <span className="muted">
+                {' '}
+                (<Ago at={lastErrorAt} />)
+              </span>
+            )}
+          </dd>
+        </div>
+      )}
+    </>
+  )
+}
+
+export const RetryButton = () => {
+  const management = useManagement()
+  const queryClient = useQueryClient()
+  const { isBusy, error, send } = useSubmission()
+  const [told, setTold] = useState('')
+  const retry = async () => {
+    const done = await send({}, (_, options) => management.legacySystem.retry(options))
+    if (done) setTold(`${formatNumber(done.retried + done.hastened)} are tried now.`)
+    await queryClient.invalidateQueries({ queryKey })
+  }
+  return (
+    <>
+      <output className="told muted">{told}</output>
+      {error !== undefined && <Trouble error={error} />}
+      <button type="button" className="button primary" onClick={retry} aria-disabled={isBusy}>
+        Try now
+      </button>
+    </>
+  )
+}
+
+/** Where a tenant has none, its admins learn what it would be for, and who attaches it. */
+export const NoLegacySystem = () => (
+  <p className="muted small">
+    Where an older system has to hear of every new account, task and changed contact, the operator of the service
+    attaches it by <code>masthead legacy attach</code>. It then stands here, too.
+  </p>
+)
