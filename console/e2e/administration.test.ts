@@ -1,3 +1,3 @@
 import { runFolder } from './run-folder.ts'
 
-await runFolder('administration')
+await runFolder(new URL('administration/', import.meta.url))

@@ -1,3 +1,3 @@
 import { runFolder } from './run-folder.ts'
 
-await runFolder('portal')
+await runFolder(new URL('portal/', import.meta.url))

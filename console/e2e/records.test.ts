@@ -1,3 +1,3 @@
 import { runFolder } from './run-folder.ts'
 
-await runFolder('records')
+await runFolder(new URL('records/', import.meta.url))

@@ -24,7 +24,9 @@ export const tracesIn = async (owner: pg.Pool): Promise<(tenantId: string) => Pr
     // When a token was last used is noted whatever becomes of the request, and the audit log is chained later.
     .filter(({ name, ofTenants }) => ofTenants && !['access_tokens', 'audit_links', 'audit_waiting'].includes(name))
     .map(
-      ({ name }) => `select '${name}' as name, count(*) || ' until ' || coalesce(max(xmin::text::bigint), 0) as trace
+      // To read a transaction as a number by its text costs twice as much as its age. The age of the first one grows with it.
+      ({ name }) => `select '${name}' as name,
+          count(*) || ' until ' || coalesce(age('3'::xid) - min(age(xmin)), 0) as trace
         from ${name} where tenant_id = $1`,
     )
   return underSnapshot(owner, 'traces', counts)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -192,6 +192,21 @@ test('whatever a test gets from a service is held against the OpenAPI document',
   const tests = sources.filter(({ path }) => path.endsWith('.test.ts'))
   const callers = tests.filter(({ path, code }) => reached(path).has(starting) || /\bfetch\(/.test(code))
   assertNone(callers, ({ path }) => (reached(path).has(judging) ? [] : [`does not import ${judging}`]))
+})
+
+test('every test file is run once, by itself or with its folder', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const patterns = [...scripts.test.matchAll(/"([^"]+)"/g)].map(([, pattern = '']) => pattern)
+  const started = globSync(patterns, { cwd: root }).filter(isOurs)
+  const joined = started.flatMap((path) =>
+    [...read(path).code.matchAll(/runFolder\(new URL\('([^']+)'/g)].flatMap(([, folder = '']) =>
+      globSync('**/*.{test,e2e}.ts', { cwd: join(root, dirname(path), folder) }).map((file) =>
+        join(dirname(path), folder, file),
+      ),
+    ),
+  )
+  const tests = sources.map(({ path }) => path).filter((path) => /\.(test|e2e)\.ts$/.test(path))
+  assert.deepEqual([...started, ...joined].sort(), tests.sort())
 })
 
 test('nothing is exported by default', () => {
