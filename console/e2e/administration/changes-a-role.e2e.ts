@@ -49,7 +49,7 @@ for (const [path, title] of [
   ['members', 'Members'],
   ['service-tokens', 'Service tokens'],
   ['applications', 'Applications'],
-  ['legacy', 'Legacy system'],
+  ['webhooks', 'Webhooks'],
   ['audit', 'Audit trail'],
 ])
   visit(`without being an admin, is told why /admin/${path} shows nothing and who could help`, editor, async (page) => {

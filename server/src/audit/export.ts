@@ -1,4 +1,5 @@
 import { link, open, rm } from 'node:fs/promises'
+import { beginSnapshot } from '../database/bulk.ts'
 import type { TenantDatabase } from '../database/database.ts'
 import { Refusal } from '../refusal.ts'
 import { type Entry, entriesAfter } from './queries.ts'
@@ -18,7 +19,7 @@ export const exportAudit = async (
   })
   try {
     const count = await tenant.inBulk(async (client, query) => {
-      await client.query('begin isolation level repeatable read read only')
+      await beginSnapshot(client, query)
       let written = 0
       for (let after: number | null = 0; after !== null; ) {
         signal.throwIfAborted()

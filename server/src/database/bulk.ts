@@ -36,6 +36,12 @@ export const inBulk = async <T>(
   }
 }
 
+/** Begins a transaction of one snapshot on a connection of `inBulk`, for what reads much by several statements. It ends with the connection. */
+export const beginSnapshot = async (client: pg.Client, query: TenantQuery): Promise<void> => {
+  await query.withoutTenant({ text: 'begin' })
+  await client.query('set transaction isolation level repeatable read, read only')
+}
+
 const sharded: Session = { ...long, isSharded: true }
 
 /** Statements in bulk of which each that is in no transaction gets one of its own, so that the servers of shards know the tenant. */

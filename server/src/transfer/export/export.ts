@@ -4,6 +4,7 @@ import { createGzip } from 'node:zlib'
 import { type ResourceName, resourceNames, storedFieldsOf } from '@masthead/contract'
 import type { Client } from 'pg'
 import { type CopyToStreamQuery, to as copyTo } from 'pg-copy-streams'
+import { beginSnapshot } from '../../database/bulk.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
 import { Refusal } from '../../refusal.ts'
@@ -56,14 +57,15 @@ const writeFiles = async (
   request: ExportRequest,
 ): Promise<ExportedFile[]> => {
   // One snapshot for all files, so that whatever a record refers to is there; and `copyOut` is made to need no sort.
-  await client.query('begin isolation level repeatable read, read only; set local enable_sort = off')
+  await beginSnapshot(client, query)
+  await client.query('set local enable_sort = off')
   const totals = await totalsOf(query)
   const copies: { resource: ResourceName; copied: CopyToStreamQuery }[] = []
   for (const resource of resourceNames) {
     const copied = await writeFile(client, tenantId, folder, resource, totals.get(resource) ?? 0, request)
     copies.push({ resource, copied })
   }
-  await client.query('commit')
+  await query.withoutTenant({ text: 'commit' })
   // The row count arrives after the last row.
   return copies.map(({ resource, copied }) => ({ file: nameOf(resource, request), resource, rows: copied.rowCount }))
 }
