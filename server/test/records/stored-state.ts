@@ -7,9 +7,9 @@ export type Traces = Readonly<Record<string, string>>
 /** Everything that is stored, but when a token was last used; without the rows of some tenants. */
 export const storedStateIn = async (owner: pg.Client): Promise<(except?: readonly string[]) => Promise<Traces>> => {
   const digests = (await tablesOf(owner)).map(
-    ({ name, ofTenants }) => `select '${name}' as name, md5(string_agg(row, '' order by row)) as trace
+    ({ name, tenant }) => `select '${name}' as name, md5(string_agg(row, '' order by row)) as trace
       from (select md5((to_jsonb(t) - 'last_used_at')::text) as row from ${name} t
-        where ${ofTenants ? 'tenant_id is null or tenant_id <> all ($1::uuid[])' : '$1::uuid[] is not null'}) as rows`,
+        where ${tenant ? `${tenant} is null or ${tenant} <> all ($1::uuid[])` : '$1::uuid[] is not null'}) as rows`,
   )
   const state = underSnapshot(owner, 'stored state', digests)
   return (except = []) => state(except)
@@ -22,12 +22,12 @@ export const storedStateIn = async (owner: pg.Client): Promise<(except?: readonl
 export const tracesIn = async (owner: pg.Pool): Promise<(tenantId: string) => Promise<Traces>> => {
   const counts = (await tablesOf(owner))
     // When a token was last used is noted whatever becomes of the request, and the audit log is chained later.
-    .filter(({ name, ofTenants }) => ofTenants && !['access_tokens', 'audit_links', 'audit_waiting'].includes(name))
+    .filter(({ name, tenant }) => tenant && !['access_tokens', 'audit_links', 'audit_waiting'].includes(name))
     .map(
       // To read a transaction as a number by its text costs twice as much as its age. The age of the first one grows with it.
-      ({ name }) => `select '${name}' as name,
+      ({ name, tenant }) => `select '${name}' as name,
           count(*) || ' until ' || coalesce(age('3'::xid) - min(age(xmin)), 0) as trace
-        from ${name} where tenant_id = $1`,
+        from ${name} where ${tenant} = $1`,
     )
   return underSnapshot(owner, 'traces', counts)
 }
@@ -49,11 +49,13 @@ const underSnapshot = (owner: pg.Client | pg.Pool, name: string, selects: readon
   }
 }
 
-const tablesOf = async (owner: pg.Client | pg.Pool): Promise<{ name: string; ofTenants: boolean }[]> => {
-  const { rows } = await owner.query<{ name: string; ofTenants: boolean }>(
-    `select quote_ident(tablename) as name, exists (
-        select from information_schema.columns
-        where table_schema = 'public' and table_name = tablename and column_name = 'tenant_id') as "ofTenants"
+type StoredTable = { name: string /** The column that names the tenant of a row. */; tenant: string | null }
+
+const tablesOf = async (owner: pg.Client | pg.Pool): Promise<StoredTable[]> => {
+  const { rows } = await owner.query<StoredTable>(
+    `select quote_ident(tablename) as name, (
+        select column_name from information_schema.columns
+        where table_schema = 'public' and table_name = tablename and column_name in ('tenant_id', 'tenant')) as tenant
       from pg_tables where schemaname = 'public' order by 1`,
   )
   assert.ok(rows.length > 10)
