@@ -95,6 +95,9 @@ export const generous: RateLimits = {
   ...{ address: million, signIn: million, application: million, unknownTokens: million },
 }
 
+/** Whether the suite runs on a database whose tables are sharded. */
+export const isSharded = process.env.TEST_CITUS_SERVERS !== undefined
+
 /** Made once a test file, at its top level; ends with it. */
 export const startService = async (options: ServiceOptions = {}): Promise<Service> => {
   const { baseUrl } = { ...defaults, ...options }
@@ -109,7 +112,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const database = through(
     openDatabase({
       ...{ ...address, role: serviceRole, replicaConnectionStrings: options.replicas ?? [] },
-      isSharded: process.env.TEST_CITUS_SERVERS !== undefined,
+      isSharded,
     }),
   )
   const {

@@ -11,7 +11,7 @@ import { wakeWhereDue } from '../../src/webhooks/deliveries/queries.ts'
 import { DeliveryWorker } from '../../src/webhooks/delivery-worker.ts'
 import { create } from '../../src/webhooks/endpoints/administration.ts'
 import { attach } from '../../src/webhooks/legacy/administration.ts'
-import { secret as installation, type Service, type TestTenant } from '../service.ts'
+import { secret as installation, isSharded, type Service, type TestTenant } from '../service.ts'
 
 export type Message = { type: string; timestamp: string; data: Record<string, unknown> & { id: string } }
 export type Received = { id: string; headers: Record<string, string>; text: string; message: Message; at: number }
@@ -118,7 +118,7 @@ export const startWorkerFor = (
 ) => {
   const errors: string[] = []
   const worker = new DeliveryWorker({
-    connection: { connectionString: service.connectionString, role: serviceRole },
+    connection: { connectionString: service.connectionString, role: serviceRole, isSharded },
     secret: async () => secret,
     allowPrivate,
     onError: (message) => errors.push(message),

@@ -175,13 +175,10 @@ as $$
 declare
   tenant uuid;
   endpoint uuid;
-  endpoints uuid[];
 begin
   for tenant in select id from tenants order by id loop
     perform set_tenant(tenant::text);
-    -- The servers of shards do not learn of the tenant by a statement that a loop reads from.
-    select coalesce(array_agg(id), '{}') into endpoints from webhook_endpoints where tenant_id = tenant and disabled_at is null;
-    foreach endpoint in array endpoints loop
+    for endpoint in select id from webhook_endpoints where tenant_id = tenant and disabled_at is null loop
       if webhook_due_at(tenant, endpoint) <= now() then
         perform wake_webhook_worker(tenant, 'later', now());
         exit;
@@ -198,22 +195,20 @@ as $$
 #variable_conflict use_column
 declare
   tenant uuid;
-  endpoint uuid;
-  endpoints uuid[];
+  endpoint record;
 begin
   for tenant in select id from tenants loop
     perform set_tenant(tenant::text);
-    select coalesce(array_agg(id), '{}') into endpoints from webhook_endpoints where tenant_id = tenant;
-    foreach endpoint in array endpoints loop
-      select webhook_endpoints.kind, disabled_at is not null into kind, is_disabled
-      from webhook_endpoints where tenant_id = tenant and id = endpoint;
+    for endpoint in select id, kind, disabled_at from webhook_endpoints where tenant_id = tenant loop
+      kind := endpoint.kind;
+      is_disabled := endpoint.disabled_at is not null;
       select count(*), min(waiting_since) into waiting, oldest from (
         select waiting_since from webhook_deliveries
-        where tenant_id = tenant and endpoint_id = endpoint and settled_at is null and failed_at is null
+        where tenant_id = tenant and endpoint_id = endpoint.id and settled_at is null and failed_at is null
         order by next_attempt_at, sequence limit most
       ) as first;
       select count(*) into failed from (
-        select from webhook_deliveries where tenant_id = tenant and endpoint_id = endpoint and failed_at is not null limit most
+        select from webhook_deliveries where tenant_id = tenant and endpoint_id = endpoint.id and failed_at is not null limit most
       ) as first;
       return next;
     end loop;
