@@ -97,9 +97,17 @@ const bodyOf = async (request: Request | ReceivedWebhook): Promise<Uint8Array> =
   throw new TypeError('`body` must be what was received, as text or bytes: a parsed body cannot be verified')
 }
 
+const signatureBytes = 32
+/** More would have the whole body signed for each, whoever sends it. */
+const mostSignatures = 10
+
 /** Only those of version 1, which are the ones made with a secret that both sides have. */
 const signaturesIn = (header: string): Uint8Array<ArrayBuffer>[] =>
-  header.split(' ').flatMap((entry) => (entry.startsWith('v1,') ? (bytesOf(entry.slice(3)) ?? []) : []))
+  header
+    .split(' ', 2 * mostSignatures)
+    .flatMap((entry) => (entry.startsWith('v1,') ? (bytesOf(entry.slice(3)) ?? []) : []))
+    .filter(({ length }) => length === signatureBytes)
+    .slice(0, mostSignatures)
 
 const bytesOf = (base64: string): Uint8Array<ArrayBuffer> | undefined => {
   try {

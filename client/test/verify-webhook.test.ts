@@ -118,6 +118,13 @@ describe('a webhook is refused', () => {
       assert.equal(await faultOf({ headers: { ...headers, 'webhook-signature': other }, body }), 'signature_mismatch')
   })
 
+  test('whose signature comes after more than anybody needs', async () => {
+    const { headers, body } = signed()
+    const many = Array.from({ length: 4_000 }, () => 'v1,').join(' ')
+    const signature = `${many} ${headers['webhook-signature']}`
+    assert.equal(await faultOf({ headers: { ...headers, 'webhook-signature': signature }, body }), 'signature_mismatch')
+  })
+
   test('with a body that is signed, and no event', async () => {
     for (const text of ['', 'x', '[]', '{}', 'null', '{"type":"x"}'])
       assert.equal(await faultOf(signed({ text })), 'invalid_body')

@@ -28,7 +28,9 @@ export const listRecords = async (tenant: TenantDatabase, resource: ResourceName
   // One more is looked for than a page shows.
   const next = found.found > size ? found.last : null
   const cursorKey = await tenant.cursorKey()
-  const since = mark ? mark.since : pointOf(found.head)
+  // Whoever begins with a later page may have read the ones before it at any time.
+  const first = page === 1 ? pointOf(found.head) : null
+  const since = mark ? mark.since : first
   const seals: Seals = {
     next: (position) => sealCursor(cursorKey, contextOf(tenant, resource, query), { position, page: page + 1, since }),
     changes: () => since && sealProgress(cursorKey, tenant.tenantId, new Map([[resource, since]])),

@@ -47,8 +47,11 @@ const notAnswered = { status: null, isSilent: true, response: null, retryAfter: 
 /** A proxy sends these in front of a system that is down or overloaded. */
 const unavailable = [429, 502, 503, 504]
 
+class PlainAddress extends Error {}
+
 /** The message of an error may hold the whole address, so only its code is shown. */
 const reasonOf = (error: unknown): string => {
+  if (error instanceof PlainAddress) return `not an https address; ${allowPrivateRemedy}`
   if (error instanceof PrivateAddress) return `not a public address; ${allowPrivateRemedy}`
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
   return `no connection: ${code}`
@@ -57,6 +60,8 @@ const reasonOf = (error: unknown): string => {
 /** Redirects are not followed. Every attempt has a connection of its own, so that its address is checked. */
 const post = async ({ url: address, headers, body }: Message, options: AttemptOptions) => {
   const url = new URL(address)
+  // The setting may have been another one when the endpoint was made.
+  if (!options.allowPrivate && url.protocol !== 'https:') throw new PlainAddress('the address is not https')
   if (!options.allowPrivate) requirePublicLiteral(url)
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const send = url.protocol === 'https:' ? overHttps : overHttp

@@ -87,23 +87,25 @@ describe('a worker', () => {
     assert.equal(receiver.received.length + receiver.unverified, 0)
   })
 
-  test('connects to no loopback or private address unless it is allowed to', async () => {
+  test('connects to no loopback or private address, and to none without https, unless it is allowed to', async () => {
     const service = await startService()
     const tenants = await Promise.all(
-      ['127.0.0.1', 'localhost'].map(async (host) => {
+      Object.entries({
+        'https://127.0.0.1': 'not a public address; ALLOW_PRIVATE_ADDRESSES=true allows it',
+        'https://localhost': 'not a public address; ALLOW_PRIVATE_ADDRESSES=true allows it',
+        'http://localhost': 'not an https address; ALLOW_PRIVATE_ADDRESSES=true allows it',
+      }).map(async ([address, error]) => {
         const made = await newTenant(service)
-        await service.owner.query(`update webhook_endpoints set url = replace(url, '127.0.0.1', $1) where url = $2`, [
-          host,
-          made.receiver.url,
-        ])
-        return made
+        const text = `update webhook_endpoints set url = replace(url, 'http://127.0.0.1', $1) where url = $2`
+        await service.owner.query(text, [address, made.receiver.url])
+        return { ...made, error }
       }),
     )
     startWorkerFor(service, { allowPrivate: false })
-    for (const { receiver, create, status } of tenants) {
+    for (const { receiver, create, status, error } of tenants) {
       await create()
       await until('its error is noted', async () => (await status()).lastError !== null)
-      assert.match((await status()).lastError ?? '', /^not a public address; ALLOW_PRIVATE_ADDRESSES=true allows it$/)
+      assert.equal((await status()).lastError, error)
       assert.equal(receiver.received.length, 0)
     }
   })

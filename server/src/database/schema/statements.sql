@@ -4365,7 +4365,9 @@ set claimed_until = null, status = $5, error = $6, response = $7, duration_ms = 
 where tenant_id = $1 and endpoint_id = $2 and sequence = $3 and attempts = $4;
 
 -- webhooks/deliveries/queries.ts settleDelivered
-update webhook_endpoints set silences = 0, resumes_at = null, failing_since = null where tenant_id = $1 and id = $2;
+update webhook_endpoints set silences = 0, failing_since = null,
+  resumes_at = case when silences < 3 then resumes_at end
+where tenant_id = $1 and id = $2;
 
 -- webhooks/deliveries/queries.ts settleFailed
 update webhook_deliveries set claimed_until = null, status = $5, error = $6, response = $7, duration_ms = $8,
@@ -4385,11 +4387,12 @@ where tenant_id = $1 and endpoint_id = $2 and sequence in (
 -- webhooks/deliveries/queries.ts settleFailed
 update webhook_endpoints set failing_since = coalesce(failing_since, now()), silences = silences + $3::integer,
   resumes_at = case
-    when $4 > 0 then now() + $4 * interval '1 millisecond'
+    when $4 > 0 then greatest(resumes_at, now() + $4 * interval '1 millisecond')
     when $3 = 1 and silences + 1 >= 3 then
       now() + least(2 * 2 ^ least(silences + 1 - 3, 10), 60) * (0.75 + random() / 2) * interval '1 second'
+    when silences < 3 then resumes_at
   end
-where tenant_id = $1 and id = $2
+where tenant_id = $1 and id = $2 and url = $5
 returning silences >= 3 and $3 = 1 as "isAway", failing_since <= now() - interval '5 days' as "isFailing";
 
 -- webhooks/deliveries/queries.ts takeWakes
@@ -4411,7 +4414,8 @@ select wake_webhook_worker_where_due();
 
 -- webhooks/endpoints/queries.ts changeEndpoint
 update webhook_endpoints set events = $4, description = $5, url = $3,
-  silences = case when url = $3 then silences else 0 end, resumes_at = case when url = $3 then resumes_at end
+  silences = case when url = $3 then silences else 0 end, resumes_at = case when url = $3 then resumes_at end,
+  failing_since = case when url = $3 then failing_since end
 where tenant_id = $1 and id = $2;
 
 -- webhooks/endpoints/queries.ts deleteSomeDeliveries

@@ -105,7 +105,8 @@ export class Exchange {
    * responses take, and its connection may be silent.
    */
   rest(): void {
-    if (this.#restsSince !== null) return
+    // Where the caller has left, the charge has, too.
+    if (this.#restsSince !== null || this.response.destroyed) return
     this.charge?.leave()
     this.#restsSince = performance.now()
     this.#timeoutMilliseconds = this.request.socket.timeout ?? 0

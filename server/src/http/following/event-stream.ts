@@ -32,7 +32,7 @@ export const streamNews = async (exchange: Exchange, after: string | undefined, 
     for (;;) {
       const { events, hasMore, cursor } = found(news)
       if (!(await seat.send(textOf(events())))) return
-      if (!hasMore && (await watch.next()) !== 'moved') break
+      if ((hasMore ? watch.now() : await watch.next()) !== 'moved') break
       news = (await read(cursor)).news
     }
     response.end()
@@ -75,6 +75,7 @@ class Seat {
   readonly #response: ServerResponse
   #place: Place
   #sentAt = performance.now()
+  #keptAt = performance.now()
   #hasLeft = false
 
   constructor(exchange: Exchange, place: Place) {
@@ -86,6 +87,9 @@ class Seat {
   /** False when the reader has left, or was too slow and is dropped. */
   async send(text: Buffer): Promise<boolean> {
     this.#sentAt = performance.now()
+    // Nothing is told of a response that has closed already, neither that it drains nor that it closes.
+    if (this.#response.destroyed) return false
+    this.#keepInTime()
     if (this.#response.write(text)) return true
     const tooLong = setTimeout(() => this.#response.destroy(), slowMilliseconds)
     const closed = new AbortController()
@@ -103,10 +107,14 @@ class Seat {
   }
 
   look(): void {
+    this.#keepInTime()
     if (performance.now() - this.#sentAt < commentMilliseconds) return
     // Whoever has not taken the last one takes nothing.
     if (this.#response.writableNeedDrain) this.#response.destroy()
-    else void this.#keep()
+    else {
+      this.#sentAt = performance.now()
+      this.#response.write(comment)
+    }
   }
 
   leave(): void {
@@ -114,10 +122,14 @@ class Seat {
     this.#place.leave()
   }
 
+  #keepInTime(): void {
+    if (performance.now() - this.#keptAt < commentMilliseconds) return
+    this.#keptAt = performance.now()
+    void this.#keep()
+  }
+
   /** A place is taken for half a minute where several nodes count together, so that a node that was killed leaves none behind. */
   async #keep(): Promise<void> {
-    this.#sentAt = performance.now()
-    this.#response.write(comment)
     const { limiter } = this.#exchange.api
     if (!limiter) return
     this.#place.leave()

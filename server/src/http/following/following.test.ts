@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { mostFollowedByToken } from '@masthead/contract'
+import { basePath, mostFollowedByToken } from '@masthead/contract'
 import { until } from '../../../test/processes/masthead-process.ts'
 import { sampleAccount, sampleContact } from '../../../test/records/sample-records.ts'
 import { openEventStream, refusalOf, take } from '../../../test/requests/event-stream.ts'
@@ -118,6 +118,22 @@ describe('a stream', () => {
       ['Bob'],
     )
     resumed.close()
+  })
+
+  test('that is left at once leaves its place to others', async () => {
+    const { token } = await newTenant()
+    for (let count = 0; count < 3 * mostFollowedByToken; count++) {
+      const leaving = new AbortController()
+      const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
+      const asked = fetch(`${origin}${basePath}/changes`, { headers, signal: leaving.signal }).catch(() => null)
+      setTimeout(() => leaving.abort(), count % 10)
+      await asked
+    }
+    await until('there is a place', async () => {
+      const stream = await openStream(token)
+      stream.close()
+      return stream.status === 200
+    })
   })
 
   test('brings more than a page, in order', async () => {

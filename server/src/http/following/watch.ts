@@ -15,8 +15,11 @@ export class Watch implements Follower {
   #seen: string
   #deadline: number
   #waiting: PromiseWithResolvers<Outcome> | null = null
+  /** Of everybody's permissions, when the token was last looked up for this call. */
+  #checked = ''
   #isChecking = false
   #isStopping = false
+  #refusal: unknown = null
 
   /** `seen` is the version of the tenant's records from before they were read; `onLook` is called every 250 ms of waiting. */
   constructor(
@@ -33,18 +36,29 @@ export class Watch implements Follower {
   }
 
   /** Fails with what the caller is refused with where the token has ended. */
-  next(): Promise<Outcome> {
-    if (this.#isStopping) return Promise.resolve('stopping')
-    if (this.#exchange.response.closed) return Promise.resolve('left')
+  async next(): Promise<Outcome> {
+    const now = this.now()
+    if (now !== 'moved') return now
     this.#waiting = Promise.withResolvers()
     return this.#waiting.promise
   }
 
+  /** The same for a call that has more to read and does not wait. */
+  now(): Outcome {
+    if (this.#refusal !== null) throw this.#refusal
+    if (this.#isStopping) return 'stopping'
+    return this.#exchange.response.closed ? 'left' : 'moved'
+  }
+
   look(versions: Versions | null): void {
+    if (this.#waiting && performance.now() >= this.#deadline) this.#end('over')
+    else if (versions && this.#isDoubtful(versions)) void this.#check(versions)
+    else this.#judge(versions)
+  }
+
+  #judge(versions: Versions | null): void {
     if (!this.#waiting) return
-    if (performance.now() >= this.#deadline) this.#end('over')
-    else if (versions && this.#isDoubtful(versions)) void this.#check()
-    else if (versions && versions.records !== this.#seen) {
+    if (versions && versions.records !== this.#seen) {
       this.#seen = versions.records
       this.#end('moved')
     } else this.#onLook()
@@ -59,20 +73,24 @@ export class Watch implements Follower {
     this.#exchange.api.followers.remove(this)
   }
 
-  /** What was cached of the token counts only as long as nobody's permissions have changed. */
+  /** What was cached of the token counts only as long as nobody's permissions have changed since it was looked up. */
   #isDoubtful({ identity }: Versions): boolean {
-    return cachedHolder(this.#exchange.api.principals, this.#exchange.request)?.identity !== identity
+    const holder = cachedHolder(this.#exchange.api.principals, this.#exchange.request)
+    return !holder || (holder.identity !== identity && this.#checked !== identity)
   }
 
-  async #check(): Promise<void> {
+  async #check(versions: Versions): Promise<void> {
     if (this.#isChecking) return
     this.#isChecking = true
     try {
       await findHolder(this.#exchange)
       scope(this.#exchange)
+      this.#checked = versions.identity
+      this.#judge(versions)
     } catch (error) {
       // Whose token is refused learns nothing of its rate.
       this.#exchange.charge = null
+      this.#refusal = error
       this.#waiting?.reject(error)
       this.#waiting = null
     } finally {

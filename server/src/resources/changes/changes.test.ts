@@ -196,6 +196,13 @@ describe('a walk', () => {
     assert.deepEqual(namesOf(body), ['Adele', 'Fay'])
   })
 
+  test('that does not begin with the first page has no such link', async () => {
+    const { tenant, token } = await newTenant()
+    await addContacts(tenant, 'Ada', 'Bob', 'Cyd')
+    const last = await service.call('GET', '/contacts?pageSize=2&page=2', { token })
+    assert.deepEqual([last.body.items.length, changesIn(last)], [1, undefined])
+  })
+
   test('of one page, of none and by a search does so as well', async () => {
     const { tenant, token } = await newTenant()
     const links: string[] = []

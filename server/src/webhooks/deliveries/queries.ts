@@ -100,7 +100,10 @@ export const settleDelivered = (tenant: TenantDatabase, claimed: Claimed, made: 
     })
     if (endpoint) {
       await query({
-        text: `update webhook_endpoints set silences = 0, resumes_at = null, failing_since = null where tenant_id = $1 and id = $2`,
+        // One that asked to be left alone is, whatever was in flight then.
+        text: `update webhook_endpoints set silences = 0, failing_since = null,
+            resumes_at = case when silences < ${silencesUntilAway} then resumes_at end
+          where tenant_id = $1 and id = $2`,
         values: [endpointId],
       })
       // What found it away need not wait out its own pause.
@@ -145,7 +148,7 @@ export const settleFailed = (
     const { endpointId, kind } = claimed
     const [endpoint] = await query<{ isAway: boolean; isFailing: boolean }>({
       text: failingStatement,
-      values: [endpointId, made.isSilent ? 1 : 0, pauses.endpoint],
+      values: [endpointId, made.isSilent ? 1 : 0, pauses.endpoint, claimed.url],
     })
     await query({
       text: `update webhook_deliveries set ${notedOfAttempt},
@@ -160,8 +163,10 @@ export const settleFailed = (
       if (endpoint?.isAway) await query({ text: giveUpStatement, values: [endpointId, made.error] })
       return null
     }
+    // What a former address answered says nothing about the new one.
+    if (!endpoint) return null
     const because = made.status === 410 ? 'gone' : 'failing'
-    if (because === 'failing' && !endpoint?.isFailing) return null
+    if (because === 'failing' && !endpoint.isFailing) return null
     await disableEndpoint(query, { kind: 'masthead' }, endpointId, because)
     return because
   })
@@ -169,11 +174,12 @@ export const settleFailed = (
 const failingStatement = `
   update webhook_endpoints set failing_since = coalesce(failing_since, now()), silences = silences + $3::integer,
     resumes_at = case
-      when $4 > 0 then now() + $4 * interval '1 millisecond'
+      when $4 > 0 then greatest(resumes_at, now() + $4 * interval '1 millisecond')
       when $3 = 1 and silences + 1 >= ${silencesUntilAway} then
         now() + least(2 * 2 ^ least(silences + 1 - ${silencesUntilAway}, 10), 60) * (0.75 + random() / 2) * interval '1 second'
+      when silences < ${silencesUntilAway} then resumes_at
     end
-  where tenant_id = $1 and id = $2
+  where tenant_id = $1 and id = $2 and url = $5
   returning silences >= ${silencesUntilAway} and $3 = 1 as "isAway", failing_since <= now() - ${longestFailing} as "isFailing"`
 
 const giveUpStatement = `

@@ -110,7 +110,8 @@ export const rotateSecret = (
 export const sendTestEvent = ({ tenant, author }: Administration, endpoint: Endpoint): Promise<DeliveryDetail> => {
   const { id } = requireEnabled(endpoint)
   return tenant.transaction(async (query) => {
-    const event = { type: testEventType, recordId: id, data: { endpointId: id } }
+    // Each is a record of its own, so that one that failed holds no later one back.
+    const event = { type: testEventType, recordId: newId(), data: { endpointId: id } }
     const sent = await recordEvent(query, event, id)
     if (sent === null) throw noEndpoint(id)
     await auditEndpoint(query, author, id, 'tested', { event: sent })

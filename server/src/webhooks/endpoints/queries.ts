@@ -77,7 +77,8 @@ export const changeEndpoint = (
 ): Promise<unknown> =>
   query({
     text: `update webhook_endpoints set events = $4, description = $5, url = $3,
-        silences = case when url = $3 then silences else 0 end, resumes_at = case when url = $3 then resumes_at end
+        silences = case when url = $3 then silences else 0 end, resumes_at = case when url = $3 then resumes_at end,
+        failing_since = case when url = $3 then failing_since end
       where tenant_id = $1 and id = $2`,
     values: [id, url, events, description],
   })
