@@ -99,7 +99,14 @@ export const subscribe = async (
 export const letPass = async (service: Service, tenant: TestTenant, interval: string): Promise<void> => {
   const earlier = (columns: readonly string[]) => columns.map((name) => `${name} = ${name} - $2::interval`).join(', ')
   const columns = {
-    webhook_endpoints: ['created_at', 'disabled_at', 'failing_since', 'resumes_at', 'former_secret_until'],
+    webhook_endpoints: [
+      'created_at',
+      'disabled_at',
+      'failing_since',
+      'resumes_at',
+      'rests_until',
+      'former_secret_until',
+    ],
     webhook_events: ['created_at'],
     webhook_deliveries: [
       ...['waiting_since', 'next_attempt_at', 'claimed_until', 'tried_at', 'failed_at', 'settled_at'],
