@@ -9,10 +9,12 @@ import { baseUrl, callAt, generous, secret, startService, type TestTenant } from
 import { buildApp } from '../../app.ts'
 import { operator } from '../../audit/author.ts'
 import type { TenantDatabase } from '../../database/database.ts'
+import { perTenant } from '../../database/per-tenant.ts'
 import { tenantQuery } from '../../database/tenant-query.ts'
 import { findTokens, revokeToken } from '../../identity/access-tokens.ts'
 import { listMembers, removeMember } from '../../identity/members.ts'
 import { callerLeft, type FinishedRequest } from '../connections/watched-requests.ts'
+import { Followers, mostOfTenant } from './followers.ts'
 
 const atOnce = 12
 const service = await startService({ rateLimits: { ...generous, atOnce } })
@@ -203,7 +205,7 @@ const newNode = async (context: TestContext) => {
     ...{
       database: {
         ...database,
-        forTenant: (id) => counted(database.forTenant(id)),
+        forTenant: perTenant((id) => counted(database.forTenant(id))),
         readVersions: (statement) => {
           node.looks++
           return database.readVersions(statement)
@@ -218,6 +220,38 @@ const newNode = async (context: TestContext) => {
   context.after(() => app.close())
   return Object.assign(node, { app, url: await app.listen({ host: '127.0.0.1', port: 0 }) })
 }
+
+test('all that follow a tenant from the same cursor have it read once', async (context) => {
+  const node = await newNode(context)
+  const { tenant, after } = await newTenant()
+  const tokens = [await tenant.serviceToken(), await tenant.serviceToken()]
+  const streams = await Promise.all(
+    tokens.flatMap((token) =>
+      Array.from({ length: mostFollowedByToken }, () => openEventStream(node.url, `/changes?${after}`, { token })),
+    ),
+  )
+  const before = node.reads
+  await add(tenant, 'Ada')
+  for (const stream of streams)
+    assert.deepEqual(
+      (await take(stream, 1)).map(({ data }) => nameIn(data)),
+      ['Ada'],
+    )
+  assert.equal(node.reads - before, 1)
+  for (const stream of streams) stream.close()
+})
+
+test('a tenant takes a quarter of the places of a thread at most', async (context) => {
+  const followers = new Followers(async () => ({ identity: '', records: '', lists: null }))
+  context.after(() => followers.stop())
+  const follower = () => ({ tenantId: 'a', look: () => {}, stop: () => {} })
+  const first = follower()
+  followers.add(first)
+  for (let count = 1; count < mostOfTenant; count++) followers.add(follower())
+  assert.deepEqual([followers.hasRoomFor('a'), followers.hasRoomFor('b')], [false, true])
+  followers.remove(first)
+  assert.equal(followers.hasRoomFor('a'), true)
+})
 
 test('a reader that leaves while its stream reads gives its place back', async (context) => {
   const node = await newNode(context)
