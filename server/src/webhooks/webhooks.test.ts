@@ -267,7 +267,7 @@ describe('an endpoint', () => {
     await until('it is refused', async () => (await deliveries())[0]?.error === 'answered 500')
     // More than a worker looks through to find one that may be sent.
     const behind = 250
-    await addEvents(tenant, endpointId, id, behind, 'null')
+    await addEvents(tenant, endpointId, id, behind, null)
     const other = await create('other')
     await until('another record is told of', () => namesOf(receiver.taken, other).length === 1)
     await until('what waits is out of the way', async () => {
@@ -300,16 +300,36 @@ const holdFirst = (receiver: Receiver, answer: (response: ServerResponse) => num
 const wakesOf = async ({ id }: TestTenant) =>
   (await service.owner.query('select from webhook_wakes where tenant = $1 and at <= now()', [id])).rowCount
 
-/** Events of the record as if it had been written so often; `settled` is when they were taken, or `null`. */
-const addEvents = async (tenant: TestTenant, endpointId: string, id: string, count: number, settledAt: string) => {
-  const text = `with events as (
-      insert into webhook_events (tenant_id, id, type, record_id, body)
-      select $1, 'msg_' || lpad(to_hex(number), 32, '0'), 'contact.updated', $2::uuid, json_build_object('type', 'contact.updated',
-        'timestamp', now(), 'data', json_build_object('id', $2::text, 'name', number::text))::text
-      from generate_series(1, $3::integer) as number order by number returning tenant_id, sequence, record_id)
-    insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id, settled_at)
-    select tenant_id, $4, sequence, record_id, ${settledAt} from events`
-  await service.owner.query(text, [tenant.id, id, count, endpointId])
+/** Events of the record as if it had been written so often; `settledAt` is when they were taken. */
+const addEvents = async (tenant: TestTenant, endpointId: string, id: string, count: number, settledAt: Date | null) => {
+  const numbers = await service.owner.query(
+    `select nextval('webhook_events_sequence_seq') as sequence from generate_series(1, $1)`,
+    [count],
+  )
+  const sequences = numbers.rows.map(({ sequence }) => Number(sequence))
+  const events = sequences.map((sequence, index) => {
+    const data = { id, name: String(index + 1) }
+    return [sequence, `msg_${sequence}`, JSON.stringify({ type: 'contact.updated', timestamp: new Date(), data })]
+  })
+  const deliveries = sequences.map((sequence) => [sequence, endpointId, settledAt])
+  await insert(
+    'webhook_events (tenant_id, record_id, type, sequence, id, body)',
+    [tenant.id, id, 'contact.updated'],
+    events,
+  )
+  await insert(
+    'webhook_deliveries (tenant_id, record_id, sequence, endpoint_id, settled_at)',
+    [tenant.id, id],
+    deliveries,
+  )
+}
+
+const insert = async (into: string, first: unknown[], rows: unknown[][]) => {
+  const values = rows.map((row) => [...first, ...row])
+  const placed = values.map(
+    (row, index) => `(${row.map((_, place) => `$${index * row.length + place + 1}`).join(', ')})`,
+  )
+  await service.owner.query(`insert into ${into} values ${placed.join(', ')}`, values.flat())
 }
 
 describe('a replay', () => {
@@ -333,7 +353,7 @@ describe('a replay', () => {
     const { tenant, scope, create, deliveries, endpointId } = await subscribed()
     const id = await create('first')
     await settled({ deliveries })
-    await addEvents(tenant, endpointId, id, 1_500, 'now()')
+    await addEvents(tenant, endpointId, id, 1_500, new Date())
     let transactions = 0
     const interrupted: Pick<TenantDatabase, 'transaction'> = {
       transaction: (run) => {

@@ -746,7 +746,7 @@ select from memberships where memberships.user_id = users.id);
 -- records/changes-cursor.ts changesCursorNow
 select resource, version, array_to_string(timelines, ' ') as timelines from heads where tenant_id = $1;
 
--- records/changes.ts readChanges
+-- records/changes.ts readTogether
 select resource, version, array_to_string(timelines, ' ') as timelines, null as body from heads where tenant_id = $1
 union all (
   select resource, version, null, body from ((
@@ -4301,7 +4301,7 @@ where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and 
 order by image.record_id limit $5;
 
 -- webhooks/deliveries/queries.ts claimDelivery
-select kind, url, sealed_secret as "sealedSecret", silences,
+select kind, url, sealed_secret as "sealedSecret", silences, (now() + interval '1 hour')::text as "inAnHour",
   case when former_secret_until > now() then former_sealed_secret end as "formerSealedSecret"
 from webhook_endpoints where tenant_id = $1 and id = $2 and disabled_at is null and (resumes_at is null or resumes_at <= now() or resumes_at > now() + interval '65 minutes') and (rests_until is null or rests_until <= now() or rests_until > now() + interval '65 minutes') for no key update;
 
@@ -4327,7 +4327,7 @@ returning delivery.sequence, delivery.attempts as attempt, delivery.attempts - d
 
 -- webhooks/deliveries/queries.ts claimFirst
 update webhook_deliveries as held
-set next_attempt_at = case when first.failed_at is null then first.next_attempt_at else now() + interval '1 hour' end
+set next_attempt_at = case when first.failed_at is null then first.next_attempt_at else $3::timestamptz end
 from (
 select sequence, record_id, next_attempt_at from webhook_deliveries
 where tenant_id = $1 and endpoint_id = $2 and settled_at is null and failed_at is null and next_attempt_at <= now()
@@ -4350,6 +4350,16 @@ select id from webhook_endpoints as target where tenant_id = $1 and disabled_at 
 select from webhook_deliveries as due
 where due.tenant_id = $1 and due.endpoint_id = target.id and due.settled_at is null and due.failed_at is null
   and due.next_attempt_at <= now());
+
+-- webhooks/deliveries/queries.ts noteFailure
+select silences, url, failing_since <= now() - interval '5 days' as "isFailing"
+from webhook_endpoints where tenant_id = $1 and id = $2 for no key update;
+
+-- webhooks/deliveries/queries.ts noteFailure
+update webhook_endpoints set failing_since = least(failing_since, now()), silences = $3,
+  rests_until = greatest(rests_until, now() + $4::float * interval '1 millisecond'),
+  resumes_at = now() + $5::float * interval '1 millisecond'
+where tenant_id = $1 and id = $2;
 
 -- webhooks/deliveries/queries.ts putBack
 -- webhooks/endpoints/administration.ts update
@@ -4395,11 +4405,11 @@ where held.tenant_id = $1 and held.endpoint_id = $2 and held.next_attempt_at > n
 update webhook_endpoints set silences = 0, failing_since = null, resumes_at = null where tenant_id = $1 and id = $2;
 
 -- webhooks/deliveries/queries.ts settleFailed
-update webhook_deliveries set claimed_until = null, status = $5, error = $6, response = $7, duration_ms = $8,
-  next_attempt_at = now() + coalesce($9::float, 0) * interval '1 millisecond',
-  failed_at = case when $9::float is null or $10 = 'legacy' and waiting_since <= now() - interval '3 days' then now() end,
-  settled_at = case when $9::float is null then now() end
+update webhook_deliveries set claimed_until = null, status = $5, error = $6, response = $7, duration_ms = $8, next_attempt_at = now() + $9::float * interval '1 millisecond'
 where tenant_id = $1 and endpoint_id = $2 and sequence = $3 and attempts = $4;
+
+-- webhooks/deliveries/queries.ts settleFailed
+update webhook_deliveries set failed_at = now() where tenant_id = $1 and endpoint_id = $2 and sequence = $3 and attempts = $4 and waiting_since <= now() - interval '3 days';
 
 -- webhooks/deliveries/queries.ts settleFailed
 update webhook_deliveries set failed_at = now(), error = $3, tried_at = now()
@@ -4408,15 +4418,6 @@ where tenant_id = $1 and endpoint_id = $2 and sequence in (
   where tenant_id = $1 and endpoint_id = $2 and settled_at is null and failed_at is null
     and waiting_since <= now() - interval '3 days' and (claimed_until is null or claimed_until <= now())
   limit 1000);
-
--- webhooks/deliveries/queries.ts settleFailed
-update webhook_endpoints set failing_since = coalesce(failing_since, now()), silences = silences + $3::integer,
-  rests_until = case when $4 > 0 then greatest(rests_until, now() + $4 * interval '1 millisecond') else rests_until end,
-  resumes_at = case when $3 = 1 and silences + 1 >= 3 then
-    now() + least(2 * 2 ^ least(silences + 1 - 3, 10), 60) * (0.75 + random() / 2) * interval '1 second'
-  end
-where tenant_id = $1 and id = $2 and url = $5
-returning silences >= 3 and $3 = 1 as "isAway", failing_since <= now() - interval '5 days' as "isFailing";
 
 -- webhooks/deliveries/queries.ts takeWakes
 with due as materialized (
@@ -4457,7 +4458,7 @@ where tenant_id = $1 and id = $2;
 
 -- webhooks/endpoints/queries.ts endRest
 update webhook_endpoints set silences = 0, resumes_at = null,
-  rests_until = case when rests_until > now() + interval '60 seconds' then rests_until end
+  rests_until = nullif(greatest(rests_until, now() + interval '60 seconds'), now() + interval '60 seconds')
 where tenant_id = $1 and id = $2;
 
 -- webhooks/endpoints/queries.ts findEndpoint
@@ -4612,9 +4613,8 @@ select min(sequence) as first, max(sequence) as last from webhook_events where t
 -- webhooks/history/queries.ts replayDeliveries
 with again as (
   update webhook_deliveries set settled_at = null, failed_at = null, waiting_since = now(),
-attempts = attempts + case when claimed_until > now() then 1 else 0 end,
-attempts_before = attempts + case when claimed_until > now() then 1 else 0 end,
-next_attempt_at = case when claimed_until > now() then next_attempt_at else now() end
+attempts = attempts + (claimed_until is not null and claimed_until > now())::integer, attempts_before = attempts + (claimed_until is not null and claimed_until > now())::integer,
+next_attempt_at = greatest(now(), claimed_until)
   where tenant_id = $1 and endpoint_id = $2 and sequence in (
     select sequence from webhook_deliveries
     where tenant_id = $1 and endpoint_id = $2 and sequence >= $3 and sequence <= $4 order by sequence desc limit $5)
@@ -4624,9 +4624,8 @@ select count(*) as count, min(sequence) as first from again;
 
 -- webhooks/history/queries.ts sendAgain
 update webhook_deliveries set settled_at = null, failed_at = null, waiting_since = now(),
-attempts = attempts + case when claimed_until > now() then 1 else 0 end,
-attempts_before = attempts + case when claimed_until > now() then 1 else 0 end,
-next_attempt_at = case when claimed_until > now() then next_attempt_at else now() end where tenant_id = $1 and endpoint_id = $2 and sequence = $3;
+attempts = attempts + (claimed_until is not null and claimed_until > now())::integer, attempts_before = attempts + (claimed_until is not null and claimed_until > now())::integer,
+next_attempt_at = greatest(now(), claimed_until) where tenant_id = $1 and endpoint_id = $2 and sequence = $3;
 
 -- webhooks/legacy/queries.ts attachSystem
 insert into webhook_endpoints (tenant_id, id, kind, url, sealed_secret) values ($1, $1, 'legacy', $2, $3)
@@ -4671,7 +4670,7 @@ with former as (
   where tenant_id = $1 and endpoint_id = $1 and settled_at is null and sequence > $2 order by sequence limit $3 for update
 ), changed as (
   update webhook_deliveries set failed_at = null, waiting_since = now(),
-    next_attempt_at = case when claimed_until > now() then next_attempt_at else now() end
+    next_attempt_at = greatest(now(), claimed_until)
   from former
   where webhook_deliveries.tenant_id = $1 and webhook_deliveries.endpoint_id = $1
     and webhook_deliveries.sequence = former.sequence

@@ -2,6 +2,7 @@ import type { Database, TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
 import type { Attempt } from '../attempt.ts'
 import { disableEndpoint, type EndpointKind } from '../endpoints/queries.ts'
+import { pauseOfAway } from '../schedule.ts'
 
 /** A delivery whose attempt has begun, and its target. */
 export type Claimed = {
@@ -18,6 +19,8 @@ export type Claimed = {
   id: string
   body: string
 }
+
+// Where tables are sharded, an update takes no `now()` within `case` or `coalesce`, no `random()`, and no time of a row plus an interval.
 
 /** An endpoint counts as away after so many attempts in a row without a response. */
 const silencesUntilAway = 3
@@ -51,16 +54,16 @@ export const findDueEndpoints = async (tenant: TenantDatabase): Promise<string[]
  */
 export const claimDelivery = (tenant: TenantDatabase, endpointId: string): Promise<Claimed | null> =>
   tenant.transaction(async (query) => {
-    type Target = Pick<Claimed, 'kind' | 'url' | 'sealedSecret' | 'formerSealedSecret'> & { silences: number }
-    const [found] = await query<Target>({
-      text: `select kind, url, sealed_secret as "sealedSecret", silences,
+    type Target = Pick<Claimed, 'kind' | 'url' | 'sealedSecret' | 'formerSealedSecret'>
+    const [found] = await query<Target & { silences: number; inAnHour: string }>({
+      text: `select kind, url, sealed_secret as "sealedSecret", silences, (now() + interval '1 hour')::text as "inAnHour",
           case when former_secret_until > now() then former_sealed_secret end as "formerSealedSecret"
         from webhook_endpoints where tenant_id = $1 and id = $2 and ${mayBeTried} for no key update`,
       values: [endpointId],
     })
     if (!found) return null
-    const { silences, ...target } = found
-    const delivery = await claimFirst(query, endpointId)
+    const { silences, inAnHour, ...target } = found
+    const delivery = await claimFirst(query, endpointId, inAnHour)
     if (!delivery) return null
     if (silences >= silencesUntilAway) {
       await query({
@@ -74,11 +77,15 @@ export const claimDelivery = (tenant: TenantDatabase, endpointId: string): Promi
 type ClaimedDelivery = Pick<Claimed, 'sequence' | 'attempt' | 'tries' | 'id' | 'body'>
 
 /** The caller has locked the endpoint, so nobody else claims or settles one of its deliveries meanwhile. */
-const claimFirst = async (query: TenantQuery, endpointId: string): Promise<ClaimedDelivery | null> => {
+const claimFirst = async (
+  query: TenantQuery,
+  endpointId: string,
+  inAnHour: string,
+): Promise<ClaimedDelivery | null> => {
   for (;;) {
     const [delivery] = await query<ClaimedDelivery>({ text: claimStatement, values: [endpointId] })
     if (delivery) return delivery
-    if ((await query({ text: deferStatement, values: [endpointId] })).length === 0) return null
+    if ((await query({ text: deferStatement, values: [endpointId, inAnHour] })).length === 0) return null
   }
 }
 
@@ -111,7 +118,7 @@ const claimStatement = `
  */
 const deferStatement = `
   update webhook_deliveries as held
-  set next_attempt_at = case when first.failed_at is null then first.next_attempt_at else now() + interval '1 hour' end
+  set next_attempt_at = case when first.failed_at is null then first.next_attempt_at else $3::timestamptz end
   from ${firstDue} as due cross join lateral (
     select sequence, next_attempt_at, failed_at from webhook_deliveries as earlier
     where earlier.tenant_id = $1 and earlier.endpoint_id = $2 and earlier.record_id = due.record_id and earlier.settled_at is null
@@ -188,22 +195,28 @@ export const settleFailed = (
 ): Promise<'gone' | 'failing' | null> =>
   tenant.transaction(async (query) => {
     const { endpointId, kind } = claimed
-    const [endpoint] = await query<{ isAway: boolean; isFailing: boolean }>({
-      text: failingStatement,
-      values: [endpointId, made.isSilent ? 1 : 0, pauses.endpoint, claimed.url],
-    })
-    await query({
-      text: `update webhook_deliveries set ${notedOfAttempt},
-          next_attempt_at = now() + coalesce($9::float, 0) * interval '1 millisecond',
-          failed_at = case when $9::float is null or $10 = 'legacy' and waiting_since <= now() - ${legacyLifetime} then now() end,
-          settled_at = case when $9::float is null then now() end
-        where ${isAttempt}`,
-      values: [...attemptValues(claimed, made), pauses.delivery, kind],
-    })
-    if (pauses.delivery === null) await query({ text: releaseStatement, values: [endpointId, claimed.sequence] })
+    const endpoint = await noteFailure(query, claimed, made, pauses.endpoint)
+    const values = attemptValues(claimed, made)
+    if (pauses.delivery === null) {
+      await query({
+        text: `update webhook_deliveries set ${notedOfAttempt}, failed_at = now(), settled_at = now() where ${isAttempt}`,
+        values,
+      })
+      await query({ text: releaseStatement, values: [endpointId, claimed.sequence] })
+    } else {
+      await query({
+        text: `update webhook_deliveries set ${notedOfAttempt}, next_attempt_at = now() + $9::float * interval '1 millisecond'
+          where ${isAttempt}`,
+        values: [...values, pauses.delivery],
+      })
+    }
     if (kind === 'legacy') {
+      await query({
+        text: `update webhook_deliveries set failed_at = now() where ${isAttempt} and waiting_since <= now() - ${legacyLifetime}`,
+        values: values.slice(0, 3),
+      })
       // Most deliveries to a system that is away are never tried, and expire all the same.
-      if (endpoint?.isAway) await query({ text: giveUpStatement, values: [endpointId, made.error] })
+      if (endpoint?.isAway) await query({ text: giveUpUntriedStatement, values: [endpointId, made.error] })
       return null
     }
     // What a former address answered says nothing about the new one.
@@ -214,16 +227,33 @@ export const settleFailed = (
     return because
   })
 
-const failingStatement = `
-  update webhook_endpoints set failing_since = coalesce(failing_since, now()), silences = silences + $3::integer,
-    rests_until = case when $4 > 0 then greatest(rests_until, now() + $4 * interval '1 millisecond') else rests_until end,
-    resumes_at = case when $3 = 1 and silences + 1 >= ${silencesUntilAway} then
-      now() + least(2 * 2 ^ least(silences + 1 - ${silencesUntilAway}, 10), 60) * (0.75 + random() / 2) * interval '1 second'
-    end
-  where tenant_id = $1 and id = $2 and url = $5
-  returning silences >= ${silencesUntilAway} and $3 = 1 as "isAway", failing_since <= now() - ${longestFailing} as "isFailing"`
+/** Null when the endpoint has got another address meanwhile. */
+const noteFailure = async (
+  query: TenantQuery,
+  { endpointId, url }: Claimed,
+  { isSilent }: Attempt,
+  rest: number,
+): Promise<{ isAway: boolean; isFailing: boolean } | null> => {
+  const [found] = await query<{ silences: number; url: string; isFailing: boolean | null }>({
+    text: `select silences, url, failing_since <= now() - ${longestFailing} as "isFailing"
+      from webhook_endpoints where tenant_id = $1 and id = $2 for no key update`,
+    values: [endpointId],
+  })
+  if (found?.url !== url) return null
+  const silences = found.silences + (isSilent ? 1 : 0)
+  const isAway = isSilent && silences >= silencesUntilAway
+  await query({
+    // `least` and `greatest` leave out what is null.
+    text: `update webhook_endpoints set failing_since = least(failing_since, now()), silences = $3,
+        rests_until = greatest(rests_until, now() + $4::float * interval '1 millisecond'),
+        resumes_at = now() + $5::float * interval '1 millisecond'
+      where tenant_id = $1 and id = $2`,
+    values: [endpointId, silences, rest, isAway ? pauseOfAway(silences - silencesUntilAway) : null],
+  })
+  return { isAway, isFailing: found.isFailing === true }
+}
 
-const giveUpStatement = `
+const giveUpUntriedStatement = `
   update webhook_deliveries set failed_at = now(), error = $3, tried_at = now()
   where tenant_id = $1 and endpoint_id = $2 and sequence in (
     select sequence from webhook_deliveries

@@ -129,7 +129,7 @@ export const restEndpoint = (query: TenantQuery, id: string): Promise<unknown> =
 export const endRest = (query: TenantQuery, id: string): Promise<unknown> =>
   query({
     text: `update webhook_endpoints set silences = 0, resumes_at = null,
-        rests_until = case when rests_until > now() + ${replayRest} then rests_until end
+        rests_until = nullif(greatest(rests_until, now() + ${replayRest}), now() + ${replayRest})
       where tenant_id = $1 and id = $2`,
     values: [id],
   })

@@ -77,14 +77,15 @@ export const findDelivery = async (
 export const withoutDetail = ({ request: _request, response: _response, ...delivery }: DeliveryDetail): Delivery =>
   delivery
 
+const isInFlight = '(claimed_until is not null and claimed_until > now())'
+
 /**
  * All delays begin anew. An attempt in flight goes on, but its result counts no more, because the endpoint may be sent earlier ones after it:
  * it is sent again when its claim has ended.
  */
 const putAgain = `settled_at = null, failed_at = null, waiting_since = now(),
-  attempts = attempts + case when claimed_until > now() then 1 else 0 end,
-  attempts_before = attempts + case when claimed_until > now() then 1 else 0 end,
-  next_attempt_at = case when claimed_until > now() then next_attempt_at else now() end`
+  attempts = attempts + ${isInFlight}::integer, attempts_before = attempts + ${isInFlight}::integer,
+  next_attempt_at = greatest(now(), claimed_until)`
 
 /** It is sent at once, unless an earlier one of its record waits. */
 export const sendAgain = async (query: TenantQuery, endpointId: string, number: number): Promise<void> => {

@@ -112,7 +112,7 @@ const retryStatement = `
     where tenant_id = $1 and endpoint_id = $1 and settled_at is null and sequence > $2 order by sequence limit $3 for update
   ), changed as (
     update webhook_deliveries set failed_at = null, waiting_since = now(),
-      next_attempt_at = case when claimed_until > now() then next_attempt_at else now() end
+      next_attempt_at = greatest(now(), claimed_until)
     from former
     where webhook_deliveries.tenant_id = $1 and webhook_deliveries.endpoint_id = $1
       and webhook_deliveries.sequence = former.sequence
