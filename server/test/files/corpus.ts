@@ -474,11 +474,11 @@ const isIn = (encoding: CorpusFile['encoding'], record: SourceRecord): boolean =
 export const expectedOf = (file: CorpusFile): SourceRecord[] =>
   recordsOf(file).map((record) =>
     Object.fromEntries(
-      Object.values(file.columns).flatMap((field) => (field === null ? [] : [[field, valueOf(file, record, field)]])),
+      Object.values(file.columns).flatMap((field) => (field === null ? [] : [[field, expectedValue(file, record, field)]])),
     ),
   )
 
-const valueOf = (file: CorpusFile, record: SourceRecord, field: string): Value => {
+const expectedValue = (file: CorpusFile, record: SourceRecord, field: string): Value => {
   const value = record[field] ?? null
   return value === '' && file.emptyIsNull ? null : value
 }

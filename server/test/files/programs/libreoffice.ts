@@ -15,7 +15,7 @@ const orders: Record<Locale, readonly [order: readonly ('day' | 'month' | 'year'
 
 const isLocale = (name: string | undefined): name is Locale => name !== undefined && name in orders
 
-const escape = (text: string): string =>
+const xmlText = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
 /** A spreadsheet in the one-file form of OpenDocument, with cells of their own kinds. */
@@ -63,7 +63,7 @@ const cell = (file: CorpusFile, kind: string, value: Value): string => {
   if (kind === 'boolean') return typed('boolean', `boolean-value="${value}"`)
   const paragraphs = String(value)
     .split('\n')
-    .map((line) => `<text:p>${escape(line).replaceAll('\t', '<text:tab/>')}</text:p>`)
+    .map((line) => `<text:p>${xmlText(line).replaceAll('\t', '<text:tab/>')}</text:p>`)
   return `<table:table-cell office:value-type="string">${paragraphs.join('')}</table:table-cell>`
 }
 
