@@ -162,7 +162,7 @@ const Checked = ({ run, onStart, onChange }: CheckedProps) => {
         )}
         {run.inspection !== null && (
           <button type="button" className="button" onClick={onChange}>
-            Change columns and formats
+            Change columns
           </button>
         )}
       </div>
