@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { extname } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { importKeyOf } from '@masthead/contract'
+import { ConsoleBrowser, manage } from '../../../test/browsers/console-session.ts'
+import { newPerson } from '../../../test/browsers/oauth-browser.ts'
 import { archive, type CorpusFile, corpus, expectedOf } from '../../../test/files/corpus.ts'
 import { type CorpusResource, publications, records, type SourceRecord } from '../../../test/files/records.ts'
+import { until } from '../../../test/processes/masthead-process.ts'
 import { importer } from '../../../test/records/import-files.ts'
 import { sampleRecord } from '../../../test/records/sample-records.ts'
 import { startService } from '../../../test/service.ts'
@@ -48,7 +53,7 @@ const newTenant = async () => {
     })
     assert.deepEqual(shown, expected)
   }
-  return { ...importer(service, tenant), requireStored }
+  return { ...importer(service, tenant), tenant, requireStored }
 }
 
 const withoutOption = corpus.filter(({ option }) => option === undefined)
@@ -102,4 +107,50 @@ describe('an import reads the files of other programs as they come', { concurren
       await requireStored(file.resource, expectedOf(file))
     }
   })
+})
+
+/** An option of the command line, as the console sends it. */
+const sentOption = ([name, value]: readonly [string, string?]) => {
+  const camelCase = name.slice(2).replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+  return { [camelCase]: value ?? true }
+}
+
+describe('the console asks what a file leaves open', { concurrency: 2 }, () => {
+  for (const file of withOption)
+    test(`in ${file.name}, and imports it as soon as that is decided`, async () => {
+      const { tenant, requireStored } = await newTenant()
+      const person = await newPerson(service, [tenant, 'admin'])
+      const { management: token } = await new ConsoleBrowser(service.origin).signIn(person)
+      const call = async (method: string, path: string, body?: unknown) => {
+        const answer = await manage(service.origin, method, path, { token, ...(body !== undefined && { body }) })
+        assert.ok(answer.status < 300, answer.text)
+        return answer.body
+      }
+      const { id } = await call('POST', '/import-runs', { fileName: `file${extname(file.name)}` })
+      const path = `/import-runs/${id}`
+      const content = (await readFile(pathOf(file.name))).toString('base64')
+      await call('POST', `${path}/parts`, { number: 1, content })
+      const done = async (what: string) => {
+        let run = await call('POST', `${path}/${what}`)
+        await until(`${what} ends`, async () => {
+          run = await call('GET', path)
+          return run.state !== 'running'
+        })
+        return run
+      }
+      const { inspection } = await done('inspect')
+      assert.notDeepEqual(inspection.problems, [])
+      await call('PATCH', path, { options: sentOption(file.option ?? assert.fail(file.name)) })
+      const decided = await done('inspect')
+      assert.deepEqual(
+        [decided.state, decided.inspection.resource, decided.inspection.problems],
+        ['inspected', file.resource, []],
+      )
+      const { state, created, refused } = await done('start')
+      assert.deepEqual(
+        [state, created, refused],
+        ['done', file.resource === 'accounts' ? 0 : expectedOf(file).length, 0],
+      )
+      await requireStored(file.resource, expectedOf(file))
+    })
 })
