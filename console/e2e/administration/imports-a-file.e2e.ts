@@ -176,11 +176,12 @@ visit('chooses a file that holds nothing of use, is told so, and chooses another
 visit('drops a file on the page', admin, async (page) => {
   await page.goto('/admin/imports/new')
   await page.getByLabel('File', { exact: true }).waitFor()
-  const transfer = await page.evaluateHandle(() => {
+  // As a text, because only browsers have these types.
+  const transfer = await page.evaluateHandle(`(() => {
     const transfer = new DataTransfer()
-    transfer.items.add(new File(['accountId,company\nD1,Dropped\n'], 'dropped.csv'))
+    transfer.items.add(new File(['accountId,company\\nD1,Dropped\\n'], 'dropped.csv'))
     return transfer
-  })
+  })()`)
   await page.locator('.drop').dispatchEvent('drop', { dataTransfer: transfer })
   await heading(page, 'dropped.csv').waitFor()
   await page.getByRole('cell', { name: 'Dropped' }).first().waitFor()
