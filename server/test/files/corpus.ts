@@ -474,7 +474,9 @@ const isIn = (encoding: CorpusFile['encoding'], record: SourceRecord): boolean =
 export const expectedOf = (file: CorpusFile): SourceRecord[] =>
   recordsOf(file).map((record) =>
     Object.fromEntries(
-      Object.values(file.columns).flatMap((field) => (field === null ? [] : [[field, expectedValue(file, record, field)]])),
+      Object.values(file.columns).flatMap((field) =>
+        field === null ? [] : [[field, expectedValue(file, record, field)]],
+      ),
     ),
   )
 
