@@ -592,6 +592,9 @@ delete from import_changes where tenant_id = $1;
 delete from import_creations where tenant_id = $1;
 
 -- identity/tenants.ts eraseTenant
+delete from import_mappings where tenant_id = $1;
+
+-- identity/tenants.ts eraseTenant
 delete from import_parts where tenant_id = $1;
 
 -- identity/tenants.ts eraseTenant
@@ -3476,22 +3479,22 @@ select number, line, field, reason from staged_subscriptions
 where file = $1 and reason is not null and number > $2 order by number limit 1000;
 
 -- transfer/import/import.ts stage
-create temp table staged_accounts (number bigint primary key, file integer, line integer, given integer, field text, reason text, id uuid, account_id text, company text, address text, suite text, city text, state text, zip text, country text, web_address text, status text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, primary_publication_id_other text);
+create temp table staged_accounts (number bigint primary key, file integer, line integer, given integer, field text, reason text, rule text, id uuid, account_id text, company text, address text, suite text, city text, state text, zip text, country text, web_address text, status text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, primary_publication_id_other text);
 
 -- transfer/import/import.ts stage
-create temp table staged_contacts (number bigint primary key, file integer, line integer, given integer, field text, reason text, id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, account_id_other uuid);
+create temp table staged_contacts (number bigint primary key, file integer, line integer, given integer, field text, reason text, rule text, id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, account_id_other uuid);
 
 -- transfer/import/import.ts stage
-create temp table staged_invoices (number bigint primary key, file integer, line integer, given integer, field text, reason text, id uuid, account_id text, publication_id uuid, issue_id text, status text, issue_date date, due_date date, terms text, total numeric(20, 2), total_due numeric(20, 2), gross numeric(20, 2), net numeric(20, 2), invoice_type text, invoice_description text, inv_charges numeric(20, 2), inv_invoiced numeric(20, 2), inv_applied numeric(20, 2), inv_discount numeric(20, 2), inv_tax numeric(20, 2), date_paid date, is_open numeric, notes text, created_at timestamptz(3), updated_at timestamptz(3), external_id text, account_id_other uuid, publication_id_other text);
+create temp table staged_invoices (number bigint primary key, file integer, line integer, given integer, field text, reason text, rule text, id uuid, account_id text, publication_id uuid, issue_id text, status text, issue_date date, due_date date, terms text, total numeric(20, 2), total_due numeric(20, 2), gross numeric(20, 2), net numeric(20, 2), invoice_type text, invoice_description text, inv_charges numeric(20, 2), inv_invoiced numeric(20, 2), inv_applied numeric(20, 2), inv_discount numeric(20, 2), inv_tax numeric(20, 2), date_paid date, is_open numeric, notes text, created_at timestamptz(3), updated_at timestamptz(3), external_id text, account_id_other uuid, publication_id_other text);
 
 -- transfer/import/import.ts stage
-create temp table staged_publications (number bigint primary key, file integer, line integer, given integer, field text, reason text, id uuid, code text, name text, is_active boolean, frequency text, iss_frequency text, issue_decimals numeric, created_at timestamptz(3), updated_at timestamptz(3));
+create temp table staged_publications (number bigint primary key, file integer, line integer, given integer, field text, reason text, rule text, id uuid, code text, name text, is_active boolean, frequency text, iss_frequency text, issue_decimals numeric, created_at timestamptz(3), updated_at timestamptz(3));
 
 -- transfer/import/import.ts stage
-create temp table staged_subscriptions (number bigint primary key, file integer, line integer, given integer, field text, reason text, id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), account_id_other uuid, publication_id_other text, renewed_from_subs_id_other text);
+create temp table staged_subscriptions (number bigint primary key, file integer, line integer, given integer, field text, reason text, rule text, id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), account_id_other uuid, publication_id_other text, renewed_from_subs_id_other text);
 
 -- transfer/import/import.ts stage
-create temp table staged_tasks (number bigint primary key, file integer, line integer, given integer, field text, reason text, id uuid, account_id text, title text, due_date date, user_id text, route text, priority text, type text, created_at timestamptz(3), account_id_other uuid);
+create temp table staged_tasks (number bigint primary key, file integer, line integer, given integer, field text, reason text, rule text, id uuid, account_id text, title text, due_date date, user_id text, route text, priority text, type text, created_at timestamptz(3), account_id_other uuid);
 
 -- transfer/import/journal.ts beginImport
 insert into imports (tenant_id, id, files) values ($1, $2, $3);
@@ -3851,7 +3854,7 @@ with recursive gone as (
     select row.id from gone join staged_subscriptions as row on row.renewed_from_subs_id = gone.id
     where row.reason is null and not exists (select from found_subscriptions as found where found.number = row.number)
   )
-update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'the subscription "' || coalesce(staged.renewed_from_subs_id_other, gone.id::text) || '" is refused too'
+update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'the subscription "' || coalesce(staged.renewed_from_subs_id_other, gone.id::text) || '" is refused too', rule = 'the subscription that it was renewed from is refused too'
 from gone
 where staged.reason is null and staged.renewed_from_subs_id = gone.id
     and not exists (select from subscriptions as record where record.tenant_id = $1 and record.id = gone.id);
@@ -3861,18 +3864,18 @@ update staged_accounts as staged set field = 'accountId', reason = 'is missing, 
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_accounts as found where found.number = staged.number);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_accounts as staged set field = 'accountId', reason = 'the record with this `id` has the `accountId` "' || record.account_id || '"'
+update staged_accounts as staged set field = 'accountId', reason = 'the record with this `id` has the `accountId` "' || record.account_id || '"', rule = 'the record with this `id` has another `accountId`'
 from accounts as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
   and staged.given & 2 <> 0 and record.account_id is not null and record.account_id is distinct from staged.account_id;
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_accounts as staged set field = 'id', reason = 'the record with this `accountId` has the id ' || record.id
+update staged_accounts as staged set field = 'id', reason = 'the record with this `accountId` has the id ' || record.id, rule = 'the record with this `accountId` has another `id`'
 from accounts as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.account_id = staged.account_id and staged.given & 1 <> 0 and record.id <> staged.id;
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_accounts as staged set field = 'primaryPublicationId', reason = 'there is no publication "' || coalesce(staged.primary_publication_id_other::text, staged.primary_publication_id::text) || '" in this tenant or among the rows that go in'
+update staged_accounts as staged set field = 'primaryPublicationId', reason = 'there is no publication "' || coalesce(staged.primary_publication_id_other::text, staged.primary_publication_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such publication in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.primary_publication_id_other::text, staged.primary_publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1 union all select id from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
     where existing.id = staged.primary_publication_id);
 
@@ -3881,17 +3884,17 @@ update staged_contacts as staged set field = 'accountId', reason = 'is missing, 
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_contacts as found where found.number = staged.number);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_contacts as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
+update staged_contacts as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such account in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
     where existing.account_id = staged.account_id);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_contacts as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant'
+update staged_contacts as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant', rule = 'there is no such account in this tenant'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1) as existing
     where existing.account_id = staged.account_id);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_contacts as staged set field = 'id', reason = 'the record with this `externalId` has the id ' || record.id
+update staged_contacts as staged set field = 'id', reason = 'the record with this `externalId` has the id ' || record.id, rule = 'the record with this `externalId` has another `id`'
 from contacts as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.external_id = staged.external_id and staged.given & 1 <> 0 and record.id <> staged.id;
 
@@ -3900,17 +3903,17 @@ update staged_invoices as staged set field = 'accountId', reason = 'is missing, 
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_invoices as found where found.number = staged.number);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_invoices as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
+update staged_invoices as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such account in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
     where existing.account_id = staged.account_id);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_invoices as staged set field = 'id', reason = 'the record with this `externalId` has the id ' || record.id
+update staged_invoices as staged set field = 'id', reason = 'the record with this `externalId` has the id ' || record.id, rule = 'the record with this `externalId` has another `id`'
 from invoices as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.external_id = staged.external_id and staged.given & 1 <> 0 and record.id <> staged.id;
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_invoices as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant or among the rows that go in'
+update staged_invoices as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such publication in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.publication_id_other::text, staged.publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1 union all select id from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
     where existing.id = staged.publication_id);
 
@@ -3923,13 +3926,13 @@ update staged_publications as staged set field = 'code', reason = 'is missing, a
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_publications as found where found.number = staged.number);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_publications as staged set field = 'code', reason = 'the record with this `id` has the `code` "' || record.code || '"'
+update staged_publications as staged set field = 'code', reason = 'the record with this `id` has the `code` "' || record.code || '"', rule = 'the record with this `id` has another `code`'
 from publications as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
   and staged.given & 2 <> 0 and record.code is not null and record.code is distinct from staged.code;
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_publications as staged set field = 'id', reason = 'the record with this `code` has the id ' || record.id
+update staged_publications as staged set field = 'id', reason = 'the record with this `code` has the id ' || record.id, rule = 'the record with this `code` has another `id`'
 from publications as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.code = staged.code and staged.given & 1 <> 0 and record.id <> staged.id;
 
@@ -3938,17 +3941,17 @@ update staged_subscriptions as staged set field = 'accountId', reason = 'is miss
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 4 = 0 and staged.reason is null and not exists (select from found_subscriptions as found where found.number = staged.number);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_subscriptions as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
+update staged_subscriptions as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such account in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
     where existing.account_id = staged.account_id);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_subscriptions as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant'
+update staged_subscriptions as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant', rule = 'there is no such account in this tenant'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1) as existing
     where existing.account_id = staged.account_id);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_subscriptions as staged set field = 'id', reason = 'the record with this `subscriptionId` has the id ' || record.id
+update staged_subscriptions as staged set field = 'id', reason = 'the record with this `subscriptionId` has the id ' || record.id, rule = 'the record with this `subscriptionId` has another `id`'
 from subscriptions as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.subscription_id = staged.subscription_id and staged.given & 1 <> 0 and record.id <> staged.id;
 
@@ -3957,22 +3960,22 @@ update staged_subscriptions as staged set field = 'publicationId', reason = 'is 
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 8 = 0 and staged.reason is null and not exists (select from found_subscriptions as found where found.number = staged.number);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_subscriptions as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant or among the rows that go in'
+update staged_subscriptions as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such publication in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.publication_id_other::text, staged.publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1 union all select id from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
     where existing.id = staged.publication_id);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_subscriptions as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant'
+update staged_subscriptions as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant', rule = 'there is no such publication in this tenant'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.publication_id_other::text, staged.publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1) as existing
     where existing.id = staged.publication_id);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'there is no subscription "' || coalesce(staged.renewed_from_subs_id_other::text, staged.renewed_from_subs_id::text) || '" in this tenant or among the rows that go in'
+update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'there is no subscription "' || coalesce(staged.renewed_from_subs_id_other::text, staged.renewed_from_subs_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such subscription in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.renewed_from_subs_id_other::text, staged.renewed_from_subs_id::text) is not null and not exists (select from (select id from subscriptions where tenant_id = $1 union all select id from staged_subscriptions as row where row.reason is null and not exists (select from found_subscriptions as found where found.number = row.number)) as existing
     where existing.id = staged.renewed_from_subs_id);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_subscriptions as staged set field = 'subscriptionId', reason = 'the record with this `id` has the `subscriptionId` "' || record.subscription_id || '"'
+update staged_subscriptions as staged set field = 'subscriptionId', reason = 'the record with this `id` has the `subscriptionId` "' || record.subscription_id || '"', rule = 'the record with this `id` has another `subscriptionId`'
 from subscriptions as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
   and staged.given & 2 <> 0 and record.subscription_id is not null and record.subscription_id is distinct from staged.subscription_id;
@@ -3982,7 +3985,7 @@ update staged_tasks as staged set field = 'accountId', reason = 'is missing, and
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_tasks as found where found.number = staged.number);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_tasks as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
+update staged_tasks as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such account in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
     where existing.account_id = staged.account_id);
 
@@ -4111,10 +4114,30 @@ select line from staged_contacts where reason is not null and id is null and ext
 -- transfer/import/prune.ts readHeads
 select resource, last from heads where tenant_id = $1;
 
+-- transfer/import/refusal-groups.ts refusalGroups
+with placed as (
+  select coalesce(field, '') as "column", coalesce(rule, reason) as rule, reason, line, number,
+    row_number() over same as place
+  from staged_subscriptions where file = $1 and reason is not null
+  window same as (partition by coalesce(field, ''), coalesce(rule, reason) order by number)
+)
+select "column", rule as reason, max(reason) filter (where place = 1) as example, count(*)::integer as count,
+  array_agg(line order by number) filter (where place <= 5) as lines
+from placed group by "column", rule order by count(*) desc, min(number) limit 50;
+
 -- transfer/import/runs.ts addPart
 insert into import_parts (tenant_id, run_id, number, content)
 select $1::uuid, id, $3, $4 from import_runs where tenant_id = $1 and id = $2 and state = 'receiving' for share
 on conflict (tenant_id, run_id, number) do update set content = excluded.content returning number;
+
+-- transfer/import/runs.ts cancelRun
+update import_runs set is_cancelled = true
+where tenant_id = $1 and id = $2 and kind = 'import' and state = 'running' and not (state = 'running' and seen_at < now() - interval '15 seconds') returning id;
+
+-- transfer/import/runs.ts changeRun
+update import_runs set resource = coalesce($3, resource), options = coalesce($4, options)
+where tenant_id = $1 and id = $2 and kind = 'import'
+  and (state in ('receiving', 'inspected', 'checked', 'failed', 'cancelled') or state = 'running' and seen_at < now() - interval '15 seconds') returning id;
 
 -- transfer/import/runs.ts createRun
 insert into import_runs (tenant_id, id, kind, file_name, resource, import_id)
@@ -4134,19 +4157,23 @@ delete from import_parts where tenant_id = $1 and run_id = $2;
 
 -- transfer/import/runs.ts endRun
 update import_runs set state = $3, created = $4, changed = $5, unchanged = $6, refused = $7, refusals = $8,
-  removed = $9, restored = $10, kept = $11, import_id = coalesce($12, import_id)
+  removed = $9, restored = $10, kept = $11, import_id = coalesce($12, import_id), groups = $13,
+  inspection = coalesce($14, inspection), resource = coalesce($15, resource), options = coalesce($16, options)
 where tenant_id = $1 and id = $2;
 
 -- transfer/import/runs.ts failRun
 update import_runs set state = 'failed', problem = $3 where tenant_id = $1 and id = $2;
 
+-- transfer/import/runs.ts findMapping
+select resource, options from import_mappings where tenant_id = $1 and header = $2;
+
 -- transfer/import/runs.ts findRun
 select id, kind, case when state = 'running' and seen_at < now() - interval '15 seconds' then 'interrupted' else state end as state, file_name as "fileName",
-resource, (
+resource, options, inspection, (
   select coalesce(sum(length(content)), 0)::bigint from import_parts
   where tenant_id = $1 and run_id = import_runs.id
-) as bytes, progress, created, changed, unchanged, refused, refusals, removed, restored, kept,
-rejected_rows is not null as "hasRejectedRows", import_id as "importId", problem, created_at as "createdAt" from import_runs where tenant_id = $1 and id = $2;
+) as bytes, progress, created, changed, unchanged, refused, refusals, groups, removed, restored, kept,
+rejected_file is not null as "hasRejectedRows", import_id as "importId", problem, created_at as "createdAt" from import_runs where tenant_id = $1 and id = $2;
 
 -- transfer/import/runs.ts mayAnnounce
 select from import_runs where tenant_id = $1 and kind = 'import' and state <> 'done' limit 20;
@@ -4156,23 +4183,32 @@ select content, (select max(number) from import_parts where tenant_id = $1 and r
 from import_parts where tenant_id = $1 and run_id = $2 and number = $3;
 
 -- transfer/import/runs.ts readRejectedRows
-select rejected_rows as rows from import_runs where tenant_id = $1 and id = $2;
+select rejected_name as name, rejected_file as file from import_runs
+where tenant_id = $1 and id = $2 and rejected_file is not null;
+
+-- transfer/import/runs.ts rememberMapping
+delete from import_mappings where tenant_id = $1 and header in (
+select header from import_mappings where tenant_id = $1 order by used_at desc offset 1000);
+
+-- transfer/import/runs.ts rememberMapping
+insert into import_mappings (tenant_id, header, resource, options) values ($1, $2, $3, $4)
+on conflict (tenant_id, header) do update set resource = excluded.resource, options = excluded.options, used_at = now();
 
 -- transfer/import/runs.ts storeProgress
 update import_runs set seen_at = now(), progress = coalesce($3, progress)
-where tenant_id = $1 and id = $2;
+where tenant_id = $1 and id = $2 returning is_cancelled as "isCancelled";
 
 -- transfer/import/runs.ts storeRejectedRows
-update import_runs set rejected_rows = $3 where tenant_id = $1 and id = $2;
+update import_runs set rejected_name = $3, rejected_file = $4 where tenant_id = $1 and id = $2;
 
 -- transfer/import/runs.ts takeRun
-update import_runs set state = 'running', seen_at = now(), progress = null, problem = null
-    where tenant_id = $1 and id = $2 and (state in ('receiving', 'checked', 'failed') or state = 'running' and seen_at < now() - interval '15 seconds') returning id, kind, case when state = 'running' and seen_at < now() - interval '15 seconds' then 'interrupted' else state end as state, file_name as "fileName",
-resource, (
+update import_runs set state = 'running', seen_at = now(), progress = null, problem = null, is_cancelled = false
+    where tenant_id = $1 and id = $2 and (state in ('receiving', 'inspected', 'checked', 'failed', 'cancelled') or state = 'running' and seen_at < now() - interval '15 seconds') returning id, kind, case when state = 'running' and seen_at < now() - interval '15 seconds' then 'interrupted' else state end as state, file_name as "fileName",
+resource, options, inspection, (
   select coalesce(sum(length(content)), 0)::bigint from import_parts
   where tenant_id = $1 and run_id = import_runs.id
-) as bytes, progress, created, changed, unchanged, refused, refusals, removed, restored, kept,
-rejected_rows is not null as "hasRejectedRows", import_id as "importId", problem, created_at as "createdAt";
+) as bytes, progress, created, changed, unchanged, refused, refusals, groups, removed, restored, kept,
+rejected_file is not null as "hasRejectedRows", import_id as "importId", problem, created_at as "createdAt";
 
 -- transfer/import/undo.ts chunksOf
 select first, last from import_creations where tenant_id = $1 and import_id = $2 and resource = $3 order by first;
