@@ -20,6 +20,7 @@ const isResource = (text: string): text is ResourceName => resourceNames.some((n
 export const resourceLabel = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 
 const noticedBy = {
+  '': 'Nobody can tell by the columns: choose.',
   given: undefined,
   name: 'Noticed by the name of the file.',
   columns: 'Noticed by the columns.',
@@ -46,7 +47,7 @@ export const Reading = ({ inspection, decisions }: ReadingProps) => {
       <div className="form-grid">
         <Select
           label="What it holds"
-          help={resourceNoticed === null ? 'Nobody can tell by the columns: choose.' : noticedBy[resourceNoticed]}
+          help={noticedBy[resourceNoticed]}
           value={resource ?? ''}
           onChange={(value) => isResource(value) && decideResource(value)}
           options={[
