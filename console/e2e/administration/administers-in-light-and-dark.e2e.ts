@@ -94,7 +94,7 @@ const tour = async (page: Page, look: (name: string) => Promise<void>) => {
   await look('the columns of a file')
   await page.getByLabel('Field of Wer').selectOption('quality')
   await page.locator('button:text-is("Check the file"):not([aria-disabled=true])').click()
-  await page.getByText('Nothing is written yet').waitFor()
+  await page.getByText('This is what the import would do').waitFor()
   await look('what an import would do')
   await page.goto('/admin/audit?resource=contacts')
   await page.getByRole('listitem').getByText('Details').click()

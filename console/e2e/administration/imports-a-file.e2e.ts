@@ -43,7 +43,7 @@ const ofOthers = (name: string) => readFile(new URL(`../../../server/test/files/
 const figures = (page: Page) => page.locator('.counts dd').allInnerTexts()
 const check = async (page: Page) => {
   await page.locator('button:text-is("Check the file"):not([aria-disabled=true])').click()
-  await page.getByText('Nothing is written yet').waitFor()
+  await page.getByText('This is what the import would do').waitFor()
 }
 const totalOf = async ({ serviceToken }: typeof tenant, resource: string) => {
   const headers = { 'cache-control': 'no-cache' }
