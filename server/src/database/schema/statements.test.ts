@@ -254,6 +254,7 @@ test('files are imported, changed, pruned, undone and exported, and runs come an
   const folder = await newFolder()
   const signal = new AbortController().signal
   const request = { folder, format: 'ndjson', gzip: false, spreadsheet: false, replace: true, signal } as const
+  await exportRecords(scope, { ...request, folder: await newFolder(), format: 'csv', onProgress: () => {} })
   await exportRecords(scope, { ...request, onProgress: () => {} })
   const other = await service.newTenant()
   const copy = database.forTenant(other.id)

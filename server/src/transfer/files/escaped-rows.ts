@@ -93,19 +93,17 @@ const cellsOf = (text: string): (string | null)[] => {
 const cellOf = (text: string): string | null => {
   if (text === '\\N') return null
   return text.includes('\\')
-    ? text.replaceAll(/\\(x[0-9a-fA-F]{1,2}|[0-7]{1,3}|[^])/g, (_all, escape: string) => unescape(escape))
+    ? text.replaceAll(/\\(x[0-9a-fA-F]{1,2}|[0-7]{1,3}|[\s\S])/g, (_all, escaped: string) => characterOf(escaped))
     : text
 }
 
 const named: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', Z: '\x1a', '0': '\0' }
 
-const unescape = (escape: string): string => {
-  const letter = named[escape]
-  if (letter !== undefined) return letter
-  if (escape.length === 1) return escape
-  return String.fromCharCode(
-    escape.startsWith('x') ? Number.parseInt(escape.slice(1), 16) : Number.parseInt(escape, 8) & 0xff,
-  )
+const characterOf = (escaped: string): string => {
+  const letter = named[escaped]
+  if (letter !== undefined || escaped.length === 1) return letter ?? escaped
+  const code = escaped.startsWith('x') ? Number.parseInt(escaped.slice(1), 16) : Number.parseInt(escaped, 8) & 0xff
+  return String.fromCharCode(code)
 }
 
 const special = /[\\\t\n\r]/g

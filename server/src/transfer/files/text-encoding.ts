@@ -134,7 +134,6 @@ class SingleByteText implements TextReader {
 
   push(bytes: Uint8Array): string {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what Windows-1252 has others for
     return this.#isWindows
       ? text.replaceAll(/[\x80-\x9f]/g, (one) => windowsCharacters[one.charCodeAt(0) - 0x80] ?? one)
       : text
@@ -186,6 +185,7 @@ export class EncodingScan {
     const marked = encodingByMark(this.#first)
     if (marked) return { encoding: marked === 'utf-32' ? undefined : marked, isSure: true }
     if (this.#isUtf8) return { encoding: 'utf-8', isSure: true }
+    if (this.#first.subarray(0, 3).equals(utf8Mark)) return { encoding: 'utf-8', isSure: false }
     // Of a file that is UTF-8 but for some bytes, those are wrong.
     return this.#hasCharacters || this.#hasUndefined
       ? { encoding: 'utf-8', isSure: false }
@@ -193,6 +193,7 @@ export class EncodingScan {
   }
 }
 
+const utf8Mark = Buffer.from(byteOrderMark)
 const undefinedInWindows = [0x81, 0x8d, 0x8f, 0x90, 0x9d]
 const utf8Character = /[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}/
 

@@ -66,14 +66,15 @@ async function* upTo(mostBytes: number, file: SourceFile, lines: AsyncIterable<s
 }
 
 async function* linesOf(file: SourceFile, rejections: AsyncIterable<Rejection>): AsyncGenerator<string> {
-  const { header, hasObjects, hasEscapes, separator, encoding, hasByteOrderMark } = file
+  const { header, hasObjects, hasEscapes, separator, encoding, isEncodingSure, hasByteOrderMark } = file
   const lineOf = (cells: (string | null)[]) =>
     hasEscapes ? escapedLine(cells) : csvLine(cells, hasObjects || separator === '' ? ',' : separator)
   // A row that was rejected before loses the former reason.
   const isOwn = header.map((name) => !rejectionColumns.includes(name))
   const own = ({ cells, json }: SourceRow): (string | null)[] =>
     hasObjects ? [json ?? null] : cells.filter((_, index) => isOwn[index] ?? true).map(textOfCell)
-  const isMarked = hasByteOrderMark || encoding.startsWith('utf-16')
+  // With the mark, bytes that are not UTF-8 are refused again, and not taken for another encoding.
+  const isMarked = hasByteOrderMark || !isEncodingSure || encoding.startsWith('utf-16')
   const columns = hasObjects ? [rowOfRejection] : header.filter((_, index) => isOwn[index])
   yield (isMarked ? byteOrderMark : '') + lineOf([...rejectionColumns, ...columns])
   const waiting = rejections[Symbol.asyncIterator]()

@@ -40,7 +40,7 @@ export const inspectTable = async (
     unknown: reading.unknown.map(({ heading }) => heading),
     formats: reading.formats.map(({ doubt: _, ...format }) => format),
     notes: reading.notes.map((note) => note.replace(/ \(--[^)]*\)/, '')),
-    problems: reading.problems.map(({ text }) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`),
+    problems: reading.problems.map(({ text }) => `${sentence(text)}.`),
     preview: await previewOf(reading),
   }
 }
@@ -55,6 +55,10 @@ const unknown = (header: readonly string[]) => ({
   problems: ['The columns do not tell what the file holds: choose it.'],
   preview: { fields: [], rows: [] },
 })
+
+/** A field keeps its name. */
+const sentence = (text: string): string =>
+  text.replace(/^[a-z]+ /, (word) => word.charAt(0).toUpperCase() + word.slice(1))
 
 /** Booleans as the API has them. */
 const words: Record<string, string> = { t: 'true', f: 'false' }

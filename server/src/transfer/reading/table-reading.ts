@@ -251,7 +251,7 @@ class Sight {
       )
     }
     const keys = importKeysOf(resource)
-    if (this.#rows > 0 || this.#columns.length > 0)
+    if (this.#columns.length > 0)
       if (!keys.some(({ name }) => all.includes(name))) {
         const needed = keys.map(({ name }) => `"${name}"`).join(' or ')
         note(`it has no column ${needed}, so its rows could not be recognised at the next import`)

@@ -47,7 +47,7 @@ const formatOf = (name: string): Intl.DateTimeFormat => {
       ...{ timeZone: name, hourCycle: 'h23', era: 'short' },
       ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' },
     })
-  } catch (cause) {
+  } catch {
     throw unknown(name)
   }
 }
