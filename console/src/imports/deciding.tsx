@@ -13,7 +13,7 @@ type DecidingProps = { run: ImportRun; inspection: Inspection; decisions: Decisi
 /** What was understood of the file, what is to be decided about it, and what comes of that. */
 export const Deciding = ({ run, inspection, decisions, onCheck }: DecidingProps) => {
   const { resource, isLooking, error } = decisions
-  const { problems } = inspection
+  const problems = inspection.problems.map((problem) => withHeading(inspection, problem))
   const isReady = problems.length === 0 && resource !== undefined && !isLooking
   return (
     <>
@@ -29,7 +29,7 @@ export const Deciding = ({ run, inspection, decisions, onCheck }: DecidingProps)
           <Columns inspection={inspection} resource={resource} decisions={decisions} />
           <Formats inspection={inspection} decisions={decisions} />
           <Statuses inspection={inspection} resource={resource} decisions={decisions} />
-          <Preview preview={inspection.preview} />
+          <Preview inspection={inspection} />
         </>
       )}
       {error !== undefined && <Trouble error={error} />}
@@ -57,4 +57,11 @@ export const Deciding = ({ run, inspection, decisions, onCheck }: DecidingProps)
       </div>
     </>
   )
+}
+
+/** The service names the field in front of what is in doubt; the person sees the column. */
+const withHeading = ({ formats }: Inspection, problem: string): string => {
+  const [name = '', ...rest] = problem.split(': ')
+  const format = formats.find(({ field }) => field.toLowerCase() === name.toLowerCase())
+  return format === undefined ? problem : [format.heading, ...rest].join(': ')
 }

@@ -1,5 +1,6 @@
 import type { ImportRun } from '@masthead/client/management'
 import { TableHead } from '../design/table-head.tsx'
+import { plain } from '../records/fields.ts'
 import { formatNumber } from '../records/formats.ts'
 import { useManagement } from '../session.tsx'
 import { fieldLabel } from './field-label.ts'
@@ -48,8 +49,8 @@ const Refusals = ({ run: { id, refused, groups, hasRejectedRows } }: { run: Impo
           {groups.map(({ column, reason, example, count, lines }) => (
             <tr key={`${column} ${reason}`}>
               <td>
-                <div>{reason}</div>
-                {example !== reason && <div className="muted small">{example}</div>}
+                <div>{plain(reason)}</div>
+                {example !== reason && <div className="muted small">{plain(example)}</div>}
               </td>
               <td data-label="Field" className={column === '' ? 'blank' : undefined}>
                 {column && fieldLabel(column)}

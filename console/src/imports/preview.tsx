@@ -4,10 +4,13 @@ import { labelOf } from '../records/fields.ts'
 import type { Inspection } from './runs.ts'
 
 /** What the first rows would become. */
-export const Preview = ({ preview: { fields, rows } }: { preview: Inspection['preview'] }) => {
+export const Preview = ({ inspection: { preview, formats } }: { inspection: Inspection }) => {
+  const { fields, rows } = preview
+  // As long as nobody knows how a column is written, every row of it would be wrong.
+  const isInDoubt = formats.some(({ format }) => format === '')
   if (rows.length === 0) return null
   return (
-    <section className="card" aria-labelledby="import-preview">
+    <section className="card narrowing" aria-labelledby="import-preview">
       <div className="section-head">
         <h2 id="import-preview">
           {rows.length === 1 ? 'What the first row becomes' : `What the first ${rows.length} rows become`}
@@ -34,7 +37,7 @@ export const Preview = ({ preview: { fields, rows } }: { preview: Inspection['pr
                       </td>
                     ))}
                   </tr>
-                  {problem !== null && (
+                  {problem !== null && !isInDoubt && (
                     <tr className="row-problem">
                       <td colSpan={fields.length + 1} className="field-error">
                         Line {line}: {problem}

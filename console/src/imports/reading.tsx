@@ -2,7 +2,7 @@ import { type ResourceName, resourceNames } from '@masthead/contract'
 import { Select } from '../design/select.tsx'
 import { formatNumber } from '../records/formats.ts'
 import type { Decisions } from './decisions.ts'
-import type { Inspection } from './runs.ts'
+import type { Inspection, Options } from './runs.ts'
 
 const encodings = {
   'utf-8': 'UTF-8',
@@ -66,9 +66,23 @@ export const Reading = ({ inspection, decisions }: ReadingProps) => {
         {sheets.length > 1 && (
           <Select
             label="Sheet"
+            help={resource === undefined ? 'It may be another sheet.' : undefined}
             value={options.sheet ?? sheet}
             onChange={(value) => decide({ sheet: value, columns: undefined })}
             options={sheets.map((name) => [name, name])}
+          />
+        )}
+        {hasApostrophes(inspection, options) && (
+          <Select
+            label="Apostrophes in front of texts"
+            help="An export for spreadsheets marks texts that look like formulas."
+            value={options.isForSpreadsheet === undefined ? '' : String(options.isForSpreadsheet)}
+            onChange={(value) => decide({ isForSpreadsheet: value === '' ? undefined : value === 'true' })}
+            options={[
+              ['', 'As noticed'],
+              ['true', 'Are marks, and are left out'],
+              ['false', 'Are part of the text'],
+            ]}
           />
         )}
         {isEncoding(encoding) && (
@@ -84,3 +98,6 @@ export const Reading = ({ inspection, decisions }: ReadingProps) => {
     </section>
   )
 }
+
+const hasApostrophes = ({ notes, problems }: Inspection, { isForSpreadsheet }: Options): boolean =>
+  isForSpreadsheet !== undefined || [...notes, ...problems].some((text) => text.includes('apostrophe'))
