@@ -94,6 +94,8 @@ visit('imports the file that Excel wrote, choosing a field for the column that n
   await requireNoHindrance(page)
   await page.getByLabel('Field of Betreuerin').selectOption('quality')
   await page.getByRole('columnheader', { name: 'Quality' }).waitFor()
+  await page.reload()
+  await page.getByRole('columnheader', { name: 'Quality' }).waitFor()
   await check(page)
   assert.deepEqual(await figures(page), ['2', '0', '0', '0'])
   await button(page, 'Import 2 records').click()

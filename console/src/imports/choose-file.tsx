@@ -15,9 +15,8 @@ export const ChooseFile = ({ onSent }: { onSent: (runId: string) => void }) => {
   const [isOver, setOver] = useState(false)
   const leaving = useRef(new AbortController())
   useEffect(() => {
-    const controller = new AbortController()
-    leaving.current = controller
-    return () => controller.abort()
+    leaving.current = new AbortController()
+    return () => leaving.current.abort()
   }, [])
   const fault = file && faultOf(file)
   const choose = async (chosen: File | undefined) => {
@@ -36,10 +35,22 @@ export const ChooseFile = ({ onSent }: { onSent: (runId: string) => void }) => {
       setError(reason)
     }
   }
+  const stop = () => {
+    leaving.current.abort()
+    leaving.current = new AbortController()
+    setFile(undefined)
+    setSent(undefined)
+  }
   if (file && sent !== undefined)
     return (
       <div className="card padded">
-        <RunProgress label={`Sending ${file.name}`} done={sent} of={file.size} />
+        <RunProgress label={`Sending ${file.name}`} done={sent} of={file.size}>
+          <div>
+            <button type="button" className="button" onClick={stop}>
+              Cancel
+            </button>
+          </div>
+        </RunProgress>
       </div>
     )
   const drag = (event: DragEvent, over: boolean) => {
