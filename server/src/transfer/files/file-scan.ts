@@ -1,12 +1,10 @@
 import type { Bounds } from './bounds.ts'
 import { refuseTooMuch } from './bounds.ts'
 import type { ByteSource } from './byte-source.ts'
-import { type Encoding, EncodingScan } from './text-encoding.ts'
+import { EncodingScan, type NoticedEncoding } from './text-encoding.ts'
 
 /** What all bytes of a text tell before it is read. */
-export type FileScan = {
-  encoding: Encoding | undefined
-  isSure: boolean
+export type FileScan = NoticedEncoding & {
   /** Between two tabs or at the ends of a line. */
   hasNullMark: boolean
   /** Cells begin with an apostrophe, which may be the mark of an export for spreadsheets. */

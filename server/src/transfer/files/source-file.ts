@@ -28,7 +28,10 @@ export type SourceFile = {
   hasObjects: boolean
   /** Empty for a workbook. */
   encoding: Encoding | ''
+  /** All bytes fit it. */
   isEncodingSure: boolean
+  /** Bytes of two encodings are mixed, and nobody has said which is right. */
+  isEncodingDoubtful: boolean
   hasByteOrderMark: boolean
   /** Empty where nothing separates cells. */
   separator: string
@@ -150,6 +153,7 @@ const openWorkbook = async (
       hasObjects: false,
       encoding: '',
       isEncodingSure: true,
+      isEncodingDoubtful: false,
       hasByteOrderMark: true,
       separator: '',
     },
@@ -186,9 +190,16 @@ const openTable = async (source: ByteSource, rejectedPath: string, options: File
     onEnd?.(reader)
     yield rest
   }
-  const { isSure, hasByteOrderMark } = scan
+  const { isSure, isDoubtful, hasByteOrderMark } = scan
   const file = {
-    ...{ path, rejectedPath, encoding, isEncodingSure: isSure || options.encoding !== undefined, hasByteOrderMark },
+    ...{
+      path,
+      rejectedPath,
+      encoding,
+      isEncodingSure: isSure || (options.encoding ?? 'utf-8') !== 'utf-8',
+      isEncodingDoubtful: isDoubtful && options.encoding === undefined,
+      hasByteOrderMark,
+    },
     ...{ sheets: [], sheet: '', members: [], member: '', size, bytes },
   }
   const format = formatOfText(path, scan.beginning, encoding)

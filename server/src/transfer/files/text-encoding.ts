@@ -17,6 +17,9 @@ export const encodingNames: Record<Encoding, string> = {
  */
 export const unreadable = '\uDC80'
 
+/** It is also half of some characters. */
+const unreadableAlone = new RegExp(`(?<![\\uD800-\\uDBFF])${unreadable}`)
+
 /** The text of a file, from its bytes in pieces of any size. */
 export interface TextReader {
   push: (bytes: Uint8Array) => string
@@ -48,7 +51,7 @@ export const byteOrderMark = '\uFEFF'
 
 /** What could not be read stays so, and is refused again unless it is corrected. */
 const withUnreadable = (text: string, encode: (part: string) => Buffer, mark: Buffer): Buffer[] =>
-  text.split(unreadable).flatMap((part, index) => (index === 0 ? [encode(part)] : [mark, encode(part)]))
+  text.split(unreadableAlone).flatMap((part, index) => (index === 0 ? [encode(part)] : [mark, encode(part)]))
 
 class Utf8Text implements TextReader {
   #held: Uint8Array = new Uint8Array()
@@ -151,51 +154,76 @@ const windowsBytes = new Map(
 )
 const ofWindows = /[€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]/g
 
+export type NoticedEncoding = {
+  /** Undefined for one that cannot be read. */
+  encoding: Encoding | undefined
+  /** All bytes fit it. */
+  isSure: boolean
+  /** Bytes of two encodings are mixed, and neither is nearly alone. */
+  isDoubtful: boolean
+}
+
 /** Looks at all bytes of a file, to tell how its text is encoded. */
 export class EncodingScan {
   #first: Buffer = Buffer.alloc(0)
   #held: Uint8Array = new Uint8Array()
-  #isUtf8 = true
-  #hasCharacters = false
+  /** Characters of UTF-8 beside those of ASCII, of scripts that are in use. */
+  #characters = 0
+  /** Others, which `ß–` and the like of Windows-1252 look like. */
+  #unusual = 0
+  /** Bytes that belong to no character. */
+  #others = 0
   #hasUndefined = false
 
   push(bytes: Buffer): void {
     if (this.#first.length < 64) this.#first = Buffer.concat([this.#first, bytes.subarray(0, 64)])
-    if (this.#isUtf8) {
-      const all = this.#held.length > 0 ? Buffer.concat([this.#held, bytes]) : bytes
-      const end = startOfLastCharacter(all)
-      this.#held = all.subarray(end)
-      this.#look(all.subarray(0, end))
-    } else this.#look(bytes)
+    const all = this.#held.length > 0 ? Buffer.concat([this.#held, bytes]) : bytes
+    const end = startOfLastCharacter(all)
+    this.#held = all.subarray(end)
+    this.#look(all.subarray(0, end))
   }
 
   #look(bytes: Buffer): void {
-    if (this.#isUtf8 && isUtf8(bytes)) {
-      this.#hasCharacters ||= !isAscii(bytes)
-      return
-    }
-    this.#isUtf8 = false
-    if (!this.#hasCharacters) this.#hasCharacters = utf8Character.test(bytes.toString('latin1'))
-    this.#hasUndefined ||= undefinedInWindows.some((byte) => bytes.includes(byte))
+    if (isAscii(bytes)) return
+    const isWhole = isUtf8(bytes)
+    if (isWhole && this.#characters >= enoughCharacters) return
+    const text = bytes.toString('latin1')
+    const others = text.replaceAll(utf8Character, (character) => {
+      if (usualLead.test(character)) this.#characters++
+      else this.#unusual++
+      return ''
+    })
+    if (isWhole) return
+    this.#others += others.match(/[\x80-\xff]/g)?.length ?? 0
+    this.#hasUndefined ||= undefinedInWindows.test(others)
   }
 
-  /** Undefined for one that cannot be read. `isSure` is false where bytes of two encodings are mixed. */
-  end(): { encoding: Encoding | undefined; isSure: boolean } {
+  end(): NoticedEncoding {
     this.#look(Buffer.from(this.#held))
+    const [characters, others] = [this.#characters, this.#others]
     const marked = encodingByMark(this.#first)
-    if (marked) return { encoding: marked === 'utf-32' ? undefined : marked, isSure: true }
-    if (this.#isUtf8) return { encoding: 'utf-8', isSure: true }
-    if (this.#first.subarray(0, 3).equals(utf8Mark)) return { encoding: 'utf-8', isSure: false }
-    // Of a file that is UTF-8 but for some bytes, those are wrong.
-    return this.#hasCharacters || this.#hasUndefined
-      ? { encoding: 'utf-8', isSure: false }
-      : { encoding: 'windows-1252', isSure: true }
+    if (marked) return { encoding: marked === 'utf-32' ? undefined : marked, isSure: true, isDoubtful: false }
+    const isMarked = this.#first.subarray(0, 3).equals(utf8Mark)
+    if (others === 0) {
+      const encoding = characters === 0 && this.#unusual > 0 && !isMarked ? 'windows-1252' : 'utf-8'
+      return { encoding, isSure: true, isDoubtful: false }
+    }
+    if (isMarked || this.#hasUndefined || characters > others * nearlyAlone)
+      return { encoding: 'utf-8', isSure: false, isDoubtful: false }
+    // Some letters and signs of Windows-1252 happen to be one character of UTF-8.
+    if (others > characters * nearlyAlone) return { encoding: 'windows-1252', isSure: true, isDoubtful: false }
+    return { encoding: 'utf-8', isSure: false, isDoubtful: true }
   }
 }
 
+const enoughCharacters = 10_000
+const nearlyAlone = 10
+
+const undefinedInWindows = /[\x81\x8d\x8f\x90\x9d]/
+const utf8Character = /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}/g
+/** The first byte of a character of UTF-8, but for phonetic signs, accents alone, Syriac, Thaana and NKo. */
+const usualLead = /^[\xc2-\xc8\xce-\xd5\xd7-\xdb\xe0-\xf4]/
 const utf8Mark = Buffer.from(byteOrderMark)
-const undefinedInWindows = [0x81, 0x8d, 0x8f, 0x90, 0x9d]
-const utf8Character = /[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}/
 
 const encodingByMark = (bytes: Buffer): Encoding | 'utf-32' | undefined => {
   const beginning = bytes.subarray(0, 64)

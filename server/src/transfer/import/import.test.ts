@@ -339,7 +339,9 @@ describe('a bad row', { concurrency: 2 }, () => {
       'contacts-2.ndjson':
         '{"externalId":"y1","accountId":{"id":"A-1"},"accountId":["A-1"]}\n{"externalId":"y2","accountId":["A-1"]}\n[]\n{"externalId":"y3","accountId":"A-1","name":"\\ud800"}\n',
     })
-    const { files } = await importer(service, await service.newTenant()).importAll(folder)
+    const other = importer(service, await service.newTenant())
+    assert.match(await other.complaint(folder), /some of its bytes are UTF-8, and others are not\. .*--encoding utf-8/)
+    const { files } = await other.importAll(folder, '--encoding', 'utf-8')
     assert.deepEqual(
       files.map(({ created, refused }) => [created, refused]),
       [

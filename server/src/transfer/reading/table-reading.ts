@@ -256,6 +256,11 @@ class Sight {
         const needed = keys.map(({ name }) => `"${name}"`).join(' or ')
         note(`it has no column ${needed}, so its rows could not be recognised at the next import`)
       }
+    if (this.#file.isEncodingDoubtful)
+      note(
+        'some of its bytes are UTF-8, and others are not',
+        'Say what it is, and rows that are not are refused: --encoding utf-8 or --encoding windows-1252',
+      )
     const { sheets, sheet } = this.#file
     const others = sheets.filter((name) => name !== sheet).map((name) => shown(name))
     if (problems.length > 0 && others.length > 0)
@@ -286,8 +291,7 @@ class Sight {
     const { encoding, isEncodingSure, hasEscapes, sheet, sheets } = this.#file
     const notes: string[] = []
     if (encoding !== '' && encoding !== 'utf-8') notes.push(`The text is read as ${nameOfEncoding(this.#file)}.`)
-    if (!isEncodingSure)
-      notes.push('Some bytes are not UTF-8; if the text is Windows-1252, say so (--encoding windows-1252).')
+    if (!isEncodingSure) notes.push('Some bytes are not UTF-8, and rows with them are refused.')
     if (hasEscapes) notes.push('Cells hold \\N, so backslash escapes are read.')
     if (sheets.length > 1) notes.push(`The sheet "${sheet}" is read, one of ${sheets.length}.`)
     if (hasMarks) notes.push('The apostrophe in front of texts is a mark for spreadsheets, and is left out.')
