@@ -77,34 +77,60 @@ visit('checks a file, imports it, saves the refused rows, and takes it back', ad
   await row.getByText('done', { exact: true }).waitFor()
   await row.getByRole('link', { name: /^Show/ }).click()
   await button(page, 'Save the refused rows').waitFor()
-  await button(page, 'Undo').click()
+  await page.goBack()
+  await row.getByRole('button', { name: /^Undo/ }).click()
   await button(page, 'Take it back').click()
   await page.getByText('2 records were removed').waitFor()
+  await row.getByText('undone', { exact: true }).waitFor()
   assert.equal(await totalOf(tenant, 'accounts'), 0)
 })
 
-visit('imports the file that Excel wrote, choosing a field for the column that nobody knows', admin, async (page) => {
-  const [header, ...rows] = ['Kundennr;Firma;Betreuerin', '00417;Müller & Söhne;Grün', '00418;Verlag "Turm";Weiß']
-  const text = [`sep=;`, header, ...rows, ''].join('\r\n')
-  await choose(page, 'Kunden.csv', Buffer.from(text, 'latin1'))
-  assert.equal(await page.getByLabel('What it holds').inputValue(), 'accounts')
-  assert.equal(await page.getByLabel('Encoding').inputValue(), 'windows-1252')
-  const unknown = page.getByRole('row', { name: /^Betreuerin/ })
-  await unknown.getByText('Grün').waitFor()
-  await requireNoHindrance(page)
-  await page.getByLabel('Field of Betreuerin').selectOption('quality')
-  await page.getByRole('columnheader', { name: 'Quality' }).waitFor()
-  await page.reload()
-  await page.getByRole('columnheader', { name: 'Quality' }).waitFor()
-  await check(page)
-  assert.deepEqual(await figures(page), ['2', '0', '0', '0'])
-  await button(page, 'Import 2 records').click()
-  await page.getByText('The file was imported').waitFor()
+visit(
+  'imports the file that Excel wrote, choosing a field for the column that nobody knows, and takes it back',
+  admin,
+  async (page) => {
+    const [header, ...rows] = ['Kundennr;Firma;Betreuerin', '00417;Müller & Söhne;Grün', '00418;Verlag "Turm";Weiß']
+    const text = [`sep=;`, header, ...rows, ''].join('\r\n')
+    await choose(page, 'Kunden.csv', Buffer.from(text, 'latin1'))
+    assert.equal(await page.getByLabel('What it holds').inputValue(), 'accounts')
+    assert.equal(await page.getByLabel('Encoding').inputValue(), 'windows-1252')
+    const unknown = page.getByRole('row', { name: /^Betreuerin/ })
+    await unknown.getByText('Grün').waitFor()
+    await requireNoHindrance(page)
+    await page.getByLabel('Field of Betreuerin').selectOption('quality')
+    await page.getByRole('columnheader', { name: 'Quality' }).waitFor()
+    await page.reload()
+    await page.getByRole('columnheader', { name: 'Quality' }).waitFor()
+    await check(page)
+    assert.deepEqual(await figures(page), ['2', '0', '0', '0'])
+    await button(page, 'Import 2 records').click()
+    await page.getByText('The file was imported').waitFor()
+    await button(page, 'Undo').click()
+    await button(page, 'Take it back').click()
+    await page.getByText('2 records were removed').waitFor()
 
-  // The next file with the same header is read in the same way.
-  await choose(page, 'Kunden neu.csv', Buffer.from(text.replaceAll('0041', '0051'), 'latin1'))
-  await page.getByText('your last file with the same header').waitFor()
-  assert.equal(await page.getByLabel('Field of Betreuerin').inputValue(), 'quality')
+    // The next file with the same header is read in the same way.
+    await choose(page, 'Kunden neu.csv', Buffer.from(text.replaceAll('0041', '0051'), 'latin1'))
+    await page.getByText('your last file with the same header').waitFor()
+    assert.equal(await page.getByLabel('Field of Betreuerin').inputValue(), 'quality')
+  },
+)
+
+visit('saves refused rows as the file came, mends them and imports them', admin, async (page) => {
+  const text = `Kundennr;Firma\r\nM1;Müller\r\n${'x'.repeat(70)};"Groß; ""Söhne"""\r\n`
+  await choose(page, 'Kunden.csv', Buffer.from(text, 'latin1'))
+  await check(page)
+  await button(page, 'Import 1 record').click()
+  await page.getByText('The file was imported').waitFor()
+  const { name, bytes } = await saved(page, 'Save the refused rows')
+  assert.equal(name, 'Kunden.csv.rejected.csv')
+  const refused = bytes.toString('latin1')
+  assert.match(refused, /;Kundennr;Firma\r?\n/)
+  assert.match(refused, /;"Groß; ""Söhne"""/)
+  await choose(page, name, Buffer.from(refused.replaceAll('x'.repeat(70), 'M2'), 'latin1'))
+  assert.equal(await page.getByLabel('What it holds').inputValue(), 'accounts')
+  await check(page)
+  assert.deepEqual(await figures(page), ['1', '0', '0', '0'])
 })
 
 visit('leaves out the columns that nobody knows', publishingAdmin, async (page) => {
