@@ -60,11 +60,19 @@ const writeFiles = async (
   await beginSnapshot(client, query)
   await client.query('set local enable_sort = off')
   const totals = await totalsOf(query)
+  const quoted = new Map<ResourceName, string[]>()
+  if (request.format === 'csv' && !request.spreadsheet)
+    for (const resource of resourceNames) quoted.set(resource, await columnsToQuote(query, resource))
   const copies: { resource: ResourceName; copied: CopyToStreamQuery }[] = []
   for (const resource of resourceNames) {
-    const isPlain = request.format === 'csv' && !request.spreadsheet
-    const quoted = isPlain ? await columnsToQuote(query, resource) : []
-    const copied = await writeFile(client, tenantId, folder, { resource, quoted }, totals.get(resource) ?? 0, request)
+    const copied = await writeFile(
+      client,
+      tenantId,
+      folder,
+      { resource, quoted: quoted.get(resource) ?? [] },
+      totals.get(resource) ?? 0,
+      request,
+    )
     copies.push({ resource, copied })
   }
   await query.withoutTenant({ text: 'commit' })

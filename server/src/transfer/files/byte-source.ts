@@ -13,21 +13,22 @@ export type ByteSource = {
   size: number
   /** How many of them have been read so far. */
   bytes: () => number
-  read: () => AsyncGenerator<Buffer>
+  /** In pieces of about so many bytes. */
+  read: (chunkSize?: number) => AsyncGenerator<Buffer>
 }
 
 type Opened = { stats: Stats; beginning: Buffer }
 
 export type DiskFile = ByteSource & { isZip: boolean; beginning: Buffer }
 
-/** Large enough to make batches cheap, small enough to save memory. */
-const chunkSize = 16 * 1024
+/** Large enough to make batches of rows cheap, small enough to save memory. */
+const usualChunk = 16 * 1024
 
 export const openDiskFile = async (path: string, mostBytes: number): Promise<DiskFile> => {
   const opened = await inspect(path)
   const isGzip = startsWith(opened.beginning, [0x1f, 0x8b])
   let bytes = () => 0
-  async function* read(): AsyncGenerator<Buffer> {
+  async function* read(chunkSize = usualChunk): AsyncGenerator<Buffer> {
     refuseOther(path, opened.stats, (await inspect(path)).stats)
     const file = createReadStream(path, { highWaterMark: chunkSize })
     bytes = () => file.bytesRead
