@@ -39,7 +39,7 @@ type Schema = {
   maxLength?: number
   maximum?: number
   const?: string
-  enum?: string[]
+  enum?: (string | null)[]
   anyOf?: Schema[]
   items?: Schema
   required?: string[]
@@ -182,7 +182,7 @@ const typeOf = (schema: Schema): string => {
   if (schema.enum?.join() === plain(Problem.properties.code).enum?.join()) return 'ProblemCode'
   if (schema.enum?.join() === Object.keys(scopes).join()) return 'Scope'
   if (schema.enum?.join() === webhookEventTypes.join()) return 'WebhookEventType'
-  if (schema.enum) return schema.enum.map((value) => `'${value}'`).join(' | ')
+  if (schema.enum) return schema.enum.map((value) => (value === null ? 'null' : `'${value}'`)).join(' | ')
   if (schema.const !== undefined) return `'${schema.const}'`
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ')
   if (schema.items?.description === plain(ProblemPlace).description) return 'ProblemPlace[]'
@@ -318,6 +318,13 @@ const optionsOf = ({ method, conditional, answer }: Operation): string =>
 /** A record of the same name stands beside it. */
 const callsOf = ({ name }: Resource): string => `${className(name)}Calls`
 
+/** What a body holds that has a name of its own. */
+const titledWithin = ({ properties = {}, items }: Schema): Schema[] =>
+  [...Object.values(properties), ...(items ? [items] : [])].flatMap((schema) => [
+    ...(schema.title === undefined ? [] : [schema]),
+    ...titledWithin(schema),
+  ])
+
 /** The interface of the console, in a file of its own: nobody else may call it. */
 const managementFile = (): string => {
   const all = Object.entries<Resource>(managementResources)
@@ -325,7 +332,8 @@ const managementFile = (): string => {
   const schemas = new Map(
     managementApi.operations
       .flatMap(({ operation: { body, answer }, resource }) => [resource.record, body ?? [], answer].flat())
-      .map((schema) => [titleOf(schema), plain(schema)]),
+      .flatMap((schema) => [plain(schema), ...titledWithin(plain(schema))])
+      .map((schema) => [titleOf(schema), schema]),
   )
   const used = ['CallOptions', 'KeyedOptions'].filter((name) => code.includes(name)).join(', ')
   return [

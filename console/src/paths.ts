@@ -16,6 +16,8 @@ const ownPaths = [
   '/admin/webhooks',
   '/admin/webhooks/$id',
   '/admin/imports',
+  '/admin/imports/new',
+  '/admin/imports/$id',
   '/admin/audit',
   '/docs',
   '/docs/guides/paging',

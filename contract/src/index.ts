@@ -2,6 +2,13 @@ export * from './apis.ts'
 export * from './changes.ts'
 export { type Content, type Kind, longest, traitsOf } from './fields.ts'
 export type { DeliveryState } from './management/deliveries.ts'
+export {
+  dateOrders,
+  decimalSigns,
+  epochUnits,
+  type ImportEncoding,
+  importEncodings,
+} from './management/import-inspection.ts'
 export { importPart } from './management/import-runs.ts'
 export * from './management/resources.ts'
 export { allows, type Role, roles } from './management/role.ts'

@@ -654,12 +654,112 @@ export interface ImportRun {
   id: string
   /** What is done. */
   kind: 'import' | 'undo'
-  /** `checked`: it was only tried. `interrupted`: the process that did it has ended; start it again. */
-  state: 'receiving' | 'running' | 'interrupted' | 'checked' | 'done' | 'failed'
+  /** `inspected`: the file was looked at. `checked`: the import was only tried. `interrupted`: the process that did it has ended; start it again. `cancelled`: somebody ended it, and what it had written was taken back. */
+  state: 'receiving' | 'running' | 'interrupted' | 'inspected' | 'checked' | 'done' | 'failed' | 'cancelled'
   /** Name of the file; empty for an undo. */
   fileName: string
-  /** What the file holds; empty for an undo. */
+  /** What the file holds; empty while nobody knows, and for an undo. */
   resource: string
+  /** How the file is read, where that was decided. The rest is noticed. */
+  options: ImportOptions
+  /** What was noticed in the file; null before somebody looked. */
+  inspection: {
+    /** What the file is. */
+    format: 'csv' | 'ndjson' | 'json' | 'xlsx'
+    /** How its text is encoded; empty for a workbook. */
+    encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'latin1' | ''
+    /** What separates cells; empty where nothing does. */
+    separator: string
+    /** Backslash escapes are read, because cells hold `\N`. */
+    hasEscapes: boolean
+    /** The sheets of a workbook. */
+    sheets: string[]
+    /** The sheet that is read; empty when it is no workbook. */
+    sheet: string
+    /** The files of an archive. */
+    members: string[]
+    /** The file of the archive that is read; empty when it is no archive. */
+    member: string
+    /** Rows, without the header. */
+    rows: number
+    /** What the file holds; null when nobody can tell. */
+    resource: string | null
+    /** By what that was noticed; empty when nobody can tell. */
+    resourceNoticed: 'given' | 'name' | 'columns' | ''
+    /** What the file could hold by its columns, the best first. */
+    candidates: {
+      /** What it could hold. */
+      resource: 'publications' | 'accounts' | 'contacts' | 'subscriptions' | 'invoices' | 'tasks'
+      /** How many columns fit. */
+      matched: number
+    }[]
+    /** The options are those of an earlier import with the same header. */
+    isRemembered: boolean
+    /** The columns in the order of the file. */
+    columns: {
+      /** Heading of a column, as it stands in the file. At most 1000 characters. */
+      heading: string
+      /** The three first values that are not empty. */
+      examples: string[]
+      /** The field that it holds; null when it is left out, or unknown. */
+      field: string | null
+      /** Why: it has the name of the field in the API, one of its names in four languages, or somebody chose. */
+      match: 'exact' | 'name' | 'chosen' | 'left out' | 'unknown'
+      /** Cells that are not empty. */
+      values: number
+    }[]
+    /** Headings that match no field, and that nobody has decided about. */
+    unknown: string[]
+    /** How values are written, where it is not as in the API. */
+    formats: {
+      /** The field. */
+      field: string
+      /** The heading of its column. */
+      heading: string
+      /** How values are written, such as `day.month.year`; empty while that is in doubt. */
+      format: string
+      /** Values that are written so. */
+      fits: number
+      /** Values of the column. */
+      values: number
+      /** The option that decides; empty where none does. */
+      option: 'dates' | 'decimal' | 'timeZone' | 'epoch' | ''
+      /** Of a doubt: what each value of the option would make of the first doubtful value. */
+      choices: {
+        /** A value of the option. */
+        value: string
+        /** What it would make of a value. */
+        example: string
+      }[]
+    }[]
+    /** Values that are no known status. They go in as they are unless they are translated. */
+    statuses: {
+      /** The field. */
+      field: string
+      /** The value. */
+      value: string
+      /** How often it occurs. */
+      count: number
+    }[]
+    /** What was understood, as sentences. */
+    notes: string[]
+    /** Why the file cannot be imported yet, as sentences. */
+    problems: string[]
+    /** What the first rows would become. */
+    preview: {
+      /** The fields that the file gives. */
+      fields: string[]
+      /** The first twenty. */
+      rows: {
+        /** Line of the file. */
+        line: number
+        /** What each field would hold, in the order of the fields. */
+        values: string | null[]
+        /** Why the row would be refused, as far as the file alone tells. */
+        problem: string | null
+      }[]
+    }
+  } | null
   /** How much of the file has arrived. */
   bytes: number
   /** How far it is; null before it starts. */
@@ -690,6 +790,19 @@ export interface ImportRun {
     /** Why. */
     reason: string
   }[]
+  /** All refusals by reason, the most frequent first, 50 at most. */
+  groups: {
+    /** Field; empty when it is the row as a whole. */
+    column: string
+    /** Why, without the values of rows. */
+    reason: string
+    /** Why the first of them is refused. */
+    example: string
+    /** How many rows. */
+    count: number
+    /** The lines of the first five. */
+    lines: number[]
+  }[]
   /** Records that an undo removed. */
   removed: number
   /** Records that an undo gave their former values. */
@@ -706,11 +819,53 @@ export interface ImportRun {
   createdAt: string
 }
 
+/** How the file is read, where that was decided. The rest is noticed. */
+export interface ImportOptions {
+  /** How the text is encoded; noticed when absent. */
+  encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'latin1' | undefined
+  /** Which sheet of a workbook; the first one when absent. At most 255 characters. */
+  sheet?: string | undefined
+  /** Which file of an archive; the first one when absent. At most 1000 characters. */
+  member?: string | undefined
+  /** What comes first in dates such as 01/02/2026, where the values leave doubt. */
+  dates?: 'dmy' | 'mdy' | undefined
+  /** What precedes the decimals of numbers such as 1.234, where the values leave doubt. */
+  decimal?: 'comma' | 'point' | undefined
+  /** Where clocks showed the times that have no zone: `Europe/Berlin`, `UTC`, `+01:00`. At most 100 characters. */
+  timeZone?: string | undefined
+  /** What instants count that are written as whole numbers since 1970. */
+  epoch?: 'seconds' | 'milliseconds' | undefined
+  /** Whether an apostrophe in front of a text marks it for spreadsheets, as in an export. */
+  isForSpreadsheet?: boolean | undefined
+  /** Leave out columns that match no field. */
+  ignoreUnknown?: boolean | undefined
+  /** Which fields columns hold, where that was chosen. */
+  columns?: ImportColumn[] | undefined
+  /** Values that stand for others, by field: `aktiv` for `active`. */
+  translations?: ImportTranslation[] | undefined
+}
+
+export interface ImportColumn {
+  /** Heading of a column, as it stands in the file. At most 1000 characters. */
+  heading: string
+  /** The field that it holds; null leaves it out. At most 100 characters. */
+  field: string | null
+}
+
+export interface ImportTranslation {
+  /** Name of a field. At most 100 characters. */
+  field: string
+  /** A value, as it stands in the file. At most 255 characters. */
+  from: string
+  /** What it stands for; null: nothing. At most 255 characters. */
+  to: string | null
+}
+
 export interface ImportRunInput {
-  /** Name of the file: ends in .csv, .tsv, .txt, .ndjson or .jsonl, with .gz or without. At most 255 characters. */
+  /** Name of the file. At most 255 characters. */
   fileName: string
-  /** What the file holds. */
-  resource: 'publications' | 'accounts' | 'contacts' | 'subscriptions' | 'invoices' | 'tasks'
+  /** What the file holds; noticed by its name or columns when absent. */
+  resource?: 'publications' | 'accounts' | 'contacts' | 'subscriptions' | 'invoices' | 'tasks' | undefined
 }
 
 export interface ImportPart {
@@ -720,8 +875,24 @@ export interface ImportPart {
   content: string
 }
 
+export interface ImportRunChange {
+  /** What the file holds. */
+  resource?: 'publications' | 'accounts' | 'contacts' | 'subscriptions' | 'invoices' | 'tasks' | undefined
+  /** How the file is read, where that was decided. The rest is noticed. */
+  options?: ImportOptions | undefined
+}
+
 export interface RejectedRows {
-  /** A CSV file: the refused rows with the reason in front, ready to be mended. */
+  /** What to call the file. */
+  fileName: string
+  /** The refused rows in base64, with the reason in front: separated and encoded as the file that came, ready to be mended. */
+  content: string
+}
+
+export interface ImportTemplate {
+  /** What to call the file. */
+  fileName: string
+  /** A CSV file in base64, whose only line names the columns. */
   content: string
 }
 
@@ -1119,6 +1290,16 @@ export class ImportRunsCalls {
     return this.#caller.call('AddImportPart', 'POST', ['import-runs', runId, 'parts'], options, input)
   }
 
+  /** Decide how the file is read; options that are given replace all former ones. Needs `imports:manage`. */
+  update(runId: string, input: ImportRunChange, options: CallOptions = {}): Promise<ImportRun> {
+    return this.#caller.call('UpdateImportRun', 'PATCH', ['import-runs', runId], options, input)
+  }
+
+  /** See how the file is written, and what its first rows would become. Needs `imports:manage`. */
+  inspect(runId: string, options: KeyedOptions = {}): Promise<ImportRun> {
+    return this.#caller.call('InspectImport', 'POST', ['import-runs', runId, 'inspect'], options)
+  }
+
   /** See what the import would do; nothing is written. Needs `imports:manage`. */
   check(runId: string, options: KeyedOptions = {}): Promise<ImportRun> {
     return this.#caller.call('CheckImport', 'POST', ['import-runs', runId, 'check'], options)
@@ -1129,6 +1310,11 @@ export class ImportRunsCalls {
     return this.#caller.call('StartImport', 'POST', ['import-runs', runId, 'start'], options)
   }
 
+  /** End what is running; what it has written is taken back. Needs `imports:manage`. */
+  cancel(runId: string, options: KeyedOptions = {}): Promise<ImportRun> {
+    return this.#caller.call('CancelImport', 'POST', ['import-runs', runId, 'cancel'], options)
+  }
+
   /** Get how far it is. Needs `imports:manage`. */
   get(runId: string, options: CallOptions = {}): Promise<ImportRun> {
     return this.#caller.call('GetImportRun', 'GET', ['import-runs', runId], options)
@@ -1137,6 +1323,20 @@ export class ImportRunsCalls {
   /** Get the refused rows as a file, ready to be mended and imported again. Needs `imports:manage`. */
   rejectedRows(runId: string, options: CallOptions = {}): Promise<RejectedRows> {
     return this.#caller.call('GetRejectedRows', 'GET', ['import-runs', runId, 'rejected-rows'], options)
+  }
+}
+
+/** Files to fill in, one for each resource. */
+export class ImportTemplatesCalls {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** Get a file with the columns of a resource. Needs `imports:manage`. */
+  get(resource: string, options: CallOptions = {}): Promise<ImportTemplate> {
+    return this.#caller.call('GetImportTemplate', 'GET', ['import-templates', resource], options)
   }
 }
 
@@ -1182,6 +1382,8 @@ export class ManagementResources {
   readonly imports: ImportsCalls
   /** A file on its way into the records: sent in parts, checked, then imported. Kept for a day. */
   readonly importRuns: ImportRunsCalls
+  /** Files to fill in, one for each resource. */
+  readonly importTemplates: ImportTemplatesCalls
   /** What was done in the tenant, and by whom. */
   readonly auditEntries: AuditEntriesCalls
 
@@ -1199,6 +1401,7 @@ export class ManagementResources {
     this.deliveries = new DeliveriesCalls(caller)
     this.imports = new ImportsCalls(caller)
     this.importRuns = new ImportRunsCalls(caller)
+    this.importTemplates = new ImportTemplatesCalls(caller)
     this.auditEntries = new AuditEntriesCalls(caller)
   }
 }

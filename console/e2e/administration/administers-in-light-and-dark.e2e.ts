@@ -83,14 +83,18 @@ const tour = async (page: Page, look: (name: string) => Promise<void>) => {
   await button(page, 'Enable').waitFor()
   await look('a disabled endpoint')
   await page.goto('/admin/imports')
-  await button(page, 'Import a file').click()
+  await page.getByRole('link', { name: 'Import a file' }).click()
+  await page.getByRole('heading', { name: 'Templates' }).waitFor()
   await look('a file')
-  const rows = `accountId,company\nI1,Imported\n${'x'.repeat(70)},Refused\n`
+  const rows = `Kundennr;Firma;Status;Wer\nI1;Imported;aktiv;Ada\n${'x'.repeat(70)};Refused;active;Bob\n`
   await page
     .getByLabel('File', { exact: true })
     .setInputFiles({ name: 'accounts.csv', mimeType: 'text/csv', buffer: Buffer.from(rows) })
-  await button(page, 'Check the file').click()
-  await page.getByText('Nothing is written yet').waitFor()
+  await page.getByLabel('Field of Wer').waitFor()
+  await look('the columns of a file')
+  await page.getByLabel('Field of Wer').selectOption('quality')
+  await page.locator('button:text-is("Check the file"):not([aria-disabled=true])').click()
+  await page.getByText('This is what the import would do').waitFor()
   await look('what an import would do')
   await page.goto('/admin/audit?resource=contacts')
   await page.getByRole('listitem').getByText('Details').click()

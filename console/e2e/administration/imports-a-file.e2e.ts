@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
-import { text } from 'node:stream/consumers'
+import { readFile } from 'node:fs/promises'
+import { buffer } from 'node:stream/consumers'
+import pg from 'pg'
 import type { Page } from 'playwright-core'
-import { button, heading, openConsole } from '../visitor.ts'
+import { publications, records } from '../../../server/test/files/records.ts'
+import { sampleRecord } from '../../../server/test/records/sample-records.ts'
+import { button, heading, openConsole, requireNoHindrance } from '../visitor.ts'
 
 /** What an admin does who has records in a file. */
 
@@ -9,6 +13,17 @@ const { service, newPerson, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')
 const admin = await newPerson('Grace Hopper', [tenant, 'admin'])
 const viewer = await newPerson('Ada Lovelace', [tenant, 'viewer'])
+/** With the records that files of other programs refer to. */
+const publisher = await service.newTenant('Tower Press')
+const publishingAdmin = await newPerson('Ida Rhodes', [publisher, 'admin'])
+await publisher.add(
+  'publications',
+  publications.map((one) => sampleRecord('publications', one)),
+)
+await publisher.add(
+  'accounts',
+  records.accounts.map(({ accountId = null }) => sampleRecord('accounts', { accountId })),
+)
 
 const accounts = `accountId,company
 H1,Harbour Books
@@ -16,59 +31,232 @@ H2,Valley Library
 ${'x'.repeat(70)},Nobody
 `
 
-const choose = async (page: Page, name: string, text: string) => {
+const choose = async (page: Page, name: string, content: string | Buffer) => {
   await page.goto('/admin/imports')
   await heading(page, 'Imports').waitFor()
-  await button(page, 'Import a file').click()
+  await page.getByRole('link', { name: 'Import a file' }).click()
   await page
     .getByLabel('File', { exact: true })
-    .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
+    .setInputFiles({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(content) })
+  await heading(page, name).waitFor()
 }
-const figures = (page: Page) => page.getByRole('dialog').locator('dd').allInnerTexts()
-const total = async () => {
+const ofOthers = (name: string) => readFile(new URL(`../../../server/test/files/${name}`, import.meta.url))
+const figures = (page: Page) => page.locator('.counts dd').allInnerTexts()
+const check = async (page: Page) => {
+  await page.locator('button:text-is("Check the file"):not([aria-disabled=true])').click()
+  await page.getByText('This is what the import would do').waitFor()
+}
+const totalOf = async ({ serviceToken }: typeof tenant, resource: string) => {
   const headers = { 'cache-control': 'no-cache' }
-  return (await service.call('GET', '/accounts', { token: await tenant.serviceToken(), headers })).body.total
+  return (await service.call('GET', `/${resource}`, { token: await serviceToken(), headers })).body.total
+}
+const saved = async (page: Page, name: string | RegExp) => {
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name }).click()
+  const file = await download
+  return { name: file.suggestedFilename(), bytes: await buffer(await file.createReadStream()) }
 }
 
 visit('checks a file, imports it, saves the refused rows, and takes it back', admin, async (page) => {
   await choose(page, 'accounts of today.csv', accounts)
   assert.equal(await page.getByLabel('What it holds').inputValue(), 'accounts')
-  await button(page, 'Check the file').click()
-  await page.getByText('Nothing is written yet').waitFor()
+  await check(page)
   assert.deepEqual(await figures(page), ['2', '0', '0', '1'])
-  await page.getByRole('cell', { name: 'accountId' }).waitFor()
-  assert.equal(await total(), 0)
+  await page.getByRole('row', { name: /is longer than 64 characters.* 4$/ }).waitFor()
+  assert.equal(await totalOf(tenant, 'accounts'), 0)
 
   await button(page, 'Import 2 records').click()
-  await page.getByText('imported.').waitFor()
-  assert.equal(await total(), 2)
-  const download = page.waitForEvent('download')
-  await button(page, 'Save the refused rows').click()
-  const saved = await download
-  assert.equal(saved.suggestedFilename(), 'accounts of today.csv.rejected.csv')
-  assert.match(await text(await saved.createReadStream()), /^rejected_line,.*\n4,accountId,/)
-  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
+  await page.getByText('The file was imported').waitFor()
+  assert.equal(await totalOf(tenant, 'accounts'), 2)
+  const { name, bytes } = await saved(page, 'Save the refused rows')
+  assert.equal(name, 'accounts of today.csv.rejected.csv')
+  assert.match(bytes.toString(), /rejected_line.*\n.*4,/)
+  await page.getByRole('link', { name: 'Imports' }).last().click()
 
   const row = page.getByRole('row', { name: /accounts of today\.csv/ })
   await row.getByText('done', { exact: true }).waitFor()
-  await row.getByRole('button', { name: /^Show/ }).click()
+  await row.getByRole('link', { name: /^Show/ }).click()
   await button(page, 'Save the refused rows').waitFor()
-  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
+  await page.goBack()
   await row.getByRole('button', { name: /^Undo/ }).click()
   await button(page, 'Take it back').click()
   await page.getByText('2 records were removed').waitFor()
   await row.getByText('undone', { exact: true }).waitFor()
-  assert.equal(await total(), 0)
+  assert.equal(await totalOf(tenant, 'accounts'), 0)
+})
+
+visit(
+  'imports the file that Excel wrote, choosing a field for the column that nobody knows, and takes it back',
+  admin,
+  async (page) => {
+    const [header, ...rows] = ['Kundennr;Firma;Betreuerin', '00417;Müller & Söhne;Grün', '00418;Verlag "Turm";Weiß']
+    const text = [`sep=;`, header, ...rows, ''].join('\r\n')
+    await choose(page, 'Kunden.csv', Buffer.from(text, 'latin1'))
+    assert.equal(await page.getByLabel('What it holds').inputValue(), 'accounts')
+    assert.equal(await page.getByLabel('Encoding').inputValue(), 'windows-1252')
+    const unknown = page.getByRole('row', { name: /^Betreuerin/ })
+    await unknown.getByText('Grün').waitFor()
+    await requireNoHindrance(page)
+    // A field is given by one column only.
+    await page.getByLabel('Field of Betreuerin').selectOption('company')
+    await page.locator('.problems').getByText(/Firma/).waitFor()
+    await page.getByLabel('Field of Firma').selectOption('company')
+    await page
+      .locator('.problems')
+      .getByText(/two columns were chosen for company/i)
+      .waitFor()
+    await page.getByLabel('Field of Betreuerin').selectOption('quality')
+    await page.getByRole('columnheader', { name: 'Quality' }).waitFor()
+    await page.reload()
+    await page.getByRole('columnheader', { name: 'Quality' }).waitFor()
+    await check(page)
+    assert.deepEqual(await figures(page), ['2', '0', '0', '0'])
+    await button(page, 'Import 2 records').click()
+    await page.getByText('The file was imported').waitFor()
+    await button(page, 'Undo').click()
+    await button(page, 'Take it back').click()
+    await page.getByText('2 records were removed').waitFor()
+
+    // The next file with the same header is read in the same way.
+    await choose(page, 'Kunden neu.csv', Buffer.from(text.replaceAll('0041', '0051'), 'latin1'))
+    await page.getByText('as you chose for the last file with the same header').waitFor()
+    assert.equal(await page.getByLabel('Field of Betreuerin').inputValue(), 'quality')
+    await button(page, 'Forget that for this file').click()
+    await page.locator('.problems').getByText('Betreuerin').waitFor()
+  },
+)
+
+visit('saves refused rows as the file came, mends them and imports them', admin, async (page) => {
+  const text = `Kundennr;Firma\r\nM1;Müller\r\n${'x'.repeat(70)};"Groß; ""Söhne"""\r\n`
+  await choose(page, 'Kunden.csv', Buffer.from(text, 'latin1'))
+  await check(page)
+  await button(page, 'Import 1 record').click()
+  await page.getByText('The file was imported').waitFor()
+  const { name, bytes } = await saved(page, 'Save the refused rows')
+  assert.equal(name, 'Kunden.csv.rejected.csv')
+  const refused = bytes.toString('latin1')
+  assert.match(refused, /;Kundennr;Firma\r?\n/)
+  assert.match(refused, /;"Groß; ""Söhne"""/)
+  await choose(page, name, Buffer.from(refused.replaceAll('x'.repeat(70), 'M2'), 'latin1'))
+  assert.equal(await page.getByLabel('What it holds').inputValue(), 'accounts')
+  await check(page)
+  assert.deepEqual(await figures(page), ['1', '0', '0', '0'])
+})
+
+visit('leaves out the columns that nobody knows', publishingAdmin, async (page) => {
+  await choose(page, 'Leser.csv', await ofOthers('contacts-libreoffice-de.csv'))
+  assert.equal(await page.getByLabel('What it holds').inputValue(), 'contacts')
+  await page.getByLabel('Field of Faxnummer').waitFor()
+  await button(page, 'Leave out unknown columns').click()
+  await check(page)
+  const [created, , , refused] = await figures(page)
+  assert.deepEqual([created, refused], [String(contactsIn1252), '0'])
+})
+
+/** All but the one in Polish and Japanese, and the one with a tab. */
+const contactsIn1252 = records.contacts.length - 2
+
+visit('says which comes first in dates that leave it open', publishingAdmin, async (page) => {
+  await choose(page, 'Factures.csv', await ofOthers('invoices-libreoffice-fr-first-days.csv'))
+  await page.getByText('The values leave it open').first().waitFor()
+  assert.equal(await button(page, 'Check the file').getAttribute('aria-disabled'), 'true')
+  await page.getByLabel(/^Dates such as/).selectOption('dmy')
+  await page.getByRole('cell', { name: '2026-10-01' }).first().waitFor()
+  await check(page)
+  assert.deepEqual(await figures(page), ['10', '0', '0', '0'])
+})
+
+visit(
+  'chooses the sheet of a workbook, on a phone',
+  publishingAdmin,
+  async (page) => {
+    await choose(page, 'Buchhaltung.xlsx', await ofOthers('invoices-openpyxl-second-sheet.xlsx'))
+    await page.getByLabel('Sheet').selectOption('Rechnungen')
+    await page.getByLabel('Field of Rechnungsdatum').waitFor()
+    assert.equal(await page.getByLabel('What it holds').inputValue(), 'invoices')
+    await check(page)
+    await requireNoHindrance(page)
+    assert.deepEqual(await figures(page), ['24', '0', '0', '0'])
+  },
+  { viewport: { width: 390, height: 844 } },
+)
+
+visit('says what a status of the file stands for', publishingAdmin, async (page) => {
+  await choose(page, 'Kunden.csv', 'Kundennr;Status\n00417;aktiv\n00418;aktiv\n00419;active\n')
+  await page.getByRole('row', { name: /^aktiv 2/ }).waitFor()
+  await page.getByLabel('What aktiv becomes').selectOption('active')
+  await page.getByRole('table', { name: 'The first rows' }).getByRole('cell', { name: 'active' }).nth(2).waitFor()
+})
+
+visit('cancels an import, which takes back what was written', admin, async (page) => {
+  const rows = Array.from({ length: 6_000 }, (_, index) => `C${index},Cancelled\n`)
+  await choose(page, 'accounts.csv', `accountId,company\n${rows.join('')}`)
+  await check(page)
+  const before = await totalOf(tenant, 'accounts')
+  // The last batch waits for somebody who is about to use its last number.
+  const other = new pg.Client({ connectionString: service.connectionString })
+  await other.connect()
+  try {
+    await other.query('begin')
+    const text = `insert into accounts (tenant_id, position, id, account_id, created_at, updated_at, class, body, version)
+      values ($1, -1, gen_random_uuid(), 'C5999', now(), now(), 0, '{}', 0)`
+    await other.query(text, [tenant.id])
+    await button(page, 'Import 6,000 records').click()
+    await page.getByText(/^Writing records [1-9]/).waitFor()
+    assert.ok((await totalOf(tenant, 'accounts')) > before)
+    await button(page, 'Cancel').click()
+  } finally {
+    await other.query('rollback')
+    await other.end()
+  }
+  await page.getByRole('heading', { name: 'Cancelled' }).waitFor()
+  await page.getByText(/^[1-9],\d00 records were removed/).waitFor()
+  assert.equal(await totalOf(tenant, 'accounts'), before)
+  await button(page, 'Look at the file again').click()
+  await check(page)
+  assert.deepEqual(await figures(page), ['6,000', '0', '0', '0'])
 })
 
 visit('chooses a file that holds nothing of use, is told so, and chooses another', admin, async (page) => {
   await choose(page, 'accounts.csv', 'nonsense\n1\n')
-  await button(page, 'Check the file').click()
-  const alert = page.getByRole('alert')
-  await alert.getByRole('heading', { name: 'This file cannot be imported' }).waitFor()
-  assert.doesNotMatch(await alert.innerText(), /\/tmp|--map/)
-  await button(page, 'Choose another file').click()
+  await page
+    .locator('.problems, [role=alert]')
+    .getByText(/nonsense|accountId/)
+    .first()
+    .waitFor()
+  assert.equal(await button(page, 'Check the file').getAttribute('aria-disabled'), 'true')
+  assert.doesNotMatch(await page.locator('main').innerText(), /\/tmp|--map|--ignore/)
+  await page.getByRole('link', { name: 'Choose another file' }).click()
   await page.getByLabel('File', { exact: true }).waitFor()
+})
+
+visit('drops a file on the page', admin, async (page) => {
+  await page.goto('/admin/imports/new')
+  await page.getByLabel('File', { exact: true }).waitFor()
+  // As a text, because only browsers have these types.
+  const transfer = await page.evaluateHandle(`(() => {
+    const transfer = new DataTransfer()
+    transfer.items.add(new File(['accountId,company\\nD1,Dropped\\n'], 'dropped.csv'))
+    return transfer
+  })()`)
+  await page.locator('.drop').dispatchEvent('drop', { dataTransfer: transfer })
+  await heading(page, 'dropped.csv').waitFor()
+  await page.getByRole('cell', { name: 'Dropped' }).first().waitFor()
+})
+
+visit('saves a template, which goes in as soon as it is filled in', admin, async (page) => {
+  await page.goto('/admin/imports/new')
+  const { name, bytes } = await saved(page, /^Publications/)
+  assert.equal(name, 'publications.csv')
+  const headings = bytes
+    .toString()
+    .replace(/^\uFEFF/, '')
+    .trim()
+    .split(',')
+  const values = headings.map((heading) => ({ code: 'NEW', name: 'New title' })[heading] ?? '')
+  await choose(page, name, `${headings.join(',')}\n${values.join(',')}\n`)
+  await check(page)
+  assert.deepEqual(await figures(page), ['1', '0', '0', '0'])
 })
 
 visit('is told, as a viewer, that it takes an admin', viewer, async (page) => {

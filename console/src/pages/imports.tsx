@@ -1,16 +1,16 @@
 import '../admin/administration.css'
 import type { Import, ImportRun } from '@masthead/client/management'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from '../address.tsx'
 import { ConfirmDialog } from '../admin/confirm-dialog.tsx'
-import { ImportDialog, progressOf, useRun } from '../admin/import-dialog.tsx'
-import { RunProgress } from '../admin/run-progress.tsx'
 import { Ago } from '../design/ago.tsx'
 import { Badge } from '../design/badge.tsx'
 import { Fetched } from '../design/fetched.tsx'
 import { PageHead } from '../design/page-head.tsx'
 import { Empty } from '../design/states.tsx'
 import { TableHead } from '../design/table-head.tsx'
+import { Undoing } from '../imports/undoing.tsx'
 import { Permitted } from '../permission.tsx'
 import { formatNumber } from '../records/formats.ts'
 import { useManagement } from '../session.tsx'
@@ -33,8 +33,6 @@ const Imports = () => {
     queryFn: ({ signal }) => management.imports.list({ signal }),
     refetchInterval: ({ state }) => (state.data?.items[0]?.state === 'running' ? lookMilliseconds : false),
   })
-  const [isImporting, setImporting] = useState(false)
-  const [shown, setShown] = useState<ImportRun>()
   const [asked, setAsked] = useState<Import>()
   const [undo, setUndo] = useState<ImportRun>()
   return (
@@ -42,9 +40,9 @@ const Imports = () => {
       <PageHead
         title={title}
         actions={
-          <button type="button" className="button primary" onClick={() => setImporting(true)}>
+          <Link className="button primary" to="/admin/imports/new">
             Import a file
-          </button>
+          </Link>
         }
       >
         Records from files. An import can be taken back for 30 days.
@@ -56,22 +54,16 @@ const Imports = () => {
             {items.length === 0 ? (
               <Empty title="Nothing was imported yet">
                 <p>
-                  Bring accounts, contacts, subscriptions and more from CSV or NDJSON files. A file is checked first,
-                  and you see what it would do before anything is written.
+                  Bring accounts, contacts, subscriptions and more from Excel, CSV or JSON files as they are. You see
+                  what a file would do before anything is written.
                 </p>
               </Empty>
             ) : (
-              <ImportTable
-                imports={items}
-                onUndo={setAsked}
-                onShow={async (runId) => setShown(await management.importRuns.get(runId))}
-              />
+              <ImportTable imports={items} onUndo={setAsked} />
             )}
           </div>
         )}
       </Fetched>
-      {isImporting && <ImportDialog onClose={() => setImporting(false)} />}
-      {shown && <ImportDialog former={shown} onClose={() => setShown(undefined)} />}
       {asked && (
         <ConfirmDialog
           title="Take this import back?"
@@ -86,29 +78,6 @@ const Imports = () => {
         </ConfirmDialog>
       )}
     </div>
-  )
-}
-
-const Undoing = ({ begun }: { begun: ImportRun }) => {
-  const queryClient = useQueryClient()
-  const { run } = useRun(begun)
-  const isOver = run.state !== 'running'
-  useEffect(() => {
-    if (isOver) void queryClient.invalidateQueries({ queryKey })
-  }, [isOver, queryClient])
-  if (!isOver) return <RunProgress label="Taking records back" {...progressOf(run)} />
-  if (run.state !== 'done')
-    return (
-      <div className="notice" role="alert">
-        <h2>The import was not taken back as a whole</h2>
-        <p>{run.problem ?? 'The service was stopped in between. Take it back again: that completes it.'}</p>
-      </div>
-    )
-  return (
-    <p role="status" className="card padded">
-      {formatNumber(run.removed)} records were removed, {formatNumber(run.restored)} got their former values
-      {run.kept > 0 && <>, and {formatNumber(run.kept)} were kept, because somebody changed them since</>}.
-    </p>
   )
 }
 
@@ -128,11 +97,9 @@ const sum = ({ files }: Import, count: (file: Import['files'][number]) => number
 type ImportTableProps = {
   imports: readonly Import[]
   onUndo: (one: Import) => void
-  /** What a run of the last day told: refused rows, or how far it is. */
-  onShow: (runId: string) => void
 }
 
-const ImportTable = ({ imports, onUndo, onShow }: ImportTableProps) => (
+const ImportTable = ({ imports, onUndo }: ImportTableProps) => (
   <table className="records plain">
     <caption className="visually-hidden">Imports</caption>
     <TableHead
@@ -166,7 +133,7 @@ const ImportTable = ({ imports, onUndo, onShow }: ImportTableProps) => (
             <Ago at={one.startedAt} />
           </td>
           <td className="row-actions">
-            <ShowButton one={one} onShow={onShow} />
+            <ShowLink one={one} />
             {mayUndo(one) && (
               <button type="button" className="button danger" onClick={() => onUndo(one)}>
                 Undo<span className="visually-hidden"> {one.files[0]?.file}</span>
@@ -179,9 +146,10 @@ const ImportTable = ({ imports, onUndo, onShow }: ImportTableProps) => (
   </table>
 )
 
-const ShowButton = ({ one: { runId, files }, onShow }: { one: Import; onShow: ImportTableProps['onShow'] }) =>
+/** What a run of the last day told: refused rows, or how far it is. */
+const ShowLink = ({ one: { runId, files } }: { one: Import }) =>
   runId === null ? null : (
-    <button type="button" className="button" onClick={() => onShow(runId)}>
+    <Link className="button" to="/admin/imports/$id" id={runId}>
       Show<span className="visually-hidden"> {files[0]?.file}</span>
-    </button>
+    </Link>
   )

@@ -1,16 +1,29 @@
+import type { Static } from 'typebox'
 import * as field from '../fields.ts'
 import { longest } from '../fields.ts'
 import { defineResource } from '../operation.ts'
 import { type ResourceName, resourceNames } from '../resources.ts'
 import { Type } from '../schema.ts'
+import { ImportInspection, ImportOptions } from './import-inspection.ts'
 
 const count = (description: string) => Type.Integer({ description })
 
-const states = ['receiving', 'running', 'interrupted', 'checked', 'done', 'failed'] as const
+const states = ['receiving', 'running', 'interrupted', 'inspected', 'checked', 'done', 'failed', 'cancelled'] as const
 const steps = ['reading', 'judging', 'writing', 'undoing'] as const
 
 /** Of a part of a file: in base64, so that a body of the largest size holds one. */
 export const importPart = { bytes: 180_000, most: 1_000 } as const
+
+const RefusalGroup = Type.Object(
+  {
+    column: field.text('Field; empty when it is the row as a whole.'),
+    reason: field.text('Why, without the values of rows.'),
+    example: field.text('Why the first of them is refused.'),
+    count: count('How many rows.'),
+    lines: Type.Array(Type.Integer(), { description: 'The lines of the first five.' }),
+  },
+  field.closed,
+)
 
 export const ImportRun = Type.Object(
   {
@@ -19,10 +32,17 @@ export const ImportRun = Type.Object(
     state: Type.Unsafe<(typeof states)[number]>({
       type: 'string',
       enum: [...states],
-      description: '`checked`: it was only tried. `interrupted`: the process that did it has ended; start it again.',
+      description:
+        '`inspected`: the file was looked at. `checked`: the import was only tried. `interrupted`: the process that did it has ended; start it again. `cancelled`: somebody ended it, and what it had written was taken back.',
     }),
     fileName: field.text('Name of the file; empty for an undo.'),
-    resource: field.text('What the file holds; empty for an undo.'),
+    resource: field.text('What the file holds; empty while nobody knows, and for an undo.'),
+    options: ImportOptions,
+    inspection: Type.Unsafe<Static<typeof ImportInspection> | null>({
+      ...ImportInspection,
+      type: ['object', 'null'],
+      description: 'What was noticed in the file; null before somebody looked.',
+    }),
     bytes: count('How much of the file has arrived.'),
     progress: Type.Unsafe<{ step: (typeof steps)[number]; done: number; of: number; rows: number } | null>({
       type: ['object', 'null'],
@@ -51,6 +71,7 @@ export const ImportRun = Type.Object(
       ),
       { description: 'The first rows that are refused.' },
     ),
+    groups: Type.Array(RefusalGroup, { description: 'All refusals by reason, the most frequent first, 50 at most.' }),
     removed: count('Records that an undo removed.'),
     restored: count('Records that an undo gave their former values.'),
     kept: count('Records that an undo left, because somebody changed them since.'),
@@ -62,19 +83,23 @@ export const ImportRun = Type.Object(
   { ...field.closed, title: 'ImportRun' },
 )
 
+const resource = (description: string) =>
+  Type.Unsafe<ResourceName>({ type: 'string', enum: resourceNames, description })
+
 const ImportRunInput = Type.Object(
   {
-    fileName: field.text('Name of the file: ends in .csv, .tsv, .txt, .ndjson or .jsonl, with .gz or without.', {
-      minLength: 1,
-      maxLength: longest.name,
-    }),
-    resource: Type.Unsafe<ResourceName>({
-      type: 'string',
-      enum: resourceNames,
-      description: 'What the file holds.',
-    }),
+    fileName: field.text('Name of the file.', { minLength: 1, maxLength: longest.name }),
+    resource: Type.Optional(resource('What the file holds; noticed by its name or columns when absent.')),
   },
   { ...field.closed, title: 'ImportRunInput' },
+)
+
+const ImportRunChange = Type.Object(
+  {
+    resource: Type.Optional(resource('What the file holds.')),
+    options: Type.Optional(ImportOptions),
+  },
+  { ...field.closed, title: 'ImportRunChange' },
 )
 
 const ImportPart = Type.Object(
@@ -89,7 +114,12 @@ const ImportPart = Type.Object(
 )
 
 const RejectedRows = Type.Object(
-  { content: field.text('A CSV file: the refused rows with the reason in front, ready to be mended.') },
+  {
+    fileName: field.text('What to call the file.'),
+    content: field.text(
+      'The refused rows in base64, with the reason in front: separated and encoded as the file that came, ready to be mended.',
+    ),
+  },
   { ...field.closed, title: 'RejectedRows' },
 )
 
@@ -117,6 +147,21 @@ export const importRuns = defineResource({
       body: ImportPart,
       problems: ['conflict'],
     },
+    UpdateImportRun: {
+      ...run,
+      method: 'PATCH',
+      path: '/import-runs/{runId}',
+      summary: 'Decide how the file is read; options that are given replace all former ones',
+      body: ImportRunChange,
+      problems: ['conflict'],
+    },
+    InspectImport: {
+      ...run,
+      method: 'POST',
+      path: '/import-runs/{runId}/inspect',
+      summary: 'See how the file is written, and what its first rows would become',
+      problems: ['conflict'],
+    },
     CheckImport: {
       ...run,
       method: 'POST',
@@ -129,6 +174,13 @@ export const importRuns = defineResource({
       method: 'POST',
       path: '/import-runs/{runId}/start',
       summary: 'Import the file',
+      problems: ['conflict'],
+    },
+    CancelImport: {
+      ...run,
+      method: 'POST',
+      path: '/import-runs/{runId}/cancel',
+      summary: 'End what is running; what it has written is taken back',
       problems: ['conflict'],
     },
     GetImportRun: {

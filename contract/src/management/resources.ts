@@ -3,6 +3,7 @@ import { auditEntries } from './audit-entries.ts'
 import { consents } from './consents.ts'
 import { deliveries } from './deliveries.ts'
 import { importRuns } from './import-runs.ts'
+import { importTemplates } from './import-templates.ts'
 import { imports } from './imports.ts'
 import { invitations } from './invitations.ts'
 import { legacySystem } from './legacy-system.ts'
@@ -29,6 +30,7 @@ export const managementResources = {
   deliveries,
   imports,
   importRuns,
+  importTemplates,
   auditEntries,
 } as const
 

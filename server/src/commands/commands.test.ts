@@ -111,6 +111,7 @@ describe('every command', { concurrency: 2 }, () => {
         importId = imported.id
         return imported
       },
+      'import suggest': () => json(`import suggest ${join(folder, 'contacts.csv')}`),
       'import list': () => json('import list --tenant acme'),
       'import undo': () => json(`import undo ${importId} --tenant acme`),
       demo: () => json('demo --tenant demo --accounts 2'),

@@ -1,16 +1,27 @@
-import { Command } from 'commander'
+import { dateOrders, decimalSigns, epochUnits, importEncodings, resourceNames } from '@masthead/contract'
+import { Command, Option } from 'commander'
 import { Refusal } from '../refusal.ts'
 import { type ImportSummary, importFiles } from '../transfer/import/import.ts'
 import type { FileSummary } from '../transfer/import/journal.ts'
 import { readMappings } from '../transfer/import/mapping.ts'
 import { listPastImports } from '../transfer/import/past-imports.ts'
+import { suggestMap } from '../transfer/import/suggested-map.ts'
 import { undoImport } from '../transfer/import/undo.ts'
+import { type ReadingOptions, understood } from '../transfer/reading/sources.ts'
 import { action } from './action.ts'
 import { count, faint, say, showLines, showTable, strong } from './output.ts'
 import { resumable, withProgress } from './progress.ts'
 import { withTenant } from './with-database.ts'
 
-type ImportOptions = {
+/** Commander gives columns as one text, and both spreadsheet flags as one. */
+type ReadingFlags = Omit<ReadingOptions, 'columns' | 'isForSpreadsheet' | 'member'> & {
+  columns?: string
+  spreadsheet?: boolean
+}
+
+type SuggestOptions = Pick<ReadingOptions, 'resource' | 'encoding' | 'sheet'> & { to?: string }
+
+type ImportOptions = ReadingFlags & {
   tenant?: string
   map?: string
   dryRun?: boolean
@@ -27,17 +38,28 @@ const mostShown = 20
 export const importing = (): Command => {
   const command = action(
     new Command('import')
-      .description('import records from CSV or NDJSON files; existing records are changed or left alone')
+      .description(
+        'import records from CSV, Excel (.xlsx), NDJSON or JSON files, or a .zip of them; existing records are changed or left alone',
+      )
       .enablePositionalOptions()
-      .argument(
-        '<paths...>',
-        'files named after what they hold, like contacts.csv or invoices.ndjson.gz, or a folder of them',
-      )
+      .argument('<paths...>', 'files, or a folder of files named after what they hold, like contacts.csv')
       .option('--tenant <slug>', 'the tenant')
-      .option(
-        '--map <file>',
-        'renames columns and sets constants: {"contacts": {"rename": {"E-Mail": "email"}, "set": {}}}',
+      .option('--map <file>', 'names the fields of columns, and more; `masthead import suggest` writes one to edit')
+      .addOption(
+        new Option('--resource <name>', 'what the files hold; noticed by name or columns').choices(resourceNames),
       )
+      .addOption(new Option('--encoding <name>', 'how their text is encoded; noticed').choices(importEncodings))
+      .option('--sheet <name>', 'the sheet of a workbook; the first one otherwise')
+      .option('--columns <names>', 'the names of the columns, separated by commas, for files whose first line is a row')
+      .addOption(new Option('--dates <order>', 'what comes first in dates such as 01/02/2026').choices(dateOrders))
+      .addOption(
+        new Option('--decimal <sign>', 'what precedes decimals in numbers such as 1.234').choices(decimalSigns),
+      )
+      .option('--time-zone <name>', 'where clocks showed times without a zone, like Europe/Berlin')
+      .addOption(new Option('--epoch <unit>', 'what instants count that are numbers since 1970').choices(epochUnits))
+      .option('--spreadsheet', 'texts have the marks of an export with --spreadsheet; noticed')
+      .option('--no-spreadsheet', 'texts have no such marks')
+      .option('--ignore-unknown', 'leave out columns that match no field')
       .option('--dry-run', 'only show what would happen')
       .option('--strict', 'import nothing when a row is refused')
       .option('--prune', 'mark contacts and subscriptions that are missing from their files as deleted')
@@ -45,11 +67,32 @@ export const importing = (): Command => {
       .addHelpText('after', '\nExits with 2 when rows were refused; they are in <file>.rejected.csv, to be corrected.'),
     run,
     show,
-    ({ id, files, pruned }, _paths, { prune }) => ({
+    ({ id, files, groups, pruned }, _paths, { prune }) => ({
       id,
       files,
+      refusals: groups,
       ...(prune && { pruned: pruned.map(({ resource, missing }) => ({ resource, deleted: missing })) }),
     }),
+  )
+
+  action(
+    command
+      .command('suggest <file>')
+      .description('write a map for a file, to be edited and given to --map')
+      .option('--to <map>', 'where to write it; <file>.map.json otherwise')
+      .addOption(
+        new Option('--resource <name>', 'what the file holds; noticed by name or columns').choices(resourceNames),
+      )
+      .addOption(new Option('--encoding <name>', 'how its text is encoded; noticed').choices(importEncodings))
+      .option('--sheet <name>', 'the sheet of a workbook; the first one otherwise'),
+    (file: string, { to = `${file}.map.json`, ...reading }: SuggestOptions) => suggestMap(file, to, reading),
+    ({ path, unknown }) => {
+      showLines(`The map is in ${strong(path)}.`)
+      if (unknown.length > 0)
+        showLines(
+          `Name the fields of ${unknown.map((heading) => strong(heading)).join(', ')}; null leaves a column out.`,
+        )
+    },
   )
 
   action(
@@ -88,6 +131,17 @@ export const importing = (): Command => {
   return command
 }
 
+const groupColumns = ['rows', 'column', 'reason', 'lines']
+
+const readingOf = ({ columns, spreadsheet, ...flags }: ImportOptions): ReadingOptions => {
+  const { resource, encoding, sheet, dates, decimal, timeZone, epoch, ignoreUnknown } = flags
+  return {
+    ...{ resource, encoding, sheet, dates, decimal, timeZone, epoch, ignoreUnknown },
+    columns: columns?.split(',').map((name) => name.trim()),
+    isForSpreadsheet: spreadsheet,
+  }
+}
+
 const run = async (paths: string[], options: ImportOptions): Promise<ImportSummary> => {
   const { tenant, map, dryRun = false, strict = false, prune = false, force = false } = options
   if (tenant === undefined) throw new Refusal('say whose records they are: --tenant <slug>')
@@ -97,6 +151,7 @@ const run = async (paths: string[], options: ImportOptions): Promise<ImportSumma
       withTenant(tenant, (database) =>
         importFiles(database, paths, {
           mappings,
+          reading: readingOf(options),
           signal,
           dryRun,
           strict,
@@ -104,6 +159,10 @@ const run = async (paths: string[], options: ImportOptions): Promise<ImportSumma
           force,
           onProgress: ({ step, what, done, of, rows }) =>
             progress.show({ what: step === 'reading' ? what : step, done, of: of || null, rows }),
+          onUnderstood: (source) => {
+            progress.end()
+            if (!options.json) for (const line of understood(source)) say(line)
+          },
           onLeftOut: (path) => say(`${path} is left out: it is not named after what it holds, like contacts.csv.`),
           onPrune: ({ resource, missing, live }) => {
             progress.end()
@@ -118,13 +177,18 @@ const run = async (paths: string[], options: ImportOptions): Promise<ImportSumma
 }
 
 const show = (summary: ImportSummary, _paths: string[], { dryRun, tenant }: ImportOptions): void => {
-  const { id, files, refusals, rejected, pruned } = summary
+  const { id, files, groups, rejected, pruned } = summary
   const { refused } = sumOf(files)
   showTable(files, ['file', 'resource', 'created', 'changed', 'unchanged', 'refused'])
   if (refused > 0) {
     showLines('', `${count(refused, 'row')} refused:`)
-    showTable(refusals, ['file', 'line', 'column', 'reason'])
-    if (refused > refusals.length) showLines(faint(`… and ${refused - refusals.length} more`))
+    const rows = groups.map(({ lines, count: rows, file, column, reason, example }) => ({
+      ...{ file, column, rows, reason: rows === 1 ? example : reason },
+      lines: lines.join(', ') + (rows > lines.length ? ', …' : ''),
+    }))
+    showTable(rows, files.length > 1 ? ['file', ...groupColumns] : groupColumns)
+    const grouped = groups.reduce((sum, group) => sum + group.count, 0)
+    if (refused > grouped) showLines(faint(`… and ${refused - grouped} more`))
   }
   showLines('')
   for (const path of rejected) showLines(`To be corrected and imported again: ${strong(path)}`)

@@ -11,7 +11,7 @@ grant select, insert, update, delete on
   users, former_users, memberships, invitations, access_tokens, applications, consents, authorization_state, signing_keys, sign_in_failures,
   heads, tallies, removed_records,
   publications, accounts, contacts, subscriptions, invoices, tasks,
-  imports, import_creations, import_changes, import_runs, import_parts, idempotency_records
+  imports, import_creations, import_changes, import_runs, import_parts, import_mappings, idempotency_records
   to masthead_service;
 grant select (tenant_id, resource, position, class), insert, update, delete on search_texts to masthead_service;
 grant select, insert, update, delete on webhook_endpoints, webhook_events, webhook_deliveries, webhook_wakes to masthead_service;

@@ -302,6 +302,20 @@ alter table import_creations force row level security;
 create policy tenant on import_creations using (tenant_id = current_tenant());
 grant delete, insert, select, update on import_creations to masthead_service;
 
+create table import_mappings (
+  tenant_id uuid not null default current_tenant(),
+  header text not null,
+  resource text not null,
+  options json not null,
+  used_at timestamptz(3) not null default now(),
+  constraint import_mappings_pkey primary key (tenant_id, header),
+  constraint import_mappings_tenant_id_fkey foreign key (tenant_id) references tenants(id)
+);
+alter table import_mappings enable row level security;
+alter table import_mappings force row level security;
+create policy tenant on import_mappings using (tenant_id = current_tenant());
+grant delete, insert, select, update on import_mappings to masthead_service;
+
 create table import_parts (
   tenant_id uuid not null default current_tenant(),
   run_id uuid not null,
@@ -337,10 +351,16 @@ create table import_runs (
   import_id uuid,
   problem text,
   created_at timestamptz(3) not null default now(),
+  options json not null default '{}'::json,
+  inspection json,
+  groups json not null default '[]'::json,
+  rejected_file bytea,
+  rejected_name text,
+  is_cancelled boolean not null default false,
   constraint import_runs_pkey primary key (tenant_id, id),
   constraint import_runs_tenant_id_fkey foreign key (tenant_id) references tenants(id),
   constraint import_runs_kind_check check (kind = any (array['import'::text, 'undo'::text])),
-  constraint import_runs_state_check check (state = any (array['receiving'::text, 'running'::text, 'checked'::text, 'done'::text, 'failed'::text]))
+  constraint import_runs_state_check check (state = any (array['receiving'::text, 'running'::text, 'inspected'::text, 'checked'::text, 'done'::text, 'failed'::text, 'cancelled'::text]))
 );
 alter table import_runs enable row level security;
 alter table import_runs force row level security;

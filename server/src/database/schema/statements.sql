@@ -592,6 +592,9 @@ delete from import_changes where tenant_id = $1;
 delete from import_creations where tenant_id = $1;
 
 -- identity/tenants.ts eraseTenant
+delete from import_mappings where tenant_id = $1;
+
+-- identity/tenants.ts eraseTenant
 delete from import_parts where tenant_id = $1;
 
 -- identity/tenants.ts eraseTenant
@@ -3314,9 +3317,39 @@ returning 'A' || free.number as account_id;
 -- resources/contacts/queries.ts isKnownContact
 select 1 from contacts where tenant_id = $1 and id = $2;
 
+-- transfer/export/copy-out.ts columnsToQuote
+select bool_or(account_id = E'\\N') as account_id, bool_or(company = E'\\N') as company, bool_or(address = E'\\N') as address, bool_or(suite = E'\\N') as suite, bool_or(city = E'\\N') as city, bool_or(state = E'\\N') as state, bool_or(zip = E'\\N') as zip, bool_or(country = E'\\N') as country, bool_or(web_address = E'\\N') as web_address, bool_or(status = E'\\N') as status, bool_or(billing_email = E'\\N') as billing_email, bool_or(user_id = E'\\N') as user_id, bool_or(category = E'\\N') as category, bool_or(quality = E'\\N') as quality from accounts where tenant_id = $1;
+
+-- transfer/export/copy-out.ts columnsToQuote
+select bool_or(account_id = E'\\N') as account_id, bool_or(issue_id = E'\\N') as issue_id, bool_or(status = E'\\N') as status, bool_or(terms = E'\\N') as terms, bool_or(invoice_type = E'\\N') as invoice_type, bool_or(invoice_description = E'\\N') as invoice_description, bool_or(notes = E'\\N') as notes, bool_or(external_id = E'\\N') as external_id from invoices where tenant_id = $1;
+
+-- transfer/export/copy-out.ts columnsToQuote
+select bool_or(account_id = E'\\N') as account_id, bool_or(owner_id = E'\\N') as owner_id, bool_or(name = E'\\N') as name, bool_or(first_name = E'\\N') as first_name, bool_or(last_name = E'\\N') as last_name, bool_or(phone = E'\\N') as phone, bool_or(phone2 = E'\\N') as phone2, bool_or(extension = E'\\N') as extension, bool_or(email = E'\\N') as email, bool_or(title = E'\\N') as title, bool_or(notes = E'\\N') as notes, bool_or(external_id = E'\\N') as external_id from contacts where tenant_id = $1;
+
+-- transfer/export/copy-out.ts columnsToQuote
+select bool_or(account_id = E'\\N') as account_id, bool_or(title = E'\\N') as title, bool_or(user_id = E'\\N') as user_id, bool_or(route = E'\\N') as route, bool_or(priority = E'\\N') as priority, bool_or(type = E'\\N') as type from tasks where tenant_id = $1;
+
+-- transfer/export/copy-out.ts columnsToQuote
+select bool_or(code = E'\\N') as code, bool_or(name = E'\\N') as name, bool_or(frequency = E'\\N') as frequency, bool_or(iss_frequency = E'\\N') as iss_frequency from publications where tenant_id = $1;
+
+-- transfer/export/copy-out.ts columnsToQuote
+select bool_or(subscription_id = E'\\N') as subscription_id, bool_or(account_id = E'\\N') as account_id, bool_or(status = E'\\N') as status, bool_or(subscription_number = E'\\N') as subscription_number, bool_or(notes = E'\\N') as notes from subscriptions where tenant_id = $1;
+
 -- transfer/export/export.ts totalsOf
 select resource, sum(count)::bigint as count from tallies
 where tenant_id = $1 and facet = '' and level = 62 group by resource;
+
+-- transfer/export/export.ts writeFile
+copy (select accounts.id as id, accounts.account_id as account_id, accounts.company as company, accounts.address as address, accounts.suite as suite, accounts.city as city, accounts.state as state, accounts.zip as zip, accounts.country as country, accounts.web_address as web_address, accounts.status as status, accounts.billing_email as billing_email, accounts.invoice_email_enabled::text as invoice_email_enabled, accounts.invoice_print_enabled::text as invoice_print_enabled, accounts.do_not_email::text as do_not_email, to_char(accounts.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at, to_char(accounts.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at, accounts.user_id as user_id, accounts.category as category, accounts.quality as quality, accounts.primary_publication_id as primary_publication_id from ((select * from accounts where tenant_id = '…' and class = 0 order by position)) as accounts  order by accounts.position) to stdout (format csv, encoding 'UTF8');
+
+-- transfer/export/export.ts writeFile
+copy (select contacts.id as id, contacts.account_id as account_id, contacts.owner_id as owner_id, contacts.name as name, contacts.first_name as first_name, contacts.last_name as last_name, contacts.phone as phone, contacts.phone2 as phone2, contacts.extension as extension, contacts.hide_contact::text as hide_contact, contacts.subs_only::text as subs_only, contacts.do_not_email::text as do_not_email, contacts.email as email, contacts.title as title, contacts.notes as notes, to_char(contacts.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as deleted_at, to_char(contacts.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at, to_char(contacts.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at, contacts.external_id as external_id from ((select * from contacts where tenant_id = '…' and class = 0 order by position) union all (select * from contacts where tenant_id = '…' and class = 1 order by position) union all (select * from contacts where tenant_id = '…' and class = 2 order by position) union all (select * from contacts where tenant_id = '…' and class = 3 order by position) union all (select * from contacts where tenant_id = '…' and class = 4 order by position) union all (select * from contacts where tenant_id = '…' and class = 5 order by position) union all (select * from contacts where tenant_id = '…' and class = 6 order by position) union all (select * from contacts where tenant_id = '…' and class = 7 order by position)) as contacts  order by contacts.position) to stdout (format csv, encoding 'UTF8');
+
+-- transfer/export/export.ts writeFile
+copy (select invoices.id as id, invoices.account_id as account_id, invoices.publication_id as publication_id, invoices.issue_id as issue_id, invoices.status as status, to_char(invoices.issue_date, 'YYYY-MM-DD') as issue_date, to_char(invoices.due_date, 'YYYY-MM-DD') as due_date, invoices.terms as terms, invoices.total::text as total, invoices.total_due::text as total_due, invoices.gross::text as gross, invoices.net::text as net, invoices.invoice_type as invoice_type, invoices.invoice_description as invoice_description, invoices.inv_charges::text as inv_charges, invoices.inv_invoiced::text as inv_invoiced, invoices.inv_applied::text as inv_applied, invoices.inv_discount::text as inv_discount, invoices.inv_tax::text as inv_tax, to_char(invoices.date_paid, 'YYYY-MM-DD') as date_paid, invoices.is_open as is_open, invoices.notes as notes, to_char(invoices.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at, to_char(invoices.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at, invoices.external_id as external_id from ((select * from invoices where tenant_id = '…' and class = 0 order by position)) as invoices  order by invoices.position) to stdout (format csv, encoding 'UTF8');
+
+-- transfer/export/export.ts writeFile
+copy (select publications.id as id, publications.code as code, publications.name as name, publications.is_active::text as is_active, publications.frequency as frequency, publications.iss_frequency as iss_frequency, publications.issue_decimals as issue_decimals, to_char(publications.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at, to_char(publications.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at from ((select * from publications where tenant_id = '…' and class = 0 order by position)) as publications  order by publications.position) to stdout (format csv, encoding 'UTF8');
 
 -- transfer/export/export.ts writeFile
 copy (select row_to_json(record) from ((select * from accounts where tenant_id = '…' and class = 0 order by position)) as accounts cross join lateral (select accounts.id as "id", accounts.account_id as "accountId", accounts.company as "company", accounts.address as "address", accounts.suite as "suite", accounts.city as "city", accounts.state as "state", accounts.zip as "zip", accounts.country as "country", accounts.web_address as "webAddress", accounts.status as "status", accounts.billing_email as "billingEmail", accounts.invoice_email_enabled as "invoiceEmailEnabled", accounts.invoice_print_enabled as "invoicePrintEnabled", accounts.do_not_email as "doNotEmail", to_char(accounts.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(accounts.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", accounts.user_id as "userId", accounts.category as "category", accounts.quality as "quality", accounts.primary_publication_id as "primaryPublicationId") as record order by accounts.position) to stdout (format csv, quote E'\x01', delimiter E'\x02', encoding 'UTF8');
@@ -3335,6 +3368,12 @@ copy (select row_to_json(record) from ((select * from subscriptions where tenant
 
 -- transfer/export/export.ts writeFile
 copy (select row_to_json(record) from ((select * from tasks where tenant_id = '…' and class = 0 order by position)) as tasks cross join lateral (select tasks.id as "id", tasks.account_id as "accountId", tasks.title as "title", to_char(tasks.due_date, 'YYYY-MM-DD') as "dueDate", tasks.user_id as "userId", tasks.route as "route", tasks.priority as "priority", tasks.type as "type", to_char(tasks.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt") as record order by tasks.position) to stdout (format csv, quote E'\x01', delimiter E'\x02', encoding 'UTF8');
+
+-- transfer/export/export.ts writeFile
+copy (select subscriptions.id as id, subscriptions.subscription_id as subscription_id, subscriptions.account_id as account_id, subscriptions.publication_id as publication_id, subscriptions.renewed_from_subs_id as renewed_from_subs_id, to_char(subscriptions.renewal_date, 'YYYY-MM-DD') as renewal_date, subscriptions.status as status, to_char(subscriptions.start_date, 'YYYY-MM-DD') as start_date, to_char(subscriptions.end_date, 'YYYY-MM-DD') as end_date, to_char(subscriptions.expire_date, 'YYYY-MM-DD') as expire_date, to_char(subscriptions.first_run_date, 'YYYY-MM-DD') as first_run_date, subscriptions.subscription_number as subscription_number, subscriptions.copies::text as copies, subscriptions.auto_reschedule::text as auto_reschedule, subscriptions.auto_invoice::text as auto_invoice, subscriptions.notes as notes, subscriptions.total_net_charge::text as total_net_charge, subscriptions.total_applied::text as total_applied, subscriptions.total_due::text as total_due, to_char(subscriptions.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at, to_char(subscriptions.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at, to_char(subscriptions.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as deleted_at from ((select * from subscriptions where tenant_id = '…' and class = 0 order by position) union all (select * from subscriptions where tenant_id = '…' and class = 1 order by position)) as subscriptions  order by subscriptions.position) to stdout (format csv, encoding 'UTF8');
+
+-- transfer/export/export.ts writeFile
+copy (select tasks.id as id, tasks.account_id as account_id, tasks.title as title, to_char(tasks.due_date, 'YYYY-MM-DD') as due_date, tasks.user_id as user_id, tasks.route as route, tasks.priority as priority, tasks.type as type, to_char(tasks.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at from ((select * from tasks where tenant_id = '…' and class = 0 order by position)) as tasks  order by tasks.position) to stdout (format csv, encoding 'UTF8');
 
 -- transfer/export/export.ts writeFiles
 -- transfer/import/bulk-transaction.ts inTransaction
@@ -3476,22 +3515,22 @@ select number, line, field, reason from staged_subscriptions
 where file = $1 and reason is not null and number > $2 order by number limit 1000;
 
 -- transfer/import/import.ts stage
-create temp table staged_accounts (number bigint primary key, file integer, line integer, given integer, field text, reason text, id uuid, account_id text, company text, address text, suite text, city text, state text, zip text, country text, web_address text, status text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, primary_publication_id_other text);
+create temp table staged_accounts (number bigint primary key, file integer, line integer, given integer, field text, reason text, rule text, id uuid, account_id text, company text, address text, suite text, city text, state text, zip text, country text, web_address text, status text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, primary_publication_id_other text);
 
 -- transfer/import/import.ts stage
-create temp table staged_contacts (number bigint primary key, file integer, line integer, given integer, field text, reason text, id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, account_id_other uuid);
+create temp table staged_contacts (number bigint primary key, file integer, line integer, given integer, field text, reason text, rule text, id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, account_id_other uuid);
 
 -- transfer/import/import.ts stage
-create temp table staged_invoices (number bigint primary key, file integer, line integer, given integer, field text, reason text, id uuid, account_id text, publication_id uuid, issue_id text, status text, issue_date date, due_date date, terms text, total numeric(20, 2), total_due numeric(20, 2), gross numeric(20, 2), net numeric(20, 2), invoice_type text, invoice_description text, inv_charges numeric(20, 2), inv_invoiced numeric(20, 2), inv_applied numeric(20, 2), inv_discount numeric(20, 2), inv_tax numeric(20, 2), date_paid date, is_open numeric, notes text, created_at timestamptz(3), updated_at timestamptz(3), external_id text, account_id_other uuid, publication_id_other text);
+create temp table staged_invoices (number bigint primary key, file integer, line integer, given integer, field text, reason text, rule text, id uuid, account_id text, publication_id uuid, issue_id text, status text, issue_date date, due_date date, terms text, total numeric(20, 2), total_due numeric(20, 2), gross numeric(20, 2), net numeric(20, 2), invoice_type text, invoice_description text, inv_charges numeric(20, 2), inv_invoiced numeric(20, 2), inv_applied numeric(20, 2), inv_discount numeric(20, 2), inv_tax numeric(20, 2), date_paid date, is_open numeric, notes text, created_at timestamptz(3), updated_at timestamptz(3), external_id text, account_id_other uuid, publication_id_other text);
 
 -- transfer/import/import.ts stage
-create temp table staged_publications (number bigint primary key, file integer, line integer, given integer, field text, reason text, id uuid, code text, name text, is_active boolean, frequency text, iss_frequency text, issue_decimals numeric, created_at timestamptz(3), updated_at timestamptz(3));
+create temp table staged_publications (number bigint primary key, file integer, line integer, given integer, field text, reason text, rule text, id uuid, code text, name text, is_active boolean, frequency text, iss_frequency text, issue_decimals numeric, created_at timestamptz(3), updated_at timestamptz(3));
 
 -- transfer/import/import.ts stage
-create temp table staged_subscriptions (number bigint primary key, file integer, line integer, given integer, field text, reason text, id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), account_id_other uuid, publication_id_other text, renewed_from_subs_id_other text);
+create temp table staged_subscriptions (number bigint primary key, file integer, line integer, given integer, field text, reason text, rule text, id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), account_id_other uuid, publication_id_other text, renewed_from_subs_id_other text);
 
 -- transfer/import/import.ts stage
-create temp table staged_tasks (number bigint primary key, file integer, line integer, given integer, field text, reason text, id uuid, account_id text, title text, due_date date, user_id text, route text, priority text, type text, created_at timestamptz(3), account_id_other uuid);
+create temp table staged_tasks (number bigint primary key, file integer, line integer, given integer, field text, reason text, rule text, id uuid, account_id text, title text, due_date date, user_id text, route text, priority text, type text, created_at timestamptz(3), account_id_other uuid);
 
 -- transfer/import/journal.ts beginImport
 insert into imports (tenant_id, id, files) values ($1, $2, $3);
@@ -3851,7 +3890,7 @@ with recursive gone as (
     select row.id from gone join staged_subscriptions as row on row.renewed_from_subs_id = gone.id
     where row.reason is null and not exists (select from found_subscriptions as found where found.number = row.number)
   )
-update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'the subscription "' || coalesce(staged.renewed_from_subs_id_other, gone.id::text) || '" is refused too'
+update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'the subscription "' || coalesce(staged.renewed_from_subs_id_other, gone.id::text) || '" is refused too', rule = 'the subscription that it was renewed from is refused too'
 from gone
 where staged.reason is null and staged.renewed_from_subs_id = gone.id
     and not exists (select from subscriptions as record where record.tenant_id = $1 and record.id = gone.id);
@@ -3861,18 +3900,18 @@ update staged_accounts as staged set field = 'accountId', reason = 'is missing, 
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_accounts as found where found.number = staged.number);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_accounts as staged set field = 'accountId', reason = 'the record with this `id` has the `accountId` "' || record.account_id || '"'
+update staged_accounts as staged set field = 'accountId', reason = 'the record with this `id` has the `accountId` "' || record.account_id || '"', rule = 'the record with this `id` has another `accountId`'
 from accounts as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
   and staged.given & 2 <> 0 and record.account_id is not null and record.account_id is distinct from staged.account_id;
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_accounts as staged set field = 'id', reason = 'the record with this `accountId` has the id ' || record.id
+update staged_accounts as staged set field = 'id', reason = 'the record with this `accountId` has the id ' || record.id, rule = 'the record with this `accountId` has another `id`'
 from accounts as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.account_id = staged.account_id and staged.given & 1 <> 0 and record.id <> staged.id;
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_accounts as staged set field = 'primaryPublicationId', reason = 'there is no publication "' || coalesce(staged.primary_publication_id_other::text, staged.primary_publication_id::text) || '" in this tenant or among the rows that go in'
+update staged_accounts as staged set field = 'primaryPublicationId', reason = 'there is no publication "' || coalesce(staged.primary_publication_id_other::text, staged.primary_publication_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such publication in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.primary_publication_id_other::text, staged.primary_publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1 union all select id from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
     where existing.id = staged.primary_publication_id);
 
@@ -3881,17 +3920,17 @@ update staged_contacts as staged set field = 'accountId', reason = 'is missing, 
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_contacts as found where found.number = staged.number);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_contacts as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
+update staged_contacts as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such account in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
     where existing.account_id = staged.account_id);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_contacts as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant'
+update staged_contacts as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant', rule = 'there is no such account in this tenant'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1) as existing
     where existing.account_id = staged.account_id);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_contacts as staged set field = 'id', reason = 'the record with this `externalId` has the id ' || record.id
+update staged_contacts as staged set field = 'id', reason = 'the record with this `externalId` has the id ' || record.id, rule = 'the record with this `externalId` has another `id`'
 from contacts as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.external_id = staged.external_id and staged.given & 1 <> 0 and record.id <> staged.id;
 
@@ -3900,17 +3939,17 @@ update staged_invoices as staged set field = 'accountId', reason = 'is missing, 
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_invoices as found where found.number = staged.number);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_invoices as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
+update staged_invoices as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such account in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
     where existing.account_id = staged.account_id);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_invoices as staged set field = 'id', reason = 'the record with this `externalId` has the id ' || record.id
+update staged_invoices as staged set field = 'id', reason = 'the record with this `externalId` has the id ' || record.id, rule = 'the record with this `externalId` has another `id`'
 from invoices as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.external_id = staged.external_id and staged.given & 1 <> 0 and record.id <> staged.id;
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_invoices as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant or among the rows that go in'
+update staged_invoices as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such publication in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.publication_id_other::text, staged.publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1 union all select id from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
     where existing.id = staged.publication_id);
 
@@ -3923,13 +3962,13 @@ update staged_publications as staged set field = 'code', reason = 'is missing, a
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_publications as found where found.number = staged.number);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_publications as staged set field = 'code', reason = 'the record with this `id` has the `code` "' || record.code || '"'
+update staged_publications as staged set field = 'code', reason = 'the record with this `id` has the `code` "' || record.code || '"', rule = 'the record with this `id` has another `code`'
 from publications as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
   and staged.given & 2 <> 0 and record.code is not null and record.code is distinct from staged.code;
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_publications as staged set field = 'id', reason = 'the record with this `code` has the id ' || record.id
+update staged_publications as staged set field = 'id', reason = 'the record with this `code` has the id ' || record.id, rule = 'the record with this `code` has another `id`'
 from publications as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.code = staged.code and staged.given & 1 <> 0 and record.id <> staged.id;
 
@@ -3938,17 +3977,17 @@ update staged_subscriptions as staged set field = 'accountId', reason = 'is miss
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 4 = 0 and staged.reason is null and not exists (select from found_subscriptions as found where found.number = staged.number);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_subscriptions as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
+update staged_subscriptions as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such account in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
     where existing.account_id = staged.account_id);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_subscriptions as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant'
+update staged_subscriptions as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant', rule = 'there is no such account in this tenant'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1) as existing
     where existing.account_id = staged.account_id);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_subscriptions as staged set field = 'id', reason = 'the record with this `subscriptionId` has the id ' || record.id
+update staged_subscriptions as staged set field = 'id', reason = 'the record with this `subscriptionId` has the id ' || record.id, rule = 'the record with this `subscriptionId` has another `id`'
 from subscriptions as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.subscription_id = staged.subscription_id and staged.given & 1 <> 0 and record.id <> staged.id;
 
@@ -3957,22 +3996,22 @@ update staged_subscriptions as staged set field = 'publicationId', reason = 'is 
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 8 = 0 and staged.reason is null and not exists (select from found_subscriptions as found where found.number = staged.number);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_subscriptions as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant or among the rows that go in'
+update staged_subscriptions as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such publication in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.publication_id_other::text, staged.publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1 union all select id from staged_publications as row where row.reason is null and not exists (select from found_publications as found where found.number = row.number)) as existing
     where existing.id = staged.publication_id);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_subscriptions as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant'
+update staged_subscriptions as staged set field = 'publicationId', reason = 'there is no publication "' || coalesce(staged.publication_id_other::text, staged.publication_id::text) || '" in this tenant', rule = 'there is no such publication in this tenant'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.publication_id_other::text, staged.publication_id::text) is not null and not exists (select from (select id from publications where tenant_id = $1) as existing
     where existing.id = staged.publication_id);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'there is no subscription "' || coalesce(staged.renewed_from_subs_id_other::text, staged.renewed_from_subs_id::text) || '" in this tenant or among the rows that go in'
+update staged_subscriptions as staged set field = 'renewedFromSubsId', reason = 'there is no subscription "' || coalesce(staged.renewed_from_subs_id_other::text, staged.renewed_from_subs_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such subscription in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.renewed_from_subs_id_other::text, staged.renewed_from_subs_id::text) is not null and not exists (select from (select id from subscriptions where tenant_id = $1 union all select id from staged_subscriptions as row where row.reason is null and not exists (select from found_subscriptions as found where found.number = row.number)) as existing
     where existing.id = staged.renewed_from_subs_id);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_subscriptions as staged set field = 'subscriptionId', reason = 'the record with this `id` has the `subscriptionId` "' || record.subscription_id || '"'
+update staged_subscriptions as staged set field = 'subscriptionId', reason = 'the record with this `id` has the `subscriptionId` "' || record.subscription_id || '"', rule = 'the record with this `id` has another `subscriptionId`'
 from subscriptions as record
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and record.tenant_id = $1 and record.id = staged.id and staged.given & 1 <> 0
   and staged.given & 2 <> 0 and record.subscription_id is not null and record.subscription_id is distinct from staged.subscription_id;
@@ -3982,7 +4021,7 @@ update staged_tasks as staged set field = 'accountId', reason = 'is missing, and
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and staged.given & 2 = 0 and staged.reason is null and not exists (select from found_tasks as found where found.number = staged.number);
 
 -- transfer/import/judgement.ts refuseInSlices
-update staged_tasks as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in'
+update staged_tasks as staged set field = 'accountId', reason = 'there is no account "' || coalesce(staged.account_id_other::text, staged.account_id::text) || '" in this tenant or among the rows that go in', rule = 'there is no such account in this tenant or among the rows that go in'
 where staged.reason is null and current_tenant() = $1 and staged.number between 1 and 9007199254740991 and coalesce(staged.account_id_other::text, staged.account_id::text) is not null and not exists (select from (select account_id from accounts where tenant_id = $1 union all select account_id from staged_accounts as row where row.reason is null and not exists (select from found_accounts as found where found.number = row.number)) as existing
     where existing.account_id = staged.account_id);
 
@@ -4111,10 +4150,30 @@ select line from staged_contacts where reason is not null and id is null and ext
 -- transfer/import/prune.ts readHeads
 select resource, last from heads where tenant_id = $1;
 
+-- transfer/import/refusal-groups.ts refusalGroups
+with placed as (
+  select coalesce(field, '') as "column", coalesce(rule, reason) as rule, reason, line, number,
+    row_number() over same as place
+  from staged_subscriptions where file = $1 and reason is not null
+  window same as (partition by coalesce(field, ''), coalesce(rule, reason) order by number)
+)
+select "column", rule as reason, max(reason) filter (where place = 1) as example, count(*)::integer as count,
+  array_agg(line order by number) filter (where place <= 5) as lines
+from placed group by "column", rule order by count(*) desc, min(number) limit 50;
+
 -- transfer/import/runs.ts addPart
 insert into import_parts (tenant_id, run_id, number, content)
 select $1::uuid, id, $3, $4 from import_runs where tenant_id = $1 and id = $2 and state = 'receiving' for share
 on conflict (tenant_id, run_id, number) do update set content = excluded.content returning number;
+
+-- transfer/import/runs.ts cancelRun
+update import_runs set is_cancelled = true
+where tenant_id = $1 and id = $2 and kind = 'import' and state = 'running' and not (state = 'running' and seen_at < now() - interval '15 seconds') returning id;
+
+-- transfer/import/runs.ts changeRun
+update import_runs set resource = coalesce($3, resource), options = coalesce($4, options)
+where tenant_id = $1 and id = $2 and kind = 'import'
+  and (state in ('receiving', 'inspected', 'checked', 'failed', 'cancelled') or state = 'running' and seen_at < now() - interval '15 seconds') returning id;
 
 -- transfer/import/runs.ts createRun
 insert into import_runs (tenant_id, id, kind, file_name, resource, import_id)
@@ -4134,19 +4193,23 @@ delete from import_parts where tenant_id = $1 and run_id = $2;
 
 -- transfer/import/runs.ts endRun
 update import_runs set state = $3, created = $4, changed = $5, unchanged = $6, refused = $7, refusals = $8,
-  removed = $9, restored = $10, kept = $11, import_id = coalesce($12, import_id)
+  removed = $9, restored = $10, kept = $11, import_id = coalesce($12, import_id), groups = $13,
+  inspection = coalesce($14, inspection), resource = coalesce($15, resource), options = coalesce($16, options)
 where tenant_id = $1 and id = $2;
 
 -- transfer/import/runs.ts failRun
 update import_runs set state = 'failed', problem = $3 where tenant_id = $1 and id = $2;
 
+-- transfer/import/runs.ts findMapping
+select resource, options from import_mappings where tenant_id = $1 and header = $2;
+
 -- transfer/import/runs.ts findRun
 select id, kind, case when state = 'running' and seen_at < now() - interval '15 seconds' then 'interrupted' else state end as state, file_name as "fileName",
-resource, (
+resource, options, inspection, (
   select coalesce(sum(length(content)), 0)::bigint from import_parts
   where tenant_id = $1 and run_id = import_runs.id
-) as bytes, progress, created, changed, unchanged, refused, refusals, removed, restored, kept,
-rejected_rows is not null as "hasRejectedRows", import_id as "importId", problem, created_at as "createdAt" from import_runs where tenant_id = $1 and id = $2;
+) as bytes, progress, created, changed, unchanged, refused, refusals, groups, removed, restored, kept,
+rejected_file is not null as "hasRejectedRows", import_id as "importId", problem, created_at as "createdAt" from import_runs where tenant_id = $1 and id = $2;
 
 -- transfer/import/runs.ts mayAnnounce
 select from import_runs where tenant_id = $1 and kind = 'import' and state <> 'done' limit 20;
@@ -4156,23 +4219,32 @@ select content, (select max(number) from import_parts where tenant_id = $1 and r
 from import_parts where tenant_id = $1 and run_id = $2 and number = $3;
 
 -- transfer/import/runs.ts readRejectedRows
-select rejected_rows as rows from import_runs where tenant_id = $1 and id = $2;
+select rejected_name as name, rejected_file as file from import_runs
+where tenant_id = $1 and id = $2 and rejected_file is not null;
+
+-- transfer/import/runs.ts rememberMapping
+delete from import_mappings where tenant_id = $1 and header in (
+select header from import_mappings where tenant_id = $1 order by used_at desc offset 1000);
+
+-- transfer/import/runs.ts rememberMapping
+insert into import_mappings (tenant_id, header, resource, options) values ($1, $2, $3, $4)
+on conflict (tenant_id, header) do update set resource = excluded.resource, options = excluded.options, used_at = now();
 
 -- transfer/import/runs.ts storeProgress
 update import_runs set seen_at = now(), progress = coalesce($3, progress)
-where tenant_id = $1 and id = $2;
+where tenant_id = $1 and id = $2 returning is_cancelled as "isCancelled";
 
 -- transfer/import/runs.ts storeRejectedRows
-update import_runs set rejected_rows = $3 where tenant_id = $1 and id = $2;
+update import_runs set rejected_name = $3, rejected_file = $4 where tenant_id = $1 and id = $2;
 
 -- transfer/import/runs.ts takeRun
-update import_runs set state = 'running', seen_at = now(), progress = null, problem = null
-    where tenant_id = $1 and id = $2 and (state in ('receiving', 'checked', 'failed') or state = 'running' and seen_at < now() - interval '15 seconds') returning id, kind, case when state = 'running' and seen_at < now() - interval '15 seconds' then 'interrupted' else state end as state, file_name as "fileName",
-resource, (
+update import_runs set state = 'running', seen_at = now(), progress = null, problem = null, is_cancelled = false
+    where tenant_id = $1 and id = $2 and (state in ('receiving', 'inspected', 'checked', 'failed', 'cancelled') or state = 'running' and seen_at < now() - interval '15 seconds') returning id, kind, case when state = 'running' and seen_at < now() - interval '15 seconds' then 'interrupted' else state end as state, file_name as "fileName",
+resource, options, inspection, (
   select coalesce(sum(length(content)), 0)::bigint from import_parts
   where tenant_id = $1 and run_id = import_runs.id
-) as bytes, progress, created, changed, unchanged, refused, refusals, removed, restored, kept,
-rejected_rows is not null as "hasRejectedRows", import_id as "importId", problem, created_at as "createdAt";
+) as bytes, progress, created, changed, unchanged, refused, refusals, groups, removed, restored, kept,
+rejected_file is not null as "hasRejectedRows", import_id as "importId", problem, created_at as "createdAt";
 
 -- transfer/import/undo.ts chunksOf
 select first, last from import_creations where tenant_id = $1 and import_id = $2 and resource = $3 order by first;

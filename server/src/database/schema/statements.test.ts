@@ -39,12 +39,16 @@ import { importFiles } from '../../transfer/import/import.ts'
 import { deleteOldImages } from '../../transfer/import/journal.ts'
 import {
   addPart,
+  cancelRun,
+  changeRun,
   createRun,
   deleteOldRuns,
   endRun,
   failRun,
+  findMapping,
   partsOf,
   readRejectedRows,
+  rememberMapping,
   storeProgress,
   storeRejectedRows,
   takeRun,
@@ -252,6 +256,7 @@ test('files are imported, changed, pruned, undone and exported, and runs come an
   const folder = await newFolder()
   const signal = new AbortController().signal
   const request = { folder, format: 'ndjson', gzip: false, spreadsheet: false, replace: true, signal } as const
+  await exportRecords(scope, { ...request, folder: await newFolder(), format: 'csv', onProgress: () => {} })
   await exportRecords(scope, { ...request, onProgress: () => {} })
   const other = await service.newTenant()
   const copy = database.forTenant(other.id)
@@ -275,8 +280,12 @@ test('files are imported, changed, pruned, undone and exported, and runs come an
     await storeProgress(query, id, null)
     for await (const part of partsOf(query, id)) assert.ok(part)
     await failRun(query, id, 'no')
-    await storeRejectedRows(query, id, 'email')
+    await storeRejectedRows(query, id, { name: 'contacts.csv.rejected.csv', file: Buffer.from('email') })
     await readRejectedRows(query, id)
+    await changeRun(query, id, { resource: 'contacts', options: { dates: 'dmy' } })
+    await cancelRun(query, id)
+    await rememberMapping(query, 'header', { resource: 'contacts', options: { dates: 'dmy' } })
+    assert.ok(await findMapping(query, 'header'))
     await endRun(query, id, { state: 'done' })
   })
   await service.owner.query(`update import_runs set created_at = now() - interval '2 days'`)

@@ -1,10 +1,12 @@
 import { importPart, type ManagementResources } from '@masthead/contract'
 import type { Call, Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
-import { formatOfName } from '../../transfer/files/file-names.ts'
-import { runInBackground } from '../../transfer/import/runner.ts'
+import type { RunWork } from '../../transfer/import/run-process.ts'
+import { cancelHere, runInBackground } from '../../transfer/import/runner.ts'
 import {
   addPart,
+  cancelRun,
+  changeRun,
   createRun,
   findRun,
   type ImportRun,
@@ -17,15 +19,13 @@ import { json, notFound } from '../responses.ts'
 
 type Operations = ManagementResources['importRuns']['operations']
 
-const wrongName = 'The name must end in .csv, .tsv, .txt, .ndjson or .jsonl, or one of these and .gz.'
 const tooManyFiles = 'Too many files wait to be imported: import some, or wait a day until they are gone.'
 
 export const handlers: Handlers<ManagementResources['importRuns']> = {
   CreateImportRun: async ({ tenant, body: { fileName, resource } }) => {
-    if (!formatOfName(fileName)) throw invalidProperty('fileName', 'format', wrongName)
     const run = await tenant.transaction(async (query) => {
       if (!(await mayAnnounce(query))) throw new Problem('conflict', tooManyFiles)
-      return createRun(query, { kind: 'import', fileName, resource })
+      return createRun(query, { kind: 'import', fileName, resource: resource ?? '' })
     })
     return json(run, `/import-runs/${run.id}`)
   },
@@ -40,23 +40,43 @@ export const handlers: Handlers<ManagementResources['importRuns']> = {
       return json(found(await findRun(query, run.id)))
     }),
 
-  CheckImport: (call) => begin(call, true),
+  UpdateImportRun: ({ tenant, params: { runId }, body: { resource, options } }) =>
+    tenant.transaction(async (query) => {
+      const run = found(await findRun(query, runId))
+      if (!(await changeRun(query, run.id, { resource, options })))
+        throw new Problem('conflict', 'This file is being read, or has been imported.')
+      return json(found(await findRun(query, run.id)))
+    }),
 
-  StartImport: (call) => begin(call, false),
+  InspectImport: (call) => begin(call, 'inspect'),
+
+  CheckImport: (call) => begin(call, 'check'),
+
+  StartImport: (call) => begin(call, 'import'),
+
+  CancelImport: async ({ tenant, params: { runId } }) => {
+    const run = await tenant.transaction(async (query) => {
+      const { id } = found(await findRun(query, runId))
+      if (!(await cancelRun(query, id))) throw new Problem('conflict', 'Nothing is running that could be cancelled.')
+      return found(await findRun(query, id))
+    })
+    cancelHere(run.id)
+    return json(run)
+  },
 
   GetImportRun: async ({ tenant, params: { runId } }) => json(found(await findRun(tenant.read, runId))),
 
   GetRejectedRows: async ({ tenant, params: { runId } }) => {
     const { id } = found(await findRun(tenant.read, runId))
-    const content = await readRejectedRows(tenant.read, id)
-    if (content === null) throw notFound('file of refused rows')
-    return json({ content })
+    const rows = await readRejectedRows(tenant.read, id)
+    if (rows === null) throw notFound('file of refused rows')
+    return json({ fileName: rows.name, content: rows.file.toString('base64') })
   },
 }
 
 const begin = async (
-  { tenant, writer, onError, params: { runId } }: Call<Operations['StartImport']> | Call<Operations['CheckImport']>,
-  isTrial: boolean,
+  { tenant, writer, onError, params: { runId } }: Call<Operations['InspectImport' | 'CheckImport' | 'StartImport']>,
+  work: RunWork['work'],
 ) => {
   const { kind, bytes } = found(await findRun(tenant.read, runId))
   if (kind === 'undo') throw notFound('import run')
@@ -64,7 +84,7 @@ const begin = async (
   return beginRun(tenant, async (release) => {
     const run = await tenant.transaction((query) => takeRun(query, runId))
     if (!run) throw new Problem('conflict', 'This file is being imported already, or has been.')
-    runInBackground(tenant, { run, isTrial, author: writer.author }, { onError, release })
+    runInBackground(tenant, { run, work, author: writer.author }, { onError, release })
     return run
   })
 }

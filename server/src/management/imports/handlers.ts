@@ -20,7 +20,7 @@ export const handlers: Handlers<ManagementResources['imports']> = {
         return takeRun(query, id)
       })
       if (!run) throw new Error('the run was not stored')
-      runInBackground(tenant, { run, isTrial: false, author: writer.author }, { onError, release })
+      runInBackground(tenant, { run, work: 'import', author: writer.author }, { onError, release })
       return run
     })
   },

@@ -1,5 +1,6 @@
 import { type Field, type ResourceName, storedFieldsOf } from '@masthead/contract'
 import pg from 'pg'
+import type { TenantQuery } from '../../database/tenant-query.ts'
 import { tables } from '../../records/tables.ts'
 import type { FileFormat } from '../files/file-names.ts'
 import { riskyBeginning } from '../files/spreadsheet-cells.ts'
@@ -8,15 +9,21 @@ import { riskyBeginning } from '../files/spreadsheet-cells.ts'
  * The statement that writes every record of a resource by position: deleted and hidden ones too. Values look as in the
  * API, whatever the settings of the database.
  */
-export const copyOut = (tenantId: string, resource: ResourceName, format: FileFormat, forSpreadsheet = false) => {
+export const copyOut = (
+  tenantId: string,
+  resource: ResourceName,
+  format: FileFormat,
+  { forSpreadsheet = false, quoted = [] }: { forSpreadsheet?: boolean; quoted?: readonly string[] } = {},
+) => {
   const fields = storedFieldsOf(resource)
   if (format === 'csv') {
     const cells = fields.map((field) => {
       const value = csvValue(resource, field)
-      return forSpreadsheet && field.kind === 'text' ? spreadsheetText(value) : value
+      return `${forSpreadsheet && field.kind === 'text' ? spreadsheetText(value) : value} as ${field.column}`
     })
     // A spreadsheet may take what is not quoted apart at other delimiters, too.
-    const quoting = forSpreadsheet ? ', force_quote *' : ''
+    const columns = forSpreadsheet ? '*' : quoted.length > 0 ? `(${quoted.join(', ')})` : ''
+    const quoting = columns && `, force_quote ${columns}`
     return `copy (${inOrder(tenantId, resource, cells.join(', '))}) to stdout (format csv, encoding 'UTF8'${quoting})`
   }
   const members = fields.map((field) => `${jsonValue(resource, field)} as "${field.name}"`)
@@ -28,6 +35,16 @@ export const copyOut = (tenantId: string, resource: ResourceName, format: FileFo
   )
   // JSON holds no control characters, so that with these nothing is ever quoted, and lines come out as they are.
   return `copy (${lines}) to stdout (format csv, quote E'\\x01', delimiter E'\\x02', encoding 'UTF8')`
+}
+
+/** Finds the columns in which a text is `\N`, which an import takes for null unless it is quoted. */
+export const columnsToQuote = async (query: TenantQuery, resource: ResourceName): Promise<string[]> => {
+  const columns = storedFieldsOf(resource).flatMap(({ kind, column }) => (kind === 'text' ? column : []))
+  const found = columns.map((column) => `bool_or(${column} = E'\\\\N') as ${column}`).join(', ')
+  const [row = {}] = await query<Record<string, boolean | null>>({
+    text: `select ${found} from ${resource} where tenant_id = $1`,
+  })
+  return columns.filter((column) => row[column])
 }
 
 /**

@@ -10,7 +10,7 @@ import type { TenantQuery } from '../../database/tenant-query.ts'
 import { Refusal } from '../../refusal.ts'
 import { csvLine } from '../files/csv-rows.ts'
 import type { FileFormat } from '../files/file-names.ts'
-import { copyOut } from './copy-out.ts'
+import { columnsToQuote, copyOut } from './copy-out.ts'
 import { asRefusal, type ExportFolder, openExportFolder } from './export-folder.ts'
 
 export type ExportRequest = {
@@ -60,9 +60,19 @@ const writeFiles = async (
   await beginSnapshot(client, query)
   await client.query('set local enable_sort = off')
   const totals = await totalsOf(query)
+  const quoted = new Map<ResourceName, string[]>()
+  if (request.format === 'csv' && !request.spreadsheet)
+    for (const resource of resourceNames) quoted.set(resource, await columnsToQuote(query, resource))
   const copies: { resource: ResourceName; copied: CopyToStreamQuery }[] = []
   for (const resource of resourceNames) {
-    const copied = await writeFile(client, tenantId, folder, resource, totals.get(resource) ?? 0, request)
+    const copied = await writeFile(
+      client,
+      tenantId,
+      folder,
+      { resource, quoted: quoted.get(resource) ?? [] },
+      totals.get(resource) ?? 0,
+      request,
+    )
     copies.push({ resource, copied })
   }
   await query.withoutTenant({ text: 'commit' })
@@ -81,12 +91,12 @@ const writeFile = async (
   client: Client,
   tenantId: string,
   folder: ExportFolder,
-  resource: ResourceName,
+  { resource, quoted }: { resource: ResourceName; quoted: readonly string[] },
   total: number,
   request: ExportRequest,
 ): Promise<CopyToStreamQuery> => {
   const { format, gzip, spreadsheet, signal, onProgress } = request
-  const copied = client.query(copyTo(copyOut(tenantId, resource, format, spreadsheet)))
+  const copied = client.query(copyTo(copyOut(tenantId, resource, format, { forSpreadsheet: spreadsheet, quoted })))
   // The connection may emit an error even when writing has failed and nobody listens any more.
   copied.on('error', () => {})
   const names = format === 'csv' ? csvLine(storedFieldsOf(resource).map(({ name }) => name)) : ''

@@ -127,8 +127,8 @@ describe('a row', () => {
     for (const end of [million, `${million}\n`, `${million},1\n`]) assert.throws(() => read16('y', end), tooLong)
     for (const end of [million, `${million}"\n`, `\n${million}`]) assert.throws(() => read16('"', end), tooLong)
     assert.throws(() => read16('"', '"'.repeat(1 << 21)), tooLong)
-    assert.equal(read16('', `${million}\n`)[0]?.cells[0]?.length, 16 << 20)
-    assert.equal(read16('"', `${million.slice(2)}"\n1,2`)[0]?.cells[0]?.length, (16 << 20) - 2)
+    assert.equal(String(read16('', `${million}\n`)[0]?.cells[0]).length, 16 << 20)
+    assert.equal(String(read16('"', `${million.slice(2)}"\n1,2`)[0]?.cells[0]).length, (16 << 20) - 2)
   })
 
   test('of more than 10,000 cells is refused, quoted or not, and one of so many is read', () => {
@@ -191,7 +191,7 @@ describe('whatever the table', () => {
       const header = first.map((_, index) => `c${index}`)
       // A single empty cell is the one thing that CSV cannot write.
       const expected = others.map((row) => (row.length === 1 ? [row[0] ?? ''] : row))
-      assert.deepEqual(cellsOf([header, ...others].map(csvLine).join('')), [header, ...expected])
+      assert.deepEqual(cellsOf([header, ...others].map((row) => csvLine(row)).join('')), [header, ...expected])
     })
     fc.assert(property, { numRuns: 500 })
   })

@@ -1,16 +1,19 @@
 import { Refusal } from '../../refusal.ts'
+import type { Cell } from './cell.ts'
 
-/** A row as it stands in the file. An empty cell of CSV is null, and `""` is ''. A line of NDJSON is one cell, not parsed yet. */
+/** A row as it stands in the file. An empty cell of CSV and an unquoted `\N` are null, and `""` is ''. */
 export type SourceRow = {
   /** The line of its first character; the first line of a file is 1. */
   line: number
-  cells: (string | null)[]
+  cells: Cell[]
   /** What makes its cells unreliable. */
   problem?: string
+  /** The text of a JSON object. */
+  json?: string
 }
 
 /** Detected from the header. */
-type Dialect = { delimiter: string; lineEnd: '\n' | '\r' }
+export type Dialect = { delimiter: string; lineEnd: '\n' | '\r' }
 
 /** In characters. An unclosed quote would otherwise take in the whole file. */
 export const longestRow = 16 * 1024 * 1024
@@ -33,6 +36,9 @@ export class CsvRows {
   #count = 0
   /** A row that spans many pieces is parsed again only when its text has doubled. */
   #enough = 0
+  /** What a line in front of the header says, and whether there may be one that is not complete. */
+  #given: string | undefined
+  #awaitsLine = false
 
   constructor(name: string) {
     this.#name = name
@@ -41,6 +47,11 @@ export class CsvRows {
   /** Counts blank lines too, because they cost time. */
   get count(): number {
     return this.#count
+  }
+
+  /** Known once the header is. */
+  get dialect(): Dialect | undefined {
+    return this.#dialect
   }
 
   push(text: string): SourceRow[] {
@@ -55,7 +66,8 @@ export class CsvRows {
 
   #take(isEnd: boolean): SourceRow[] {
     if (!this.#dialect) this.#skipBlankLines()
-    this.#dialect ??= detectDialect(this.#text, isEnd)
+    if (!this.#dialect) this.#takeSeparatorLine(isEnd)
+    this.#dialect ??= this.#awaitsLine ? undefined : detectDialect(this.#text, isEnd, this.#given)
     const rows: SourceRow[] = []
     const end = this.#dialect ? this.#takeRows(this.#text, this.#dialect, isEnd, rows) : 0
     this.#text = this.#text.slice(end)
@@ -72,6 +84,23 @@ export class CsvRows {
       else break
     }
     this.#text = this.#text.slice(at)
+  }
+
+  /** Excel writes and reads a first line such as `sep=;`. */
+  #takeSeparatorLine(isEnd: boolean): void {
+    const beginning = this.#text.slice(0, 10)
+    const bare = beginning.replace('"', '').toLowerCase()
+    this.#awaitsLine = false
+    if (this.#given !== undefined || !(bare.startsWith('sep=') || 'sep='.startsWith(bare))) return
+    const [line, delimiter] = /^"?sep=([,;\t])"?(?:\r\n|\n|\r(?!$))/i.exec(beginning) ?? []
+    if (line === undefined) {
+      this.#awaitsLine = !isEnd && this.#text.length < 10
+      return
+    }
+    this.#given = delimiter
+    this.#text = this.#text.slice(line.length)
+    this.#line++
+    this.#count++
   }
 
   /** Returns where the first incomplete row begins. */
@@ -137,6 +166,9 @@ export class CsvRows {
   }
 }
 
+/** PostgreSQL and MySQL write null so. */
+const nullMark = '\\N'
+
 const indexOrEnd = (text: string, wanted: string, from: number): number => {
   const found = text.indexOf(wanted, from)
   return found < 0 ? text.length : found
@@ -144,7 +176,10 @@ const indexOrEnd = (text: string, wanted: string, from: number): number => {
 
 const splitPlain = (line: string, delimiter: string): (string | null)[] => {
   const cells: (string | null)[] = line.split(delimiter, mostCells + 1)
-  for (let index = 0; index < cells.length; index++) if (cells[index] === '') cells[index] = null
+  for (let index = 0; index < cells.length; index++) {
+    const cell = cells[index]
+    if (cell === '' || cell === nullMark) cells[index] = null
+  }
   return cells
 }
 
@@ -173,7 +208,8 @@ const readQuotedRow = (text: string, start: number, dialect: Dialect, isEnd: boo
     if (closing > at && cellEnd === closing + 1) row.cells.push(unquoted(text.slice(at + 1, closing)))
     else {
       // Text that violates the rules stays to the letter.
-      row.cells.push(cellEnd > at ? text.slice(at, cellEnd) : null)
+      const cell = text.slice(at, cellEnd)
+      row.cells.push(cell === '' || cell === nullMark ? null : cell)
       if (closing > at) row.strayText ??= { openQuote: at, closingQuote: closing }
     }
     row.end = end
@@ -204,7 +240,7 @@ const countOf = (character: string, text: string, from: number, to: number): num
  * The delimiter that the header holds most often outside quotes, and what ends its line: `\n`, also after `\r`, unless
  * it is the lone `\r` of old Macs. Undefined while the header is not complete.
  */
-const detectDialect = (text: string, isEnd: boolean): Dialect | undefined => {
+const detectDialect = (text: string, isEnd: boolean, given: string | undefined): Dialect | undefined => {
   const counts = new Map(delimiters.map((delimiter) => [delimiter, 0]))
   let beginsCell = true
   let at = 0
@@ -225,16 +261,17 @@ const detectDialect = (text: string, isEnd: boolean): Dialect | undefined => {
     beginsCell = count !== undefined
   }
   if (!isEnd && (at < 0 || at === text.length)) return undefined
-  const [[delimiter]] = [...counts].sort(([, one], [, other]) => other - one) as [[string, number]] // there are three
+  const [[most]] = [...counts].sort(([, one], [, other]) => other - one) as [[string, number]] // there are three
+  const delimiter = given ?? most
   return { delimiter, lineEnd: text[at] === '\r' && text[at + 1] !== '\n' ? '\r' : '\n' }
 }
 
-/** A reader of the file may take `;` or tab for its delimiter, so these are quoted too. */
-const needsQuotes = /^$|[",;\t\r\n]|^[\s\uFEFF]|\s$/
+/** A reader of the file may take `;` or tab for its delimiter, so these are quoted too. An unquoted `\N` would be null. */
+const needsQuotes = /^$|[",;\t\r\n]|^[\s\uFEFF]|\s$|^\\N$/
 
 /** A row of a single null is written as `""`, because a blank line is no row. */
-export const csvLine = (cells: readonly (string | null)[]): string =>
-  cells.length === 1 && cells[0] === null ? '""\n' : `${cells.map(csvCell).join(',')}\n`
+export const csvLine = (cells: readonly (string | null)[], delimiter = ','): string =>
+  cells.length === 1 && cells[0] === null ? '""\n' : `${cells.map(csvCell).join(delimiter)}\n`
 
 const csvCell = (cell: string | null): string => {
   if (cell === null) return ''

@@ -47,7 +47,7 @@ export class JsonLines {
 
   #takeLine(rows: SourceRow[]): void {
     const text = this.#pieces.join('').trim()
-    if (text !== '') rows.push({ line: this.#line, cells: [text] })
+    if (text !== '') rows.push({ line: this.#line, cells: [], json: text })
     this.#pieces = []
     this.#length = 0
     this.#line++

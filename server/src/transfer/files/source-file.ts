@@ -1,74 +1,288 @@
-import { createReadStream, type Stats } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
-import { pipeline } from 'node:stream'
-import { createGunzip } from 'node:zlib'
+import { basename } from 'node:path'
 import { Refusal } from '../../refusal.ts'
+import { type Archive, allBytes, openArchive } from './archive.ts'
+import { type Bounds, boundless, refuseTooMuch } from './bounds.ts'
+import { type ByteSource, type DiskFile, openDiskFile, startsWith } from './byte-source.ts'
+import { textOfCell } from './cell.ts'
 import { CsvRows, type SourceRow } from './csv-rows.ts'
-import { type FileFormat, formatOfName } from './file-names.ts'
+import { EscapedRows } from './escaped-rows.ts'
+import { formatOfName } from './file-names.ts'
+import { type FileScan, scanFile } from './file-scan.ts'
+import { JsonArray } from './json-array.ts'
+import { JsonColumns } from './json-cells.ts'
 import { JsonLines } from './json-lines.ts'
 import { isOfRejectedRows, rowOfRejection } from './rejected-rows.ts'
 import { cellOfSpreadsheet } from './spreadsheet-cells.ts'
-import { Utf8Text } from './utf8-text.ts'
+import { type Encoding, encodingNames, textReader } from './text-encoding.ts'
+import { sheetRows } from './xlsx/sheet-rows.ts'
+import { readWorkbook } from './xlsx/workbook.ts'
 
 /** A file of records is read in batches of rows, so that its size does not matter. */
 export type SourceFile = {
+  /** Of a file in an archive that of the archive, and its name in it. */
   path: string
+  /** Where the file of its refused rows belongs. */
+  rejectedPath: string
+  format: 'csv' | 'ndjson' | 'json' | 'xlsx'
+  /** Rows are objects, which need not have all columns. */
+  hasObjects: boolean
+  /** Empty for a workbook. */
+  encoding: Encoding | ''
+  /** All bytes fit it. */
+  isEncodingSure: boolean
+  /** Bytes of two encodings are mixed, and nobody has said which is right. */
+  isEncodingDoubtful: boolean
+  hasByteOrderMark: boolean
+  /** Empty where nothing separates cells. */
+  separator: string
+  hasEscapes: boolean
+  /** Cells of text may have marks for spreadsheets in front. */
+  mayHaveMarks: boolean
+  sheets: string[]
+  sheet: string
+  members: string[]
+  member: string
   /** In bytes, compressed or not. */
   size: number
   /** How many of them have been read so far. */
   bytes: () => number
-  /** NDJSON has one column. */
+  /** The columns of JSON grow while it is read. */
   header: string[]
   /** Without the header, a batch for each piece of the file; each call reads it from its beginning. */
   rows: () => AsyncGenerator<SourceRow[]>
 }
 
-/** How much a file may hold, unpacked, and what it may cost this process to read it. */
-export type Bounds = { bytes: number; rows: number; processorSeconds: number }
-
-const boundless: Bounds = {
-  bytes: Number.POSITIVE_INFINITY,
-  rows: Number.POSITIVE_INFINITY,
-  processorSeconds: Number.POSITIVE_INFINITY,
+/** What is known about a file beside its bytes. */
+export type FileOptions = {
+  encoding?: Encoding | undefined
+  sheet?: string | undefined
+  /** Only this file of an archive. */
+  member?: string | undefined
+  /** The names of the columns, for a file whose first line is a row. */
+  header?: readonly string[] | undefined
+  bounds?: Bounds | undefined
 }
 
-export const openSourceFile = async (path: string, bounds: Bounds = boundless): Promise<SourceFile> => {
-  const format = formatOf(path)
-  const opened = await inspect(path)
+/** An archive holds several. What a file is shows in its bytes, its name decides where these leave doubt. */
+export const openSourceFiles = async (path: string, options: FileOptions = {}): Promise<SourceFile[]> => {
+  const file = await openDiskFile(path, options.bounds?.bytes ?? Number.POSITIVE_INFINITY)
+  if (!file.isZip) return [await openTable(file, path, options)]
+  const archive = await openArchive(path, options.bounds?.bytes ?? Number.POSITIVE_INFINITY)
+  if (isWorkbook(archive)) return [await openWorkbook(archive, file, path, options)]
+  return openMembers(archive, options)
+}
+
+/** The only table of a file; of an archive, the first one or the one that the options name. */
+export const openSourceFile = async (path: string, options: FileOptions = {}): Promise<SourceFile> => {
+  const [first] = await openSourceFiles(path, options)
+  if (first) return first
+  throw new Refusal(`${path} holds no file that can be imported`)
+}
+
+const isWorkbook = ({ names }: Archive): boolean => names.some((name) => name.startsWith('xl/'))
+
+const openMembers = async (archive: Archive, options: FileOptions): Promise<SourceFile[]> => {
+  const { path } = archive
+  if (archive.names.includes('mimetype') && archive.names.includes('content.xml'))
+    throw new Refusal(`${path} is an OpenDocument spreadsheet: save it as .xlsx or CSV`)
+  const members = archive.names.filter((name) => formatOfName(name) !== undefined && !isHidden(name))
+  if (members.length === 0)
+    throw new Refusal(`${path} holds no file that can be imported: name its files like contacts.csv or invoices.xlsx`)
+  if (options.member !== undefined && !members.includes(options.member))
+    throw new Refusal(`${path} holds no file ${options.member}; it holds ${members.join(', ')}`)
+  const files: SourceFile[] = []
+  for (const member of options.member === undefined ? members : [options.member]) {
+    const source = archive.sourceOf(member)
+    const rejectedPath = `${path}.${basename(member)}`
+    const file = await openMember(source, rejectedPath, options)
+    files.push({ ...file, header: file.header, members, member })
+  }
+  return files
+}
+
+/** What macOS adds to archives. */
+const isHidden = (name: string): boolean => /(^|\/)(\.|__MACOSX\/)/.test(name)
+
+const openMember = async (source: ByteSource, rejectedPath: string, options: FileOptions): Promise<SourceFile> => {
+  if (!/\.xlsx$/i.test(source.path)) return openTable(source, rejectedPath, options)
+  const inner = await openArchive(
+    source.path,
+    options.bounds?.bytes ?? Number.POSITIVE_INFINITY,
+    await allBytes(source),
+  )
+  return openWorkbook(inner, source, rejectedPath, options)
+}
+
+const openWorkbook = async (
+  archive: Archive,
+  { path, size }: ByteSource | DiskFile,
+  rejectedPath: string,
+  { sheet: wanted, bounds = boundless, header: given }: FileOptions,
+): Promise<SourceFile> => {
+  if (archive.names.includes('xl/workbook.bin'))
+    throw new Refusal(`${path} is a binary workbook (.xlsb): save it as .xlsx or CSV`)
+  const workbook = await readWorkbook(archive)
+  const sheets = workbook.sheets.map(({ name }) => name)
+  const sheet =
+    wanted === undefined
+      ? (workbook.sheets.find(({ isHidden }) => !isHidden) ?? workbook.sheets[0])
+      : workbook.sheets.find(({ name }) => name === wanted)
+  if (!sheet)
+    throw new Refusal(`${path} has no sheet "${wanted}"; it has ${sheets.map((name) => `"${name}"`).join(', ')}`)
+  const source = archive.sourceOf(sheet.part)
   const begun = process.cpuUsage()
-  let bytes = () => 0
   async function* rows(): AsyncGenerator<SourceRow[]> {
-    const reader = format === 'csv' ? new CsvRows(path) : new JsonLines(path)
-    const texts = readTexts(path, opened, bounds.bytes, (count) => (bytes = count))
-    for await (const batch of readRows(reader, texts)) {
-      refuseTooMuch(path, bounds, reader.count, process.cpuUsage(begun))
+    let count = 0
+    for await (const batch of sheetRows(source, workbook, () => count++)) {
+      refuseTooMuch(path, bounds, count, process.cpuUsage(begun))
       yield batch
     }
   }
-  const file = { path, size: opened.stats.size, bytes: () => bytes() }
-  if (format === 'ndjson') return { ...file, header: [rowOfRejection], rows }
-  const header = await headerOf(path, rows())
-  const isEscaped = isOfRejectedRows(header)
-  return { ...file, header, rows: () => withoutHeader(rows(), isEscaped) }
+  const header = given?.slice() ?? (await headerOf(path, rows()))
+  async function* padded(): AsyncGenerator<SourceRow[]> {
+    for await (const batch of given ? rows() : withoutHeader(rows())) {
+      for (const { cells } of batch) while (cells.length < header.length) cells.push(null)
+      yield batch
+    }
+  }
+  return {
+    ...{
+      path,
+      rejectedPath,
+      format: 'xlsx',
+      hasObjects: false,
+      encoding: '',
+      isEncodingSure: true,
+      isEncodingDoubtful: false,
+      hasByteOrderMark: true,
+      separator: '',
+    },
+    ...{ hasEscapes: false, mayHaveMarks: true, sheets, sheet: sheet.name, members: [], member: '', size },
+    bytes: () => Math.round((source.bytes() / Math.max(source.size, 1)) * size),
+    header,
+    rows: padded,
+  }
 }
 
-const formatOf = (path: string): FileFormat => {
-  const format = formatOfName(path)
-  if (format) return format
-  throw new Refusal(
-    `${path} is neither CSV nor NDJSON by its name: end it in .csv, .tsv, .txt, .ndjson or .jsonl, with .gz or without`,
-  )
+const openTable = async (source: ByteSource, rejectedPath: string, options: FileOptions): Promise<SourceFile> => {
+  const { path, size, bytes } = source
+  const { bounds = boundless } = options
+  const scan = await scanFile(source, bounds)
+  const encoding = options.encoding ?? scan.encoding
+  refuseOthers(path, scan)
+  if (!encoding) throw new Refusal(`${path} is UTF-32, save it as UTF-8`)
+  const begun = process.cpuUsage()
+  async function* rowsOf(
+    makeReader: () => RowReader,
+    onEnd?: (reader: RowReader) => void,
+  ): AsyncGenerator<SourceRow[]> {
+    const reader = makeReader()
+    const text = textReader(encoding ?? 'utf-8')
+    const judge = () => refuseTooMuch(path, bounds, reader.count, process.cpuUsage(begun))
+    for await (const chunk of source.read()) {
+      const rows = reader.push(text.push(chunk))
+      judge()
+      onEnd?.(reader)
+      yield rows
+    }
+    const rest = [...reader.push(text.end()), ...reader.end()]
+    judge()
+    onEnd?.(reader)
+    yield rest
+  }
+  const { isSure, isDoubtful, hasByteOrderMark } = scan
+  const file = {
+    ...{
+      path,
+      rejectedPath,
+      encoding,
+      isEncodingSure: isSure || (options.encoding ?? 'utf-8') !== 'utf-8',
+      isEncodingDoubtful: isDoubtful && options.encoding === undefined,
+      hasByteOrderMark,
+    },
+    ...{ sheets: [], sheet: '', members: [], member: '', size, bytes },
+  }
+  const format = formatOfText(path, scan.beginning, encoding)
+  if (format !== 'csv') {
+    const make = format === 'ndjson' ? () => new JsonLines(path) : () => new JsonArray(path)
+    const columns = new JsonColumns()
+    async function* rows(): AsyncGenerator<SourceRow[]> {
+      for await (const batch of rowsOf(make)) yield batch.map(({ line, json = '' }) => columns.read(line, json))
+    }
+    return {
+      ...file,
+      format,
+      hasObjects: true,
+      separator: '',
+      hasEscapes: false,
+      mayHaveMarks: false,
+      header: columns.header,
+      rows,
+    }
+  }
+  let separator = ','
+  const plain = () =>
+    rowsOf(
+      () => new CsvRows(path),
+      (reader) => (separator = reader.dialect?.delimiter ?? separator),
+    )
+  const first = options.header?.slice() ?? (await headerOf(path, plain()))
+  if (options.header) for await (const _ of plain()) break
+  const hasEscapes = separator === '\t' && scan.hasNullMark
+  const rows = hasEscapes ? () => rowsOf(() => new EscapedRows(path)) : plain
+  const header = hasEscapes && !options.header ? await headerOf(path, rows()) : first
+  const table = { ...file, format, separator, hasEscapes }
+  const json = header.indexOf(rowOfRejection)
+  if (json >= 0) {
+    const columns = new JsonColumns()
+    async function* objects(): AsyncGenerator<SourceRow[]> {
+      for await (const batch of withoutHeader(rows()))
+        yield batch.map(({ line, cells }) => columns.read(line, textOfCell(cellOfSpreadsheet(cells[json])) ?? ''))
+    }
+    return { ...table, hasObjects: true, mayHaveMarks: false, header: columns.header, rows: objects }
+  }
+  const mayHaveMarks = scan.hasApostrophes && !isOfRejectedRows(header)
+  return {
+    ...table,
+    hasObjects: false,
+    mayHaveMarks,
+    header,
+    rows: options.header ? rows : () => withoutHeader(rows(), isOfRejectedRows(header)),
+  }
+}
+
+type RowReader = {
+  push: (text: string) => SourceRow[]
+  end: () => SourceRow[]
+  count: number
+  dialect?: { delimiter: string } | undefined
+}
+
+/** The first brace or bracket tells, unless the name says that each line is an object. */
+const formatOfText = (path: string, beginning: Buffer, encoding: Encoding): 'csv' | 'ndjson' | 'json' => {
+  const text = textReader(encoding).push(beginning).trimStart()
+  if (/^\{\s*["}]/.test(text)) return 'ndjson'
+  if (/^\[\s*[{\]]/.test(text)) return 'json'
+  const named = formatOfName(path)
+  return named === 'ndjson' || named === 'json' ? 'ndjson' : 'csv'
+}
+
+const refuseOthers = (path: string, { beginning }: FileScan): void => {
+  if (startsWith(beginning, [0xd0, 0xcf, 0x11, 0xe0]))
+    throw new Refusal(`${path} is an old workbook (.xls): save it as .xlsx or CSV`)
+  if (startsWith(beginning, [0x25, 0x50, 0x44, 0x46]))
+    throw new Refusal(`${path} is a PDF: export the table as CSV or .xlsx`)
 }
 
 const headerOf = async (path: string, batches: AsyncGenerator<SourceRow[]>): Promise<string[]> => {
   for await (const [header] of batches) {
     if (header?.problem) throw new Refusal(`the header of ${path} cannot be read: ${header.problem}`)
-    if (header) return header.cells.map((name) => name?.trim() ?? '')
+    if (header) return header.cells.map((cell) => textOfCell(cell)?.trim() ?? '')
   }
   throw new Refusal(`${path} is empty: its first line must name the columns`)
 }
 
-async function* withoutHeader(batches: AsyncGenerator<SourceRow[]>, isEscaped: boolean): AsyncGenerator<SourceRow[]> {
+async function* withoutHeader(batches: AsyncGenerator<SourceRow[]>, isEscaped = false): AsyncGenerator<SourceRow[]> {
   let isFirst = true
   for await (const rows of batches) {
     if (isFirst && rows.length > 0) {
@@ -80,91 +294,4 @@ async function* withoutHeader(batches: AsyncGenerator<SourceRow[]>, isEscaped: b
   }
 }
 
-/** Yields a batch for each piece of text, even where no row ends in it. */
-async function* readRows(reader: CsvRows | JsonLines, texts: AsyncGenerator<string>): AsyncGenerator<SourceRow[]> {
-  for await (const text of texts) yield reader.push(text)
-  yield reader.end()
-}
-
-const remedy = 'split it into several files, or ask the operator of the service to import it from the command line'
-
-const refuseTooMuch = (
-  path: string,
-  { rows, processorSeconds }: Bounds,
-  count: number,
-  { user, system }: NodeJS.CpuUsage,
-): void => {
-  if (count > rows) throw new Refusal(`${path} has more than ${rows.toLocaleString('en')} rows: ${remedy}`)
-  if (user + system <= processorSeconds * 1_000_000) return
-  throw new Refusal(`reading ${path} took more than ${processorSeconds} seconds of processor time: ${remedy}`)
-}
-
-type Opened = { stats: Stats; isGzip: boolean }
-
-const inspect = async (path: string): Promise<Opened> => {
-  try {
-    // Opening a named pipe would wait for its writer, so this comes first.
-    const stats = await stat(path)
-    if (stats.isDirectory()) throw new Refusal(`${path} is a folder, not a file`)
-    if (!stats.isFile()) throw new Refusal(`${path} is not a regular file, and could not be read twice`)
-    const handle = await open(path, 'r')
-    try {
-      const { bytesRead, buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0)
-      return { stats, isGzip: bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b }
-    } finally {
-      await handle.close()
-    }
-  } catch (error) {
-    throw asRefusal(path, error)
-  }
-}
-
-/** Large enough to make batches cheap, small enough to save memory. */
-const chunkSize = 16 * 1024
-
-async function* readTexts(
-  path: string,
-  opened: Opened,
-  most: number,
-  counting: (bytes: () => number) => void,
-): AsyncGenerator<string> {
-  refuseOther(path, opened.stats, (await inspect(path)).stats)
-  const file = createReadStream(path, { highWaterMark: chunkSize })
-  counting(() => file.bytesRead)
-  // Errors of both streams arrive at the reader of the last one.
-  const contents = opened.isGzip ? pipeline(file, createGunzip({ chunkSize }), () => {}) : file
-  const text = new Utf8Text(path)
-  let unpacked = 0
-  try {
-    for await (const chunk of contents) {
-      unpacked += chunk.length
-      if (unpacked > most)
-        throw new Refusal(`${path} holds more than ${most.toLocaleString('en')} bytes, unpacked: ${remedy}`)
-      yield text.push(chunk)
-    }
-  } catch (error) {
-    throw asRefusal(path, error)
-  }
-  yield text.end()
-}
-
-const refuseOther = (path: string, before: Stats, now: Stats): void => {
-  if (before.ino === now.ino && before.size === now.size && before.mtimeMs === now.mtimeMs) return
-  throw new Refusal(`${path} was changed while it was being read: start again when it is complete`)
-}
-
-const reasons: Record<string, string> = {
-  ENOENT: 'does not exist',
-  ENOTDIR: 'does not exist',
-  EISDIR: 'is a folder, not a file',
-  EACCES: 'may not be read by this user',
-  EPERM: 'may not be read by this user',
-  Z_BUF_ERROR: 'is cut off: its gzip data ends too early, copy it again',
-  Z_DATA_ERROR: 'is damaged: its gzip data cannot be unpacked, copy it again',
-}
-
-const asRefusal = (path: string, error: unknown): unknown => {
-  if (error instanceof Refusal || !(error instanceof Error)) return error
-  const { code = '' } = error as NodeJS.ErrnoException // errors of the file system and of zlib have a code
-  return new Refusal(`${path} ${reasons[code] ?? `cannot be read: ${error.message}`}`, { cause: error })
-}
+export const nameOfEncoding = ({ encoding }: SourceFile): string => (encoding === '' ? '' : encodingNames[encoding])

@@ -1,5 +1,5 @@
 import { readdir, stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { type ResourceName, resourceNames } from '@masthead/contract'
 import pg from 'pg'
@@ -11,24 +11,32 @@ import type { TenantQuery } from '../../database/tenant-query.ts'
 import { changesCursorNow } from '../../records/changes-cursor.ts'
 import { newId } from '../../records/identifiers.ts'
 import { Refusal } from '../../refusal.ts'
+import type { Bounds } from '../files/bounds.ts'
 import { formatOfName, importedAs, resourceOfName } from '../files/file-names.ts'
-import { type Bounds, openSourceFile, type SourceFile } from '../files/source-file.ts'
+import { openTables, type ReadingOptions, type Source, sourceOf, tableOptionsOf } from '../reading/sources.ts'
+import { LookAgain, readTable, refuseProblems } from '../reading/table-reading.ts'
 import { applyChanges, applyCreations, applyLatePredecessors, applyPrune, type Batch } from './apply.ts'
 import { withCopies } from './copied-records.ts'
-import { type GivenRow, givenRows } from './given-rows.ts'
 import { addCounts, tellOfImport, type WrittenCounts } from './import-events.ts'
 import { withImportLock } from './import-lock.ts'
 import { beginImport, endImport, type FileSummary } from './journal.ts'
 import { type Counts, judge } from './judgement.ts'
-import { hint, type Mappings } from './mapping.ts'
+import type { Mappings } from './mapping.ts'
 import { beginPace, type Pace } from './pace.ts'
 import { findMissing, type Missing, prunable, readHeads, refuseLargePrune } from './prune.ts'
+import { type RefusalGroup, refusalGroups } from './refusal-groups.ts'
 import { type Rejection, setRejectedAside, writeRejected } from './rejections.ts'
 import type { RunProgress } from './runs.ts'
 import { createStagingTable, RowStager, stagingTable } from './staged-rows.ts'
 
 export type ImportOptions = {
   mappings?: Mappings
+  /** How the files are read, where that is not noticed. */
+  reading?: ReadingOptions
+  /** Called for each file once it is known how it is read. */
+  onUnderstood?: (source: Source) => void
+  /** Called before the first record is written. */
+  onBegun?: (importId: string) => void
   dryRun?: boolean
   /** The operator who runs the command, unless a caller of the API imports. */
   author?: Caller
@@ -49,11 +57,9 @@ export type ImportOptions = {
 
 export type ImportSummary = Awaited<ReturnType<typeof importFiles>>
 
-type Source = { resource: ResourceName; file: SourceFile; rows: () => AsyncIterable<GivenRow[]> }
-
 /**
  * Everything is read and judged before anything is written. Returns the id that an undo takes, null when nothing was to
- * be written, the paths of the files of refused rows, and the first refused rows.
+ * be written, the paths of the files of refused rows, the first refused rows, and all of them by reason.
  */
 export const importFiles = async (tenant: TenantDatabase, paths: readonly string[], options: ImportOptions = {}) => {
   const sources = await openSources(paths, options)
@@ -71,7 +77,7 @@ const importOn = async (
   tenant: TenantDatabase,
   client: pg.Client,
   query: TenantQuery,
-  sources: readonly Source[],
+  sources: Source[],
   options: ImportOptions,
 ) => {
   const { isSharded = false } = tenant.connection
@@ -89,14 +95,16 @@ const importOn = async (
   }))
   const files = summarise(counts, sources, options)
   const refusals = await firstRefusals(query.withoutTenant, sources, files)
+  const groups = await groupsOf(query.withoutTenant, sources, files)
   const rejected = options.dryRun
     ? []
     : await writeAllRejected(query.withoutTenant, sources, files, options.most?.rejectedBytes)
-  const summary = { files, rejected, refusals, pruned }
+  const summary = { files, rejected, refusals, groups, pruned }
   const isRefused = options.strict && files.some(({ refused }) => refused > 0)
   if (options.dryRun || isRefused) return { id: null, ...summary }
   const [id, author] = [newId(), options.author ?? operator]
   const cursor = await changesCursorNow(tenant)
+  options.onBegun?.(id)
   await beginImport(query, author, id, files)
   await apply(query, pace, staged, { id, now, pruned, files }, options)
   await endImport(query, author, id, files, () =>
@@ -124,13 +132,22 @@ const untilStopped = async <T>(client: pg.Client, signal: AbortSignal | undefine
   }
 }
 
-const openSources = async (paths: readonly string[], { mappings = {}, most, onLeftOut }: ImportOptions) => {
+const openSources = async (paths: readonly string[], options: ImportOptions): Promise<Source[]> => {
+  const { mappings = {}, reading = {}, most, signal, onLeftOut, onUnderstood } = options
   const files = new Set((await Promise.all(paths.map((path) => filesAt(path, onLeftOut)))).flat())
   const sources: Source[] = []
   for (const path of files) {
-    const resource = resourceOf(path)
-    const file = await openSourceFile(path, most)
-    sources.push({ resource, file, rows: givenRows(file, resource, mappings[resource]) })
+    const tables = await openTables(path, reading, most)
+    // An archive stands for its files as a folder does, unless none has the name of a resource.
+    const named = tables.filter(({ member }) => importedAs(member.slice(member.lastIndexOf('/') + 1)))
+    const taken = named.length > 0 ? named : tables
+    for (const { path } of tables.filter((table) => !taken.includes(table))) onLeftOut?.(path)
+    for (const file of taken) {
+      const source = await sourceOf(file, reading, mappings, signal)
+      refuseProblems(source.reading)
+      onUnderstood?.(source)
+      sources.push(source)
+    }
   }
   return sources
 }
@@ -147,23 +164,42 @@ const filesAt = async (path: string, onLeftOut: ImportOptions['onLeftOut']): Pro
   throw new Refusal(`the folder ${path} holds nothing to import: name files like contacts.csv or invoices.ndjson.gz`)
 }
 
-const resourceOf = (path: string): ResourceName => {
-  const resource = resourceOfName(path)
-  if (resource) return resource
-  const [word = ''] = /^[a-z]*/i.exec(basename(path)) ?? []
-  throw new Refusal(`${path} must be named after what it holds, like contacts.csv. ${hint(word, resourceNames)}`)
+/** Returns how many rows there are. Rows that are written in another way than the first ones make it begin again. */
+const stage = async (
+  client: pg.Client,
+  pace: Pace,
+  resource: ResourceName,
+  sources: Source[],
+  now: string,
+  options: ImportOptions,
+): Promise<number> => {
+  await client.query(createStagingTable(resource))
+  for (;;) {
+    const again: { source?: Source } = {}
+    try {
+      return await stageRows(client, pace, resource, sources, now, options, (source) => (again.source = source))
+    } catch (error) {
+      const { source } = again
+      if (!(error instanceof LookAgain) || !source) throw error
+      const { reading = {}, mappings = {}, signal, onUnderstood } = options
+      const tableOptions = tableOptionsOf(reading, mappings[resource])
+      source.reading = await readTable(source.file, resource, tableOptions, { isWhole: true, signal })
+      refuseProblems(source.reading)
+      onUnderstood?.(source)
+      await client.query(`truncate ${stagingTable(resource)}`)
+    }
+  }
 }
 
-/** Returns how many rows there are. */
-const stage = async (
+const stageRows = async (
   client: pg.Client,
   pace: Pace,
   resource: ResourceName,
   sources: readonly Source[],
   now: string,
   { signal, onProgress }: ImportOptions,
+  onSource: (source: Source) => void,
 ): Promise<number> => {
-  await client.query(createStagingTable(resource))
   const stager = new RowStager(resource, now)
   const copy = async (text: string) => {
     await pipeline([text], client.query(copyStreams.from(`copy ${stagingTable(resource)} from stdin`)))
@@ -181,22 +217,28 @@ const stage = async (
     // The next rows are read meanwhile, unless others need the second processor.
     if (pace.isShared()) await copying
   }
-  for (const [index, source] of sources.entries()) {
-    if (source.resource !== resource) continue
-    const before = stager.count
-    for await (const rows of source.rows()) {
-      signal?.throwIfAborted()
-      if (rows.length === 0) await pace.rest()
-      for (const row of rows) {
-        text += stager.line(index, row)
-        if (++count >= pace.portion(2_500)) await flush()
+  try {
+    for (const [index, source] of sources.entries()) {
+      if (source.resource !== resource) continue
+      onSource(source)
+      const before = stager.count
+      const { file, reading } = source
+      for await (const rows of file.rows()) {
+        signal?.throwIfAborted()
+        if (rows.length === 0) await pace.rest()
+        for (const row of rows) {
+          text += stager.line(index, reading.read(row), !reading.isComplete)
+          if (++count >= pace.portion(2_500)) await flush()
+        }
+        const { path, size, bytes } = file
+        onProgress?.({ step: 'reading', what: path, done: bytes(), of: size, rows: stager.count - before })
       }
-      const { path, size, bytes } = source.file
-      onProgress?.({ step: 'reading', what: path, done: bytes(), of: size, rows: stager.count - before })
     }
+    await flush()
+  } finally {
+    // What the connection is at must end before it is asked for something else.
+    await copying
   }
-  await flush()
-  await copying
   return stager.count
 }
 
@@ -257,6 +299,15 @@ const firstRefusals = async (query: Query, sources: readonly Source[], files: re
     }
   }
   return first
+}
+
+const groupsOf = async (query: Query, sources: readonly Source[], files: readonly FileSummary[]) => {
+  const groups: (RefusalGroup & { file: string })[] = []
+  for (const [index, { resource, file }] of sources.entries()) {
+    if ((files[index]?.refused ?? 0) === 0) continue
+    groups.push(...(await refusalGroups(query, resource, index)).map((group) => ({ file: file.path, ...group })))
+  }
+  return groups
 }
 
 async function* readRejections(query: Query, resource: ResourceName, file: number): AsyncGenerator<Rejection> {

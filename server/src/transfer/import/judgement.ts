@@ -78,14 +78,29 @@ const inSlices = async (
   }
 }
 
-const refuseInSlices = (judging: Judging, field: string, reason: string, from: string, where: string) => {
-  const { text } = refuse(judging.resource, field, reason, from, `${inSlice} and ${where}`)
+const refuseInSlices = (
+  judging: Judging,
+  field: string,
+  reason: string,
+  from: string,
+  where: string,
+  rule?: string,
+) => {
+  const { text } = refuse(judging.resource, field, reason, from, `${inSlice} and ${where}`, rule)
   return inSlices(judging, text, (text) => judging.query({ text }))
 }
 
-const refuse = (resource: ResourceName, field: string, reason: string, from: string, where: string): Statement => ({
+/** `rule` is the reason without values of the row, where it has some. */
+const refuse = (
+  resource: ResourceName,
+  field: string,
+  reason: string,
+  from: string,
+  where: string,
+  rule?: string,
+): Statement => ({
   text: `
-  update ${stagingTable(resource)} as staged set field = '${field}', reason = ${reason}
+  update ${stagingTable(resource)} as staged set field = '${field}', reason = ${reason}${rule ? `, rule = '${rule}'` : ''}
   ${from ? `from ${from}` : ''}
   where staged.reason is null and ${where}`,
 })
@@ -109,7 +124,8 @@ const refuseDuplicates = async ({ query, resource }: Judging): Promise<void> => 
         row_number() over same as place
       from ${table} where ${where} window same as (partition by ${column} order by number)) as other`
     const isLater = 'other.number = staged.number and other.place > 1'
-    await query.withoutTenant(refuse(resource, name, reason, others, isLater))
+    const rule = `an earlier line gives this \`${name}\` already, and the first counts`
+    await query.withoutTenant(refuse(resource, name, reason, others, isLater, rule))
   }
 }
 
@@ -122,12 +138,26 @@ const refuseTakenIdentifiers = async (judging: Judging): Promise<void> => {
   const records = `${resource} as record`
   const hasOtherId = `'the record with this \`${name}\` has the id ' || record.id`
   const isSameKey = `record.tenant_id = $1 and record.${key} = staged.${key} and ${givesId(resource)} and record.id <> staged.id`
-  await refuseInSlices(judging, 'id', hasOtherId, records, isSameKey)
+  await refuseInSlices(
+    judging,
+    'id',
+    hasOtherId,
+    records,
+    isSameKey,
+    `the record with this \`${name}\` has another \`id\``,
+  )
   if (!field.isIdentifier) return
   const hasOtherKey = `'the record with this \`id\` has the \`${name}\` "' || record.${key} || '"'`
   const isSameId = `record.tenant_id = $1 and record.id = staged.id and ${givesId(resource)}
     and staged.given & ${bitOf(resource, name)} <> 0 and record.${key} is not null and record.${key} is distinct from staged.${key}`
-  await refuseInSlices(judging, name, hasOtherKey, records, isSameId)
+  await refuseInSlices(
+    judging,
+    name,
+    hasOtherKey,
+    records,
+    isSameId,
+    `the record with this \`id\` has another \`${name}\``,
+  )
 }
 
 const findRecords = async (judging: Judging): Promise<void> => {
@@ -159,7 +189,9 @@ const refuseRepeated = async ({ query, resource }: Judging): Promise<void> => {
       row_number() over same as place
     from ${found} as found join ${stagingTable(resource)} as row on row.number = found.number
     window same as (partition by found.record order by found.number)) as other`
-  await query.withoutTenant(refuse(resource, 'id', reason, others, 'other.number = staged.number and other.place > 1'))
+  const isLater = 'other.number = staged.number and other.place > 1'
+  const rule = 'an earlier line is about the same record, and the first counts'
+  await query.withoutTenant(refuse(resource, 'id', reason, others, isLater, rule))
   await query.withoutTenant({
     text: `delete from ${found} as found using ${stagingTable(resource)} as staged
       where staged.number = found.number and staged.reason is not null`,
@@ -231,6 +263,7 @@ const refuseFollowers = async (query: TenantQuery): Promise<void> => {
     'gone',
     `staged.renewed_from_subs_id = gone.id
       and not exists (select from subscriptions as record where record.tenant_id = $1 and record.id = gone.id)`,
+    'the subscription that it was renewed from is refused too',
   )
   await query({
     text: `
@@ -269,6 +302,7 @@ const refuseDangling = (judging: Judging, field: Field, reference: ResourceName,
     '',
     `${named} is not null and not exists (select from (${existing(reference, isStaged, column)}) as existing
       where existing.${column} = staged.${field.column})`,
+    `there is no such ${resources[reference].singular} ${where}`,
   )
 }
 

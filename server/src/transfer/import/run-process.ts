@@ -5,10 +5,14 @@ import { Refusal } from '../../refusal.ts'
 import type { ImportRun, RunProgress, RunResult } from './runs.ts'
 
 export type RunWork = {
-  run: Pick<ImportRun, 'id' | 'kind' | 'fileName' | 'resource' | 'importId' | 'bytes'>
-  isTrial: boolean
+  run: Pick<ImportRun, 'id' | 'kind' | 'fileName' | 'resource' | 'options' | 'inspection' | 'importId' | 'bytes'>
+  /** What is done with the file of an import. */
+  work: 'inspect' | 'check' | 'import'
   author: Caller
 }
+
+/** Tells the process to end what it does, and to take back what it has written. */
+export type Cancellation = { cancel: true }
 
 export type RunTask = RunWork & { connection: TenantDatabase['connection']; tenantId: string; folder: string }
 
@@ -57,23 +61,31 @@ const keep = (child: ChildProcess): void => {
   setTimeout(() => forget(child) && child.disconnect(), idleMilliseconds).unref()
 }
 
+/** `signal` ends the run where it is, `cancelled` takes back what it has done. */
+export type RunSignals = { signal: AbortSignal; cancelled: AbortSignal }
+
 /** A separate process takes no time of the threads that serve, and V8 ends it alone when its memory is exhausted. */
 export const runApart = async (
   task: RunTask,
-  { signal, onProgress }: { signal: AbortSignal; onProgress: (progress: RunProgress) => void },
+  { signal, cancelled, onProgress }: RunSignals & { onProgress: (progress: RunProgress) => void },
 ): Promise<RunResult> => {
   signal.throwIfAborted()
   const child = takeProcess()
   // The process deletes its files and ends when it is disconnected, even when this thread ends first.
   const stop = () => child.connected && child.disconnect()
+  const cancel = () => child.connected && child.send({ cancel: true } satisfies Cancellation, () => {})
   signal.addEventListener('abort', stop, { once: true })
+  cancelled.addEventListener('abort', cancel, { once: true })
   try {
-    return await outcomeOf(child, task, onProgress)
+    const outcome = outcomeOf(child, task, onProgress)
+    if (cancelled.aborted) cancel()
+    return await outcome
   } catch (error) {
     signal.throwIfAborted()
     throw error
   } finally {
     signal.removeEventListener('abort', stop)
+    cancelled.removeEventListener('abort', cancel)
     if (child.connected) keep(child)
   }
 }

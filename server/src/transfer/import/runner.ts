@@ -21,6 +21,11 @@ export const reserveTenant = (tenantId: string): (() => void) | null => {
   return release
 }
 
+/** By the id of the run, so that a cancellation in this thread waits for nobody. */
+const cancelling = new Map<string, AbortController>()
+
+export const cancelHere = (runId: string): void => cancelling.get(runId)?.abort()
+
 type Ending = { onError: (error: unknown) => void; release: () => void }
 
 /** Begins once the call that asks for it is stored, and continues after it. Every process can read its progress. */
@@ -37,17 +42,24 @@ const doNow = async (tenant: TenantDatabase, work: RunWork, { onError, release }
   const { closing: signal } = tenant
   let progress: RunProgress | null = null
   // A run that waits for its turn reports too, so that nobody takes it for abandoned.
-  const note = () => tenant.transaction((query) => storeProgress(query, run.id, progress))
+  const cancellation = new AbortController()
+  cancelling.set(run.id, cancellation)
+  const { signal: cancelled } = cancellation
+  const note = async () => {
+    if (await tenant.transaction((query) => storeProgress(query, run.id, progress))) cancellation.abort()
+  }
   const noting = setInterval(() => void note().catch(() => {}), noteMilliseconds)
   try {
     const isLarge = run.kind === 'undo' || run.bytes > largeBytes
-    const result = await inTurn(isLarge, signal, async () => {
+    // A run that has not begun is cancelled at once.
+    const waiting = AbortSignal.any([signal, cancelled])
+    const result = await inTurn(isLarge, waiting, async () => {
       await using folder = await mkdtempDisposable(join(tmpdir(), 'masthead-import-'))
       const { connection, tenantId } = tenant
       const onProgress = (next: RunProgress) => {
         progress = next
       }
-      return await runApart({ ...work, connection, tenantId, folder: folder.path }, { signal, onProgress })
+      return await runApart({ ...work, connection, tenantId, folder: folder.path }, { signal, cancelled, onProgress })
     })
     // A caller who sees the end may begin the next run.
     release()
@@ -56,10 +68,15 @@ const doNow = async (tenant: TenantDatabase, work: RunWork, { onError, release }
     release()
     // Others find a run abandoned that the end of the process interrupts.
     if (signal.aborted) return
+    if (cancelled.aborted && error === cancelled.reason) {
+      await tenant.transaction((query) => endRun(query, run.id, { state: 'cancelled' })).catch(onError)
+      return
+    }
     if (!(error instanceof Refusal)) onError(error)
     await tenant.transaction((query) => failRun(query, run.id, reasonOf(error, run.fileName))).catch(onError)
   } finally {
     clearInterval(noting)
+    cancelling.delete(run.id)
   }
 }
 

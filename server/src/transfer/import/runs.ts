@@ -3,14 +3,19 @@ import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
 import { isUuid, newId } from '../../records/identifiers.ts'
 import { Refusal } from '../../refusal.ts'
+import type { Inspection } from '../reading/inspection.ts'
+import type { RunOptions } from '../reading/run-options.ts'
+import type { RefusalGroup } from './refusal-groups.ts'
 
 /** A file that somebody sends to be imported, or an undo, and how far it is. */
 export type ImportRun = {
   id: string
   kind: 'import' | 'undo'
-  state: 'receiving' | 'running' | 'interrupted' | 'checked' | 'done' | 'failed'
+  state: 'receiving' | 'running' | 'interrupted' | 'inspected' | 'checked' | 'done' | 'failed' | 'cancelled'
   fileName: string
   resource: ResourceName | ''
+  options: RunOptions
+  inspection: Inspection | null
   bytes: number
   progress: RunProgress | null
   created: number
@@ -18,6 +23,7 @@ export type ImportRun = {
   unchanged: number
   refused: number
   refusals: { line: number; column: string; reason: string }[]
+  groups: RefusalGroup[]
   removed: number
   restored: number
   kept: number
@@ -37,11 +43,11 @@ export type RunProgress = {
 const isAbandoned = `state = 'running' and seen_at < now() - interval '15 seconds'`
 
 const columns = `id, kind, case when ${isAbandoned} then 'interrupted' else state end as state, file_name as "fileName",
-  resource, (
+  resource, options, inspection, (
     select coalesce(sum(length(content)), 0)::bigint from import_parts
     where tenant_id = $1 and run_id = import_runs.id
-  ) as bytes, progress, created, changed, unchanged, refused, refusals, removed, restored, kept,
-  rejected_rows is not null as "hasRejectedRows", import_id as "importId", problem, created_at as "createdAt"`
+  ) as bytes, progress, created, changed, unchanged, refused, refusals, groups, removed, restored, kept,
+  rejected_file is not null as "hasRejectedRows", import_id as "importId", problem, created_at as "createdAt"`
 
 export const createRun = async (
   query: TenantQuery,
@@ -76,11 +82,33 @@ export const addPart = async (query: TenantQuery, runId: string, number: number,
   return added.length > 0
 }
 
-/** At most one process takes a run; it may be taken again when it was checked or failed, or its process is gone. */
+/** Options replace all former ones. What is being read is not changed. */
+export const changeRun = async (
+  query: TenantQuery,
+  id: string,
+  { resource, options }: { resource?: ResourceName | undefined; options?: RunOptions | undefined },
+): Promise<boolean> => {
+  const changed = await query({
+    text: `update import_runs set resource = coalesce($3, resource), options = coalesce($4, options)
+      where tenant_id = $1 and id = $2 and kind = 'import'
+        and (state in ('receiving', 'inspected', 'checked', 'failed', 'cancelled') or ${isAbandoned}) returning id`,
+    values: [id, resource ?? null, options ? JSON.stringify(options) : null],
+  })
+  return changed.length > 0
+}
+
+/** Whoever does the run sees it within a second. */
+export const cancelRun = async (query: TenantQuery, id: string): Promise<boolean> => {
+  const text = `update import_runs set is_cancelled = true
+    where tenant_id = $1 and id = $2 and kind = 'import' and state = 'running' and not (${isAbandoned}) returning id`
+  return (await query({ text, values: [id] })).length > 0
+}
+
+/** At most one process takes a run; it may be taken again unless it is complete, or when its process is gone. */
 export const takeRun = async (query: TenantQuery, id: string): Promise<ImportRun | null> => {
   const [run] = await query<ImportRun>({
-    text: `update import_runs set state = 'running', seen_at = now(), progress = null, problem = null
-      where tenant_id = $1 and id = $2 and (state in ('receiving', 'checked', 'failed') or ${isAbandoned}) returning ${columns}`,
+    text: `update import_runs set state = 'running', seen_at = now(), progress = null, problem = null, is_cancelled = false
+      where tenant_id = $1 and id = $2 and (state in ('receiving', 'inspected', 'checked', 'failed', 'cancelled') or ${isAbandoned}) returning ${columns}`,
     values: [id],
   })
   return run ?? null
@@ -94,24 +122,43 @@ export const mayAnnounce = async (query: TenantQuery): Promise<boolean> => {
   return (await query({ text })).length < mostWaiting
 }
 
-export const storeProgress = async (query: TenantQuery, id: string, progress: RunProgress | null): Promise<void> => {
+/** Returns whether somebody has cancelled the run. */
+export const storeProgress = async (query: TenantQuery, id: string, progress: RunProgress | null): Promise<boolean> => {
   const text = `update import_runs set seen_at = now(), progress = coalesce($3, progress)
-    where tenant_id = $1 and id = $2`
-  await query({ text, values: [id, progress && JSON.stringify(progress)] })
+    where tenant_id = $1 and id = $2 returning is_cancelled as "isCancelled"`
+  const [run] = await query<{ isCancelled: boolean }>({ text, values: [id, progress && JSON.stringify(progress)] })
+  return run?.isCancelled ?? false
 }
 
 export type RunResult = Partial<
-  Pick<ImportRun, 'created' | 'changed' | 'unchanged' | 'refused' | 'refusals' | 'removed' | 'restored' | 'kept'>
-> & { state: 'checked' | 'done'; importId?: string | null }
+  Pick<
+    ImportRun,
+    'created' | 'changed' | 'unchanged' | 'refused' | 'refusals' | 'groups' | 'removed' | 'restored' | 'kept'
+  >
+> & {
+  state: 'inspected' | 'checked' | 'done' | 'cancelled'
+  importId?: string | null
+  /** What was noticed stays until somebody looks again. */
+  inspection?: Inspection
+  /** What was noticed, where nobody had said it. */
+  resource?: ResourceName
+  options?: RunOptions
+}
 
 export const endRun = async (query: TenantQuery, id: string, result: RunResult): Promise<void> => {
   const { created = 0, changed = 0, unchanged = 0, refused = 0, removed = 0, restored = 0, kept = 0 } = result
-  const [refusals, importId] = [JSON.stringify(result.refusals ?? []), result.importId ?? null]
+  const [refusals, groups] = [JSON.stringify(result.refusals ?? []), JSON.stringify(result.groups ?? [])]
+  const { importId = null, resource = null } = result
+  const [inspection, options] = [result.inspection, result.options].map((one) => (one ? JSON.stringify(one) : null))
   await query({
     text: `update import_runs set state = $3, created = $4, changed = $5, unchanged = $6, refused = $7, refusals = $8,
-        removed = $9, restored = $10, kept = $11, import_id = coalesce($12, import_id)
+        removed = $9, restored = $10, kept = $11, import_id = coalesce($12, import_id), groups = $13,
+        inspection = coalesce($14, inspection), resource = coalesce($15, resource), options = coalesce($16, options)
       where tenant_id = $1 and id = $2`,
-    values: [id, result.state, created, changed, unchanged, refused, refusals, removed, restored, kept, importId],
+    values: [
+      ...[id, result.state, created, changed, unchanged, refused, refusals, removed, restored, kept, importId],
+      ...[groups, inspection, resource, options],
+    ],
   })
   // The file of a complete import is not needed any longer.
   if (result.state !== 'done') return
@@ -135,15 +182,46 @@ export async function* partsOf(query: TenantQuery, runId: string): AsyncGenerato
   }
 }
 
-export const storeRejectedRows = async (query: TenantQuery, id: string, rows: string | null): Promise<void> => {
-  const text = 'update import_runs set rejected_rows = $3 where tenant_id = $1 and id = $2'
-  await query({ text, values: [id, rows] })
+/** The refused rows as a file, in the encoding of the one that came. */
+export type RejectedRows = { name: string; file: Buffer }
+
+export const storeRejectedRows = async (query: TenantQuery, id: string, rows: RejectedRows | null): Promise<void> => {
+  const text = 'update import_runs set rejected_name = $3, rejected_file = $4 where tenant_id = $1 and id = $2'
+  await query({ text, values: [id, rows?.name ?? null, rows?.file ?? null] })
 }
 
-export const readRejectedRows = async (query: TenantQuery, id: string): Promise<string | null> => {
-  const text = 'select rejected_rows as rows from import_runs where tenant_id = $1 and id = $2'
-  const [run] = await query<{ rows: string | null }>({ text, values: [id] })
-  return run?.rows ?? null
+export const readRejectedRows = async (query: TenantQuery, id: string): Promise<RejectedRows | null> => {
+  const text = `select rejected_name as name, rejected_file as file from import_runs
+    where tenant_id = $1 and id = $2 and rejected_file is not null`
+  const [run] = await query<RejectedRows>({ text, values: [id] })
+  return run ?? null
+}
+
+type RememberedMapping = { resource: ResourceName; options: RunOptions }
+
+/** What was decided about the last file with this header. */
+export const findMapping = async (query: TenantQuery, header: string): Promise<RememberedMapping | undefined> => {
+  const text = 'select resource, options from import_mappings where tenant_id = $1 and header = $2'
+  const [found] = await query<RememberedMapping>({ text, values: [header] })
+  return found
+}
+
+const mostMappings = 1_000
+
+export const rememberMapping = async (
+  query: TenantQuery,
+  header: string,
+  { resource, options }: RememberedMapping,
+): Promise<void> => {
+  await query({
+    text: `insert into import_mappings (tenant_id, header, resource, options) values ($1, $2, $3, $4)
+      on conflict (tenant_id, header) do update set resource = excluded.resource, options = excluded.options, used_at = now()`,
+    values: [header, resource, JSON.stringify(options)],
+  })
+  await query({
+    text: `delete from import_mappings where tenant_id = $1 and header in (
+      select header from import_mappings where tenant_id = $1 order by used_at desc offset ${mostMappings})`,
+  })
 }
 
 /** Uploaded files may hold anybody's data, so an erasure deletes all that are not being imported. */

@@ -14,6 +14,7 @@ import { newPerson } from '../../../test/browsers/oauth-browser.ts'
 import { startServing, until } from '../../../test/processes/masthead-process.ts'
 import { environmentOf } from '../../../test/records/import-files.ts'
 import { sampleAccount, sampleContact } from '../../../test/records/sample-records.ts'
+import { packedAgain, workbookFile, zipFile } from '../../../test/records/zip-file.ts'
 import { baseUrl, freeAddress, startService } from '../../../test/service.ts'
 
 const service = await startService()
@@ -97,6 +98,7 @@ const watchOthers = async () => {
 }
 
 describe('a file that is made to cost much is refused while others are served', () => {
+  const sheet = '<worksheet><sheetData>'
   const files: Record<string, [fileName: string, content: Uint8Array, problem: RegExp]> = {
     'a line of brackets': [
       ...(['deep.ndjson.gz', repeated('[', 7_000_000)] as const),
@@ -137,6 +139,51 @@ describe('a file that is made to cost much is refused while others are served', 
     'a cell of doubled quotes': [
       ...(['quotes.csv.gz', Buffer.concat([gzipSync(`${header}1,`), repeated('""', 50_000_000)])] as const),
       /^The row on line 2 of quotes\.csv\.gz is longer than 16 MiB/,
+    ],
+    'a workbook of one text': [
+      ...(['text.xlsx', workbookFile(packedAgain(`${sheet}<row><c t="inlineStr"><is><t>`, 'x', 300_000_000))] as const),
+      /^text\.xlsx\/.* (has a text that is longer than 16 MiB|is longer than 16 MiB)/,
+    ],
+    'a workbook of rows': [
+      ...(['rows.xlsx', workbookFile(packedAgain(sheet, '<row/>', 300_000_000))] as const),
+      /^rows\.xlsx has more than 5,000,000 rows: split it/,
+    ],
+    'a workbook of cells': [
+      ...(['cells.xlsx', workbookFile(packedAgain(`${sheet}<row>`, '<c><v>1</v></c>', 30_000_000))] as const),
+      /^Row 1 of cells\.xlsx\/.* has more than 10,000 cells/,
+    ],
+    'a workbook of shared texts': [
+      ...([
+        'strings.xlsx',
+        workbookFile(`${sheet}</sheetData></worksheet>`, {
+          'xl/sharedStrings.xml': packedAgain('<sst>', `<si><t>${'x'.repeat(40)}</t></si>`, 20_000_000),
+        }),
+      ] as const),
+      /^strings\.xlsx\/.* has more texts than fit into memory: save the sheet as CSV/,
+    ],
+    'a workbook of tags in tags': [
+      ...(['deep.xlsx', workbookFile(packedAgain(sheet, '<a>', 300_000_000))] as const),
+      /^deep\.xlsx\/.* is nested deeper than 100 levels/,
+    ],
+    'a workbook of entities': [
+      ...(['laughs.xlsx', workbookFile(`<!DOCTYPE a [<!ENTITY b "bb"><!ENTITY c "&b;&b;">]>${sheet}&c;`)] as const),
+      /^laughs\.xlsx\/.* declares entities, which no workbook does/,
+    ],
+    'an archive that unpacks to very much': [
+      ...([
+        'bomb.zip',
+        zipFile({ 'accounts.csv': packedAgain(header, `A-1,${'x'.repeat(996)}\n`, 2_300_000) }),
+      ] as const),
+      /^bomb\.zip holds more than 2,000,000,000 bytes, unpacked/,
+    ],
+    'an archive of many files': [
+      'many.zip',
+      zipFile(Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`accounts-${index}.csv`, '']))),
+      /^many\.zip lists more than 10,000 files/,
+    ],
+    'an array of brackets': [
+      ...(['deep.json.gz', Buffer.concat([gzipSync('[{"a":'), repeated('[', 86_000_000)])] as const),
+      /^deep\.json\.gz cannot be read: object 1 is longer than 16 MiB/,
     ],
   }
   for (const [name, [fileName, content, problem]] of Object.entries(files)) {

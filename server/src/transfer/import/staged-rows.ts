@@ -12,8 +12,10 @@ import { isUuid, newId } from '../../records/identifiers.ts'
 import { normalisedStatus } from '../../records/normalising.ts'
 import { columnTypes } from '../../records/write-statement.ts'
 import { joinedName } from '../../values.ts'
-import { readValue, reasonAgainst } from './cell-values.ts'
-import type { GivenRow } from './given-rows.ts'
+import { readValue, reasonAgainst, ruleAgainst } from '../reading/cell-values.ts'
+import type { GivenRow } from '../reading/row-plan.ts'
+import { LookAgain } from '../reading/table-reading.ts'
+import { WrongCell } from '../reading/wrong-cell.ts'
 
 /**
  * A temporary table holds all rows of the files of one resource while they are judged. A reference has two columns
@@ -31,6 +33,8 @@ const bookkeeping = [
   // Why the row is refused, and which of its fields is to blame.
   'field text',
   'reason text',
+  // The reason without the values of the row, by which refusals are grouped; null where it has none.
+  'rule text',
 ]
 
 const isReferredToById = (resource: ResourceName): boolean => identifiersOf(resource).canonical.name === 'id'
@@ -54,7 +58,7 @@ const defaultOf = ({ default: value }: Field, now: string): string | null => {
   return value === 'now' ? now : (value?.value ?? null)
 }
 
-type FieldProblem = { field: string; reason: string }
+type FieldProblem = { field: string; reason: string; rule?: string }
 
 /** Encodes rows as lines of a COPY, numbered over all files of the resource. */
 export class RowStager {
@@ -82,8 +86,9 @@ export class RowStager {
     return this.#number
   }
 
-  line(file: number, row: GivenRow): string {
-    const { values, given, problems } = this.#read(row)
+  /** With `isSampled`, only the first rows told how values are written, and others must not be refused for that. */
+  line(file: number, row: GivenRow, isSampled = false): string {
+    const { values, given, problems } = this.#read(row, isSampled)
     if (problems.length === 0) this.#complete(values, given)
     else this.#leaveKeys(values)
     const cells: (string | null)[] = [++this.#number, file, row.line, given].map(String)
@@ -100,10 +105,9 @@ export class RowStager {
   }
 
   /** Checked values, which of them the row gave, and what is wrong with it. */
-  #read(row: GivenRow): { values: (string | null)[]; given: number; problems: FieldProblem[] } {
+  #read(row: GivenRow, isSampled: boolean): { values: (string | null)[]; given: number; problems: FieldProblem[] } {
     const values: (string | null)[] = new Array(this.#fields.length).fill(null)
-    if (row.problem !== undefined)
-      return { values, given: 0, problems: [{ field: row.field ?? '', reason: row.problem }] }
+    if (row.problem !== undefined) return { values, given: 0, problems: [{ field: '', reason: row.problem }] }
     const problems: FieldProblem[] = []
     let given = 0
     for (let index = 0; index < this.#fields.length; index++) {
@@ -116,8 +120,15 @@ export class RowStager {
         continue
       }
       given |= 1 << index
+      if (text instanceof WrongCell) {
+        if (isSampled) throw new LookAgain()
+        problems.push({ field: field.name, reason: text.reason, rule: text.rule })
+        continue
+      }
       const problem = this.#readCell(values, index, field, text)
-      if (problem) problems.push(problem)
+      if (!problem) continue
+      if (isSampled && field.kind !== 'text') throw new LookAgain()
+      problems.push(problem)
     }
     if (problems.length === 0 && !this.#keys.some((key) => values[this.#names.indexOf(key)] != null)) {
       const names = this.#keys.map((key) => `\`${key}\``).join(' or ')
@@ -132,11 +143,15 @@ export class RowStager {
   #readCell(values: (string | null)[], index: number, field: Field, text: string): FieldProblem | null {
     const { name, choices } = field
     const value = readValue(field, text)
-    if (value === null) return { field: name, reason: reasonAgainst(field, text) }
+    if (value === null) return { field: name, reason: reasonAgainst(field, text), rule: ruleAgainst(field, text) }
     values[index] = field.reference && isUuid(value) ? value.toLowerCase() : value
-    if (field.marksDeletion && value > this.#now) return { field: name, reason: `"${text}" lies in the future` }
+    if (field.marksDeletion && value > this.#now) {
+      const rule = 'lies in the future'
+      return { field: name, reason: `${shown(text)} ${rule}`, rule }
+    }
     if (choices.length > 0 && !choices.includes(value)) {
-      return { field: name, reason: `${shown(text)} is neither ${choices.join(' nor ')}` }
+      const rule = `is neither ${choices.join(' nor ')}`
+      return { field: name, reason: `${shown(text)} ${rule}`, rule }
     }
     return null
   }
@@ -167,9 +182,14 @@ export class RowStager {
 /** Which field is to blame, and why the row is refused. */
 const refusal = (problems: readonly FieldProblem[]): (string | null)[] => {
   const [first, ...others] = problems
-  if (!first) return [null, null]
-  if (others.length === 0) return [first.field, first.reason]
-  return [first.field, problems.map(({ field, reason }) => `${field}: ${reason}`).join('; ')]
+  if (!first) return [null, null, null]
+  if (others.length === 0) return [first.field, first.reason, first.rule ?? null]
+  const joined = (texts: string[]) => problems.map(({ field }, index) => `${field}: ${texts[index]}`).join('; ')
+  return [
+    first.field,
+    joined(problems.map(({ reason }) => reason)),
+    joined(problems.map(({ reason, rule }) => rule ?? reason)),
+  ]
 }
 
 /** Whether money is expected, by status, as docs/behaviour.md has it. */

@@ -1,9 +1,5 @@
 import type { ImportRun, Management } from '@masthead/client/management'
-import { importPart, type ResourceName, resourceNames } from '@masthead/contract'
-
-/** `contacts-2026.csv` holds contacts, as on the command line. */
-export const resourceOfName = (name: string): ResourceName | undefined =>
-  resourceNames.find((resource) => new RegExp(`^${resource}(?![a-z])`, 'i').test(name))
+import { importPart } from '@masthead/contract'
 
 export const mostBytes = importPart.bytes * importPart.most
 
@@ -11,10 +7,9 @@ export const mostBytes = importPart.bytes * importPart.most
 export const sendFile = async (
   management: Management,
   file: File,
-  resource: ResourceName,
   { signal, onProgress }: { signal: AbortSignal; onProgress: (sent: number) => void },
 ): Promise<ImportRun> => {
-  let run = await management.importRuns.create({ fileName: file.name, resource }, { signal })
+  let run = await management.importRuns.create({ fileName: file.name }, { signal })
   for (let number = 1, start = 0; start < file.size; number++, start += importPart.bytes) {
     const content = await base64(file.slice(start, start + importPart.bytes))
     run = await management.importRuns.parts(run.id, { number, content }, { signal })

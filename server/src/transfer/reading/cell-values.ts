@@ -18,7 +18,11 @@ const readText: Reader = (text, { minLength, maxLength, isIdentifier }) => {
 const isLonger = (text: string, longest: number): boolean =>
   text.length > longest && (text.length > longest * 2 || [...text].length > longest)
 
-const booleans = new Map(Object.entries({ true: 't', yes: 't', 1: 't', false: 'f', no: 'f', 0: 'f' }))
+/** In the languages of the names of fields. */
+const booleans = new Map([
+  ...'true t yes y 1 ja j wahr oui vrai sí si verdadero'.split(' ').map((word) => [word, 't'] as const),
+  ...'false f no n 0 nein falsch non faux falso'.split(' ').map((word) => [word, 'f'] as const),
+])
 
 const readers: Record<Kind, Reader> = {
   text: readText,
@@ -34,18 +38,28 @@ const readers: Record<Kind, Reader> = {
   },
   integer: (text) => (/^[+-]?\d{1,15}$/.test(text) ? String(Number(text) + 0) : null),
   number: (text) => (/^[+-]?\d{1,9}(\.\d{1,6})?$/.test(text) ? String(Number(text) + 0) : null),
-  boolean: (text) => booleans.get(text.toLowerCase()) ?? null,
+  boolean: (text) => booleans.get(text) ?? booleans.get(text.trim().toLowerCase()) ?? null,
 }
 
 /** Why `readValue` refused the cell, and what would be right. */
-export const reasonAgainst = ({ kind, maxLength, name }: Field, text: string): string => {
-  if (kind === 'text' && isLonger(text, maxLength)) return `is longer than ${maxLength.toLocaleString('en')} characters`
-  if (!text.isWellFormed()) return 'holds bytes that are not UTF-8, or half of a character: save the file as UTF-8'
-  if (text.includes('\0')) return 'holds a NUL character'
-  if (kind !== 'text') return `${shown(text)} ${expected[kind]}`
-  if (text === '') return 'must not be empty'
-  return `${shown(text)} has the shape of an \`id\`, which a \`${name}\` must not have`
+export const reasonAgainst = (field: Field, text: string): string => {
+  const rule = ruleAgainst(field, text)
+  return isAboutText(field, text) ? rule : `${shown(text)} ${rule}`
 }
+
+/** The same without the value, by which refusals are grouped. */
+export const ruleAgainst = ({ kind, maxLength, name }: Field, text: string): string => {
+  if (kind === 'text' && isLonger(text, maxLength)) return `is longer than ${maxLength.toLocaleString('en')} characters`
+  if (!text.isWellFormed())
+    return 'holds bytes that are not UTF-8, or half of a character: save the file as UTF-8, or say its encoding with --encoding'
+  if (text.includes('\0')) return 'holds a NUL character'
+  if (kind !== 'text') return expected[kind]
+  if (text === '') return 'must not be empty'
+  return `has the shape of an \`id\`, which a \`${name}\` must not have`
+}
+
+const isAboutText = ({ kind, maxLength }: Field, text: string): boolean =>
+  !text.isWellFormed() || text.includes('\0') || (kind === 'text' && (text === '' || isLonger(text, maxLength)))
 
 const expected: Record<Exclude<Kind, 'text'>, string> = {
   uuid: 'is no UUID',

@@ -1,0 +1,36 @@
+import { type ReactNode, useState } from 'react'
+import { Trouble } from '../design/states.tsx'
+
+type SaveButtonProps = {
+  /** What the service answers: the name of a file, and its bytes in base64. */
+  load: () => Promise<{ fileName: string; content: string }>
+  className?: string
+  children: ReactNode
+}
+
+/** Saves a file that the service makes, byte by byte as it came. */
+export const SaveButton = ({ load, className = 'button', children }: SaveButtonProps) => {
+  const [trouble, setTrouble] = useState<unknown>()
+  const save = async () => {
+    setTrouble(undefined)
+    try {
+      const { fileName, content } = await load()
+      const bytes = Uint8Array.from(atob(content), (character) => character.charCodeAt(0))
+      const link = document.createElement('a')
+      link.href = URL.createObjectURL(new Blob([bytes]))
+      link.download = fileName
+      link.click()
+      URL.revokeObjectURL(link.href)
+    } catch (reason) {
+      setTrouble(reason)
+    }
+  }
+  return (
+    <>
+      <button type="button" className={className} onClick={save}>
+        {children}
+      </button>
+      {trouble !== undefined && <Trouble error={trouble} />}
+    </>
+  )
+}

@@ -1,0 +1,182 @@
+import * as field from '../fields.ts'
+import { longest } from '../fields.ts'
+import { type ResourceName, resourceNames } from '../resources.ts'
+import { Type } from '../schema.ts'
+
+const count = (description: string) => Type.Integer({ description })
+const texts = (description: string) => Type.Array(field.text('One of them.'), { description })
+const oneOf = <const T extends string>(known: readonly T[], description: string) =>
+  Type.Unsafe<T>({ type: 'string', enum: [...known], description })
+
+export const importEncodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'latin1'] as const
+export type ImportEncoding = (typeof importEncodings)[number]
+export const dateOrders = ['dmy', 'mdy'] as const
+export const decimalSigns = ['comma', 'point'] as const
+export const epochUnits = ['seconds', 'milliseconds'] as const
+
+const heading = field.text('Heading of a column, as it stands in the file.', { maxLength: 1_000 })
+const fieldName = field.text('Name of a field.', { minLength: 1, maxLength: longest.label })
+const value = field.text('A value, as it stands in the file.', { maxLength: longest.name })
+
+/** More columns than that are left to the command line. */
+const mostChoices = 1_000
+
+export const ImportOptions = Type.Object(
+  {
+    encoding: Type.Optional(oneOf(importEncodings, 'How the text is encoded; noticed when absent.')),
+    sheet: Type.Optional(field.text('Which sheet of a workbook; the first one when absent.', { maxLength: 255 })),
+    member: Type.Optional(field.text('Which file of an archive; the first one when absent.', { maxLength: 1_000 })),
+    dates: Type.Optional(
+      oneOf(dateOrders, 'What comes first in dates such as 01/02/2026, where the values leave doubt.'),
+    ),
+    decimal: Type.Optional(
+      oneOf(decimalSigns, 'What precedes the decimals of numbers such as 1.234, where the values leave doubt.'),
+    ),
+    timeZone: Type.Optional(
+      field.text('Where clocks showed the times that have no zone: `Europe/Berlin`, `UTC`, `+01:00`.', {
+        minLength: 1,
+        maxLength: longest.label,
+      }),
+    ),
+    epoch: Type.Optional(oneOf(epochUnits, 'What instants count that are written as whole numbers since 1970.')),
+    isForSpreadsheet: Type.Optional(
+      Type.Boolean({
+        description: 'Whether an apostrophe in front of a text marks it for spreadsheets, as in an export.',
+      }),
+    ),
+    ignoreUnknown: Type.Optional(Type.Boolean({ description: 'Leave out columns that match no field.' })),
+    columns: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { heading, field: field.nullableInput('The field that it holds; null leaves it out.', 'label') },
+          { ...field.closed, title: 'ImportColumn' },
+        ),
+        { description: 'Which fields columns hold, where that was chosen.', maxItems: mostChoices },
+      ),
+    ),
+    translations: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { field: fieldName, from: value, to: field.nullableInput('What it stands for; null: nothing.', 'name') },
+          { ...field.closed, title: 'ImportTranslation' },
+        ),
+        { description: 'Values that stand for others, by field: `aktiv` for `active`.', maxItems: mostChoices },
+      ),
+    ),
+  },
+  {
+    ...field.closed,
+    title: 'ImportOptions',
+    description: 'How the file is read, where that was decided. The rest is noticed.',
+  },
+)
+
+const nullableResource = (description: string) =>
+  Type.Unsafe<ResourceName | null>({ type: ['string', 'null'], description })
+
+const Column = Type.Object(
+  {
+    heading,
+    examples: texts('The three first values that are not empty.'),
+    field: field.nullableText('The field that it holds; null when it is left out, or unknown.'),
+    match: oneOf(
+      ['exact', 'name', 'chosen', 'left out', 'unknown'],
+      'Why: it has the name of the field in the API, one of its names in four languages, or somebody chose.',
+    ),
+    values: count('Cells that are not empty.'),
+  },
+  field.closed,
+)
+
+const NoticedFormat = Type.Object(
+  {
+    field: field.text('The field.'),
+    heading: field.text('The heading of its column.'),
+    format: field.text('How values are written, such as `day.month.year`; empty while that is in doubt.'),
+    fits: count('Values that are written so.'),
+    values: count('Values of the column.'),
+    option: Type.Unsafe<'dates' | 'decimal' | 'timeZone' | 'epoch' | ''>({
+      type: 'string',
+      enum: ['dates', 'decimal', 'timeZone', 'epoch', ''],
+      description: 'The option that decides; empty where none does.',
+    }),
+    choices: Type.Array(
+      Type.Object(
+        { value: field.text('A value of the option.'), example: field.text('What it would make of a value.') },
+        field.closed,
+      ),
+      { description: 'Of a doubt: what each value of the option would make of the first doubtful value.' },
+    ),
+  },
+  field.closed,
+)
+
+const PreviewRow = Type.Object(
+  {
+    line: count('Line of the file.'),
+    values: Type.Array(Type.Unsafe<string | null>({ type: ['string', 'null'] }), {
+      description: 'What each field would hold, in the order of the fields.',
+    }),
+    problem: field.nullableText('Why the row would be refused, as far as the file alone tells.'),
+  },
+  field.closed,
+)
+
+export const ImportInspection = Type.Object(
+  {
+    format: oneOf(['csv', 'ndjson', 'json', 'xlsx'], 'What the file is.'),
+    encoding: Type.Unsafe<ImportEncoding | ''>({
+      type: 'string',
+      enum: [...importEncodings, ''],
+      description: 'How its text is encoded; empty for a workbook.',
+    }),
+    separator: field.text('What separates cells; empty where nothing does.'),
+    hasEscapes: Type.Boolean({ description: 'Backslash escapes are read, because cells hold `\\N`.' }),
+    sheets: texts('The sheets of a workbook.'),
+    sheet: field.text('The sheet that is read; empty when it is no workbook.'),
+    members: texts('The files of an archive.'),
+    member: field.text('The file of the archive that is read; empty when it is no archive.'),
+    rows: count('Rows, without the header.'),
+    resource: nullableResource('What the file holds; null when nobody can tell.'),
+    resourceNoticed: Type.Unsafe<'given' | 'name' | 'columns' | ''>({
+      type: 'string',
+      enum: ['given', 'name', 'columns', ''],
+      description: 'By what that was noticed; empty when nobody can tell.',
+    }),
+    candidates: Type.Array(
+      Type.Object(
+        {
+          resource: Type.Unsafe<ResourceName>({
+            type: 'string',
+            enum: resourceNames,
+            description: 'What it could hold.',
+          }),
+          matched: count('How many columns fit.'),
+        },
+        field.closed,
+      ),
+      { description: 'What the file could hold by its columns, the best first.' },
+    ),
+    isRemembered: Type.Boolean({ description: 'The options are those of an earlier import with the same header.' }),
+    columns: Type.Array(Column, { description: 'The columns in the order of the file.' }),
+    unknown: texts('Headings that match no field, and that nobody has decided about.'),
+    formats: Type.Array(NoticedFormat, { description: 'How values are written, where it is not as in the API.' }),
+    statuses: Type.Array(
+      Type.Object(
+        { field: field.text('The field.'), value: field.text('The value.'), count: count('How often it occurs.') },
+        field.closed,
+      ),
+      { description: 'Values that are no known status. They go in as they are unless they are translated.' },
+    ),
+    notes: texts('What was understood, as sentences.'),
+    problems: texts('Why the file cannot be imported yet, as sentences.'),
+    preview: Type.Object(
+      {
+        fields: texts('The fields that the file gives.'),
+        rows: Type.Array(PreviewRow, { description: 'The first twenty.' }),
+      },
+      { ...field.closed, description: 'What the first rows would become.' },
+    ),
+  },
+  field.closed,
+)

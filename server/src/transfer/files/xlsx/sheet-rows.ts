@@ -1,0 +1,88 @@
+import { Refusal } from '../../../refusal.ts'
+import type { ByteSource } from '../byte-source.ts'
+import { type Cell, TypedCell } from '../cell.ts'
+import { longestRow, mostCells, type SourceRow } from '../csv-rows.ts'
+import { cellOfNumber } from './serial-numbers.ts'
+import { isTrue, parsing, unescaped, type Workbook } from './workbook.ts'
+
+/** The rows of a sheet that hold something, the header included. A line is the number of a row. */
+export async function* sheetRows(
+  source: ByteSource,
+  { strings, styles, isFrom1904 }: Workbook,
+  onRow: () => void,
+): AsyncGenerator<SourceRow[]> {
+  let rows: SourceRow[] = []
+  let cells: Cell[] = []
+  let line = 0
+  let column = -1
+  let type = 'n'
+  let style = 0
+  let value = ''
+  let isValue = false
+  let characters = 0
+  let phonetic = 0
+  const cellOf = (): Cell => {
+    if (type === 's') return strings[Number(value)] ?? null
+    if (type === 'inlineStr' || type === 'str') return unescaped(value)
+    if (value === '') return null
+    if (type === 'b') return new TypedCell('boolean', isTrue(value.trim()) ? 'true' : 'false')
+    if (type === 'e') return new TypedCell('error', value)
+    if (type === 'd') return value
+    return cellOfNumber(value, styles[style], isFrom1904)
+  }
+  const work = parsing(
+    source,
+    ({ name, attributes }) => {
+      if (name === 'row') {
+        line = attributes.r === undefined ? line + 1 : Number(attributes.r)
+        cells = []
+        column = -1
+        characters = 0
+        onRow()
+      } else if (name === 'c') {
+        column = attributes.r === undefined ? column + 1 : columnOf(attributes.r)
+        if (!(column < mostCells))
+          throw new Refusal(
+            `row ${line} of ${source.path} has more than ${mostCells.toLocaleString('en')} cells: is it a table?`,
+          )
+        type = attributes.t ?? 'n'
+        style = Number(attributes.s ?? 0)
+        value = ''
+      } else if (name === 'rPh') phonetic++
+      isValue = name === 'v' || (name === 't' && phonetic === 0)
+    },
+    (name) => {
+      isValue = false
+      if (name === 'rPh') phonetic--
+      if (name === 'c') {
+        const cell = cellOf()
+        if (cell !== null && cell !== '') {
+          while (cells.length < column) cells.push(null)
+          cells[column] = cell
+        }
+      }
+      if (name === 'row' && cells.length > 0) rows.push({ line, cells })
+    },
+    (text) => {
+      if (!isValue) return
+      value += text
+      characters += text.length
+      if (characters > longestRow) throw new Refusal(`row ${line} of ${source.path} is longer than 16 MiB`)
+    },
+  )
+  for await (const _ of work) {
+    yield rows
+    rows = []
+  }
+}
+
+/** `B7` is in column 1. */
+const columnOf = (place: string): number => {
+  let column = 0
+  for (let at = 0; at < place.length && at < 4; at++) {
+    const letter = place.charCodeAt(at) - 64
+    if (letter < 1 || letter > 26) break
+    column = column * 26 + letter
+  }
+  return column - 1
+}

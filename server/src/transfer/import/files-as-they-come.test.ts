@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { runMasthead } from '../../../test/processes/masthead-process.ts'
+import { environmentOf, importer, newFolder } from '../../../test/records/import-files.ts'
+import { sampleAccount } from '../../../test/records/sample-records.ts'
+import { sheetOf, workbookFile, zipFile } from '../../../test/records/zip-file.ts'
+import { startService, walk } from '../../../test/service.ts'
+
+const service = await startService()
+
+const newTenant = async () => {
+  const tenant = await service.newTenant()
+  await tenant.add('accounts', [sampleAccount('A-1')])
+  const token = await tenant.serviceToken()
+  return { ...importer(service, tenant), tenant, list: (path: string) => walk(service, token, path) }
+}
+
+describe('a file as it comes', { concurrency: 2 }, () => {
+  test('says what it understood before it is imported', async () => {
+    const { masthead, list } = await newTenant()
+    const rows = Array.from(
+      { length: 1_240 },
+      (_, index) => `R${index};A-1;${(index % 28) + 1}.02.2026;${index},50 €;offen`,
+    )
+    const text = `Rechnungsnr;Kundennr;Fällig am;Betrag;Status\n${rows.join('\n')}\n`
+    const folder = await newFolder({
+      'export.csv': Buffer.from(text, 'latin1').map((byte) => (byte === 0xac ? 0x80 : byte)),
+    })
+    const { stderr, code } = await masthead('import', join(folder, 'export.csv'))
+    assert.equal(code, 0, stderr)
+    assert.match(stderr, /export\.csv holds invoices\.\nThe text is read as Windows-1252\.\n/)
+    assert.match(stderr, /Columns: Rechnungsnr → externalId, Kundennr → accountId, Fällig am → dueDate, Betrag → total/)
+    assert.match(stderr, /\ndueDate: day\.month\.year, 1,240 of 1,240 values\n/)
+    assert.match(stderr, /\ntotal: numbers like 1\.234,56, with €, 1,240 of 1,240 values\n/)
+    assert.match(stderr, /\nstatus: "offen" is no known status, 1,240 rows; it goes in as it is\n/)
+    const [first] = await list('/invoices')
+    assert.deepEqual([first?.dueDate, first?.total, first?.status], ['2026-02-01', '0.50', 'offen'])
+  })
+
+  test('of two thousand plain rows is read again when a later one is written in another way', async () => {
+    const { counts, list } = await newTenant()
+    const rows = Array.from({ length: 2_000 }, (_, index) => `R${index},A-1,paid,2026-02-01,1.00`)
+    const text = `externalId,accountId,status,dueDate,total\n${rows.join('\n')}\nlast,A-1,paid,28.02.2026,"1,234.50"\n`
+    assert.deepEqual(await counts(await newFolder({ 'invoices.csv': text })), { invoices: [2_001, 0, 0, 0] })
+    const last = (await list('/invoices')).at(-1)
+    assert.deepEqual([last?.dueDate, last?.total], ['2026-02-28', '1234.50'])
+  })
+
+  test('groups what is refused by reason, with the first lines, and the file has all of it', async () => {
+    const { masthead } = await newTenant()
+    const rows = Array.from(
+      { length: 60 },
+      (_, index) => `R${index},${index % 3 ? 'A-9' : 'A-1'},open,${index % 2 ? 'soon' : ''}`,
+    )
+    const folder = await newFolder({ 'invoices.csv': `externalId,accountId,status,dueDate\n${rows.join('\n')}\n` })
+    const { stdout, code } = await masthead('import', folder)
+    assert.equal(code, 2)
+    assert.match(stdout, /50 rows refused:\nrows +column +reason +lines\n/)
+    assert.match(stdout, /\n30 +dueDate +is no date: write YYYY-MM-DD, and a day that exists +3, 5, 7, 9, 11, …\n/)
+    assert.match(stdout, /\n20 +accountId +there is no such account in this tenant +4, 6, 10, 12, 16, …\n/)
+    const rejected = await readFile(join(folder, 'invoices.csv.rejected.csv'), 'utf8')
+    assert.equal(rejected.trimEnd().split('\n').length, 51)
+  })
+
+  test('names the option where a person could read it in two ways, and takes it', async () => {
+    const { complaint, counts, list } = await newTenant()
+    const folder = await newFolder({
+      'invoices.csv':
+        'externalId,accountId,status,dueDate,total,createdAt\n1,A-1,paid,01/02/2026,1.234,2026-06-01 12:00\n',
+    })
+    const said = await complaint(folder)
+    assert.match(
+      said,
+      /dueDate: "01\/02\/2026" can be two days\. Say which number comes first: --dates dmy or --dates mdy/,
+    )
+    assert.match(said, /Total: "1\.234" can be two numbers\. Say .*: --decimal comma or --decimal point/i)
+    assert.match(said, /createdAt: "2026-06-01 12:00" has no time zone\. .*--time-zone/i)
+    const options = ['--dates', 'mdy', '--decimal', 'comma', '--time-zone', 'Europe/Berlin']
+    assert.deepEqual(await counts(folder, ...options), { invoices: [1, 0, 0, 0] })
+    const [invoice] = await list('/invoices')
+    assert.deepEqual(
+      [invoice?.dueDate, invoice?.total, invoice?.createdAt],
+      ['2026-01-02', '1234.00', '2026-06-01T10:00:00.000Z'],
+    )
+  })
+
+  test('without a header has its columns named', async () => {
+    const { complaint, counts } = await newTenant()
+    const folder = await newFolder({ 'contacts.tsv': 'x1\tA-1\t\\N\nx2\tA-1\tb@c.example\n' })
+    assert.match(await complaint(folder), /If its first line is a row, name the columns: --columns/)
+    assert.deepEqual(await counts(folder, '--columns', 'externalId, accountId, email'), { contacts: [2, 0, 0, 0] })
+  })
+
+  test('in which MySQL writes \\N for null never has it as a text', async () => {
+    const { counts, list } = await newTenant()
+    const files = {
+      'contacts.csv': 'externalId,accountId,email\nx1,A-1,\\N\n',
+      'contacts-2.tsv': 'externalId\taccountId\temail\nx2\tA-1\t\\N\n',
+    }
+    await counts(await newFolder(files))
+    assert.deepEqual(
+      (await list('/contacts')).map(({ email }) => email),
+      [null, null],
+    )
+  })
+
+  test('is a workbook, or an archive of files that are named after what they hold', async () => {
+    const { counts, list, masthead } = await newTenant()
+    const sheet = sheetOf([
+      ['Firma', 'Kundennr'],
+      ['Müller', 'K-1'],
+      ['Weiß', 'K-2'],
+    ])
+    const contacts = 'externalId;Kundennr;Nachname\nx1;K-1;Groß\n'
+    const archive = zipFile({
+      ...{ 'data/accounts.xlsx': workbookFile(sheet), 'data/contacts.csv': contacts, 'readme.txt': 'Read me.' },
+      '__MACOSX/data/._contacts.csv': 'x',
+    })
+    const folder = await newFolder({ 'all.zip': archive, 'Kunden.xlsx': workbookFile(sheet) })
+    assert.deepEqual(await counts(join(folder, 'Kunden.xlsx')), { accounts: [2, 0, 0, 0] })
+    const { stderr } = await masthead('import', join(folder, 'all.zip'), '--dry-run')
+    assert.match(stderr, /all\.zip\/readme\.txt is left out/)
+    assert.deepEqual(await counts(join(folder, 'all.zip')), { accounts: [0, 0, 2, 0], contacts: [1, 0, 0, 0] })
+    assert.deepEqual(
+      (await list('/contacts')).map(({ lastName }) => lastName),
+      ['Groß'],
+    )
+  })
+})
+
+describe('a map', { concurrency: 2 }, () => {
+  test('splits and joins columns, translates values and names the resource', async () => {
+    const { counts, list } = await newTenant()
+    const folder = await newFolder({
+      'leute.csv':
+        'Nr;Kunde;Wer;Notiz 1;Notiz 2;Sperre\n1;A-1;Ludwig van Beethoven;laut;taub;gesperrt\n2;A-1;Nena;;;frei\n3;A-1;;nur eine;;\n',
+      'map.json': JSON.stringify({
+        contacts: {
+          split: { Wer: ['firstName', 'lastName'] },
+          join: { notes: { of: ['Notiz 1', 'Notiz 2'], with: ', ' } },
+          rename: { Sperre: 'doNotEmail' },
+          translate: { doNotEmail: { Gesperrt: true, frei: false } },
+        },
+      }),
+    })
+    const words = [join(folder, 'leute.csv'), '--map', join(folder, 'map.json')]
+    assert.deepEqual(await counts(...words), { contacts: [3, 0, 0, 0] })
+    assert.deepEqual(
+      (await list('/contacts')).map(({ firstName, lastName, notes, doNotEmail }) => [
+        firstName,
+        lastName,
+        notes,
+        doNotEmail,
+      ]),
+      [
+        ['Ludwig van', 'Beethoven', 'laut, taub', true],
+        [null, 'Nena', null, false],
+        [null, null, 'nur eine', null],
+      ],
+    )
+  })
+
+  test('is suggested for a file, and imports it once it is edited', async () => {
+    const { counts } = await newTenant()
+    const folder = await newFolder({ 'Kontakte.csv': 'Kontaktnr;Kundennr;E-Mail;Hobby\n1;A-1;a@b.example;Golf\n' })
+    const file = join(folder, 'Kontakte.csv')
+    const suggest = () => runMasthead(['import', 'suggest', file], environmentOf(service))
+    const { stdout } = await suggest()
+    assert.match(
+      stdout,
+      /The map is in .*Kontakte\.csv\.map\.json\.\nName the fields of Hobby; null leaves a column out\.\n/,
+    )
+    const path = `${file}.map.json`
+    const map = JSON.parse(await readFile(path, 'utf8'))
+    assert.deepEqual(map.contacts.rename, {
+      Kontaktnr: 'externalId',
+      Kundennr: 'accountId',
+      'E-Mail': 'email',
+      Hobby: null,
+    })
+    assert.match((await suggest()).stderr, /is there already: remove it, or name another file with --to/)
+    map.contacts.rename.Hobby = 'notes'
+    await writeFile(path, JSON.stringify(map))
+    assert.deepEqual(await counts(file, '--map', path), { contacts: [1, 0, 0, 0] })
+  })
+
+  test('that gives a field twice, or names what is not there, is refused', async () => {
+    const { complaint } = await newTenant()
+    const cases: [object, RegExp][] = [
+      [{ rename: { a: 'name' }, join: { name: ['b'] } }, /gives name twice/],
+      [{ split: { Nowhere: ['firstName', 'lastName'] } }, /names the column "Nowhere", which it does not have/],
+      [{ split: { a: 'firstName' } }, /"split" of .* must give "a" fields|must be an object/],
+      [{ translate: { status: { a: 'b' } } }, /names "status", which contacts do not have/],
+      [{ tranlate: {} }, /holds "tranlate"; it may hold "rename", "set", "split", "join", "translate"/],
+    ]
+    for (const [contacts, expected] of cases) {
+      const folder = await newFolder({
+        'contacts.csv': 'externalId,a,b\n1,2,3\n',
+        'map.json': JSON.stringify({ contacts }),
+      })
+      assert.match(
+        await complaint(join(folder, 'contacts.csv'), '--map', join(folder, 'map.json'), '--ignore-unknown'),
+        expected,
+      )
+    }
+  })
+})
+
+test('what an export for spreadsheets marked is read back as it was, also where the mark of the encoding is lost', async () => {
+  const { counts, list, masthead, complaint } = await newTenant()
+  const texts = ['=1+1', '+49 30', '-', "'tis", 'plain', '@home']
+  const rows = texts.map((text, index) => `x${index},A-1,"${text}"\n`)
+  await counts(await newFolder({ 'contacts.csv': `externalId,accountId,notes\n${rows.join('')}` }))
+  const before = await list('/contacts')
+  const folder = await newFolder()
+  const { code, stderr } = await masthead('export', '--to', folder, '--spreadsheet')
+  assert.equal(code, 0, stderr)
+  const exported = join(folder, 'contacts.csv')
+  assert.deepEqual(await counts(exported), { contacts: [0, 0, texts.length, 0] })
+  const text = (await readFile(exported, 'utf8')).slice(1)
+  await writeFile(exported, text)
+  assert.match(
+    await complaint(exported),
+    /may be a mark for spreadsheets\. Say --spreadsheet when .*, or --no-spreadsheet/,
+  )
+  assert.deepEqual(await counts(exported, '--spreadsheet'), { contacts: [0, 0, texts.length, 0] })
+  assert.deepEqual(await list('/contacts'), before)
+})

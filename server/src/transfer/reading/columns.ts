@@ -1,0 +1,73 @@
+import { importKeysOf, type ResourceName, resourceNames, storedFieldsOf } from '@masthead/contract'
+import { fieldOfHeading } from '@masthead/contract/field-names'
+import { rejectionColumns } from '../files/rejected-rows.ts'
+import type { Mapping } from '../import/mapping.ts'
+
+/** Which field a column of a file holds, and why. */
+export type Column = {
+  heading: string
+  /** Null when it is left out, unknown, or split or joined by a map. */
+  field: string | null
+  match: 'exact' | 'name' | 'chosen' | 'left out' | 'unknown'
+}
+
+/** What a map says comes first, then the names of the API, then those of the four languages, each for one column. */
+export const matchColumns = (
+  resource: ResourceName,
+  header: readonly string[],
+  mapping: Mapping | undefined,
+): Column[] => {
+  const known = new Set(storedFieldsOf(resource).map(({ name }) => name))
+  const used = new Set([
+    ...(mapping?.split.keys() ?? []),
+    ...[...(mapping?.join.values() ?? [])].flatMap(({ of }) => of),
+  ])
+  const columns = header.map((heading): Column => {
+    const chosen = mapping?.rename.get(heading)
+    if (chosen !== undefined) return { heading, field: chosen, match: chosen === null ? 'left out' : 'chosen' }
+    if (used.has(heading)) return { heading, field: null, match: 'chosen' }
+    if (rejectionColumns.includes(heading)) return { heading, field: null, match: 'left out' }
+    return known.has(heading) ? { heading, field: heading, match: 'exact' } : { heading, field: null, match: 'unknown' }
+  })
+  const taken = new Set([...columns.flatMap(({ field }) => field ?? []), ...targetsOf(mapping)])
+  for (const column of columns) {
+    if (column.match !== 'unknown') continue
+    const field = fieldOfHeading(resource, column.heading)
+    if (field === null || taken.has(field)) continue
+    taken.add(field)
+    column.field = field
+    column.match = 'name'
+  }
+  return columns
+}
+
+/** The fields that a map gives beside those of single columns. */
+export const targetsOf = (mapping: Mapping | undefined): string[] => [
+  ...[...(mapping?.split.values() ?? [])].flatMap(({ into }) => into.filter((field) => field !== null)),
+  ...(mapping?.join.keys() ?? []),
+  ...(mapping?.set.keys() ?? []),
+]
+
+export type Candidate = { resource: ResourceName; matched: number; unknown: number }
+
+/** What a file could hold by its columns, the best first. One whose records could not be recognised is none. */
+export const candidatesOf = (header: readonly string[]): Candidate[] =>
+  resourceNames
+    .map((resource) => {
+      const columns = matchColumns(resource, header, undefined)
+      const fields = new Set(columns.flatMap(({ field }) => field ?? []))
+      const hasKey = importKeysOf(resource).some(({ name }) => fields.has(name))
+      const needed = storedFieldsOf(resource).filter((field) => !field.isNullable && field.default === null)
+      const lacks = needed.filter(({ name }) => !fields.has(name)).length
+      const matched = hasKey ? fields.size : 0
+      return { resource, matched, unknown: columns.filter(({ match }) => match === 'unknown').length, lacks }
+    })
+    .filter(({ matched }) => matched > 0)
+    .sort((one, other) => other.matched - other.lacks - (one.matched - one.lacks))
+    .map(({ resource, matched, unknown, lacks }) => ({ resource, matched: Math.max(matched - lacks, 0), unknown }))
+
+/** Undefined when two fit equally well, or none. */
+export const resourceOfColumns = (header: readonly string[]): ResourceName | undefined => {
+  const [best, next] = candidatesOf(header)
+  return best && best.matched > (next?.matched ?? 0) ? best.resource : undefined
+}

@@ -1,0 +1,78 @@
+import { isCalendarDate, parseInstant } from '../../values.ts'
+import { type DateOrder, dateIn, type WrittenDate, writtenDate } from './date-texts.ts'
+import type { TimeZone } from './time-zone.ts'
+
+/** An instant as it is written. */
+export type WrittenInstant = {
+  date: WrittenDate
+  /** HH:MM:SS.mmm */
+  time: string
+  /** `Z` or an offset such as `+01:00`; empty where the text has none. */
+  zone: string
+}
+
+const shape =
+  /^([\d./-]+?)(?:[Tt]|,?\s+)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?([AaPp]\.?[Mm]\.?)?\s?([Zz]|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?$/
+
+export const writtenInstant = (text: string): WrittenInstant | null => {
+  const parts = shape.exec(text)
+  if (!parts) {
+    // A day alone begins at midnight.
+    const date = writtenDate(text)
+    return date && { date, time: '00:00:00.000', zone: '' }
+  }
+  const [, day = '', hours = '', minutes = '', seconds = '00', fraction = '', half, given = ''] = parts
+  const date = writtenDate(day)
+  const hour = hourOf(Number(hours), half)
+  if (!date || hour === null || Number(minutes) > 59 || Number(seconds) > 59) return null
+  const time = `${String(hour).padStart(2, '0')}:${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}`
+  return { date, time, zone: zoneOf(given) }
+}
+
+const hourOf = (hour: number, half: string | undefined): number | null => {
+  if (half === undefined) return hour <= 23 ? hour : null
+  if (hour < 1 || hour > 12) return null
+  return (hour % 12) + (/^p/i.test(half) ? 12 : 0)
+}
+
+const zoneOf = (given: string): string => {
+  if (given === '' || /^[zZ]$|^UTC$|^GMT$/.test(given)) return given === '' ? '' : 'Z'
+  const digits = given.slice(1).replace(':', '').padEnd(4, '0')
+  return `${given[0]}${digits.slice(0, 2)}:${digits.slice(2)}`
+}
+
+export type InstantProblem = { problem: string }
+
+/** In the form of the API; null when there is no such moment. A text without a zone needs one. */
+export const instantIn = (
+  order: DateOrder,
+  { date, time, zone }: WrittenInstant,
+  timeZone: TimeZone | undefined,
+): string | InstantProblem | null => {
+  const day = dateIn(order, date)
+  if (day === null) return null
+  if (zone !== '') return parseInstant(`${day}T${time}${zone}`)
+  if (!timeZone) return null
+  return instantOfLocal(`${day}T${time}`, timeZone)
+}
+
+/** `local` is like 2026-12-31T23:59:59.000, with or without milliseconds. */
+export const instantOfLocal = (local: string, timeZone: TimeZone): string | InstantProblem | null => {
+  const milliseconds = Date.parse(`${local}Z`)
+  if (Number.isNaN(milliseconds) || !isCalendarDate(local.slice(0, 10))) return null
+  const [instant, other] = timeZone.instantsOf(milliseconds)
+  if (instant === undefined) return { problem: `did not happen in ${timeZone.name}, because clocks were put forward` }
+  if (other !== undefined)
+    return { problem: `happened twice in ${timeZone.name}, because clocks were put back: write it with its offset` }
+  const text = new Date(instant).toISOString()
+  return text.length === 24 ? text : null
+}
+
+/** Seconds or milliseconds since 1970. */
+export const instantOfEpoch = (text: string, unit: 'seconds' | 'milliseconds'): string | null => {
+  if (!/^-?\d{1,15}(\.\d{1,9})?$/.test(text)) return null
+  const milliseconds = Math.round(Number(text) * (unit === 'seconds' ? 1_000 : 1))
+  if (!(Math.abs(milliseconds) < 8.64e15)) return null
+  const instant = new Date(milliseconds).toISOString()
+  return instant.length === 24 && !instant.startsWith('0000') ? instant : null
+}

@@ -1,0 +1,43 @@
+/** What precedes the decimals. */
+export type DecimalSign = 'comma' | 'point'
+
+/** A number as it is written: without its sign and currency, which mean the same everywhere. */
+export type WrittenNumber = { isNegative: boolean; digits: string; currency: string }
+
+const currency =
+  '[€$£¥₣₤₺₽₹]|[A-Z]{2,3}\\$|(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|MXN|ARS|BRL|Fr\\.?|SFr\\.?|kr\\.?|zł)'
+const minus = '[-−–]'
+const shape = new RegExp(
+  `^(?<sign>${minus}|\\+)?\\s*(?<before>${currency})?\\s*(?<inner>${minus}|\\+)?\\s*(?<digits>[0-9][0-9.,'’\\s]*|[.,][0-9]+)(?<trailing>${minus})?\\s*(?<after>${currency})?$`,
+  'u',
+)
+
+export const writtenNumber = (text: string): WrittenNumber | null => {
+  const { sign, before, inner, digits, trailing, after } = shape.exec(text)?.groups ?? {}
+  if (digits === undefined) return null
+  const signs = [sign, inner, trailing].filter((one) => one !== undefined)
+  if (signs.length > 1 || (before !== undefined && after !== undefined)) return null
+  return {
+    isNegative: signs[0] !== undefined && signs[0] !== '+',
+    digits: digits.trim(),
+    currency: before ?? after ?? '',
+  }
+}
+
+const groups = {
+  point: /^(\d{1,3}(?:([,\s'’])\d{3})(?:\2\d{3})*|\d+)?(?:\.(\d*))?$/,
+  comma: /^(\d{1,3}(?:([.\s'’])\d{3})(?:\2\d{3})*|\d+)?(?:,(\d*))?$/,
+}
+
+/** With a point and no grouping; null when it is not written so. */
+export const numberIn = (sign: DecimalSign, { isNegative, digits }: WrittenNumber): string | null => {
+  const [all, whole = '0', , decimals = ''] = groups[sign].exec(digits) ?? []
+  if (all === undefined) return null
+  const number = whole.replaceAll(/\D/g, '') + (decimals === '' ? '' : `.${decimals}`)
+  return isNegative ? `-${number}` : number
+}
+
+export const numberName = (sign: DecimalSign, digits: ReadonlySet<string>): string => {
+  const group = digits.has(' ') ? ' ' : digits.has("'") ? "'" : sign === 'comma' ? '.' : ','
+  return sign === 'comma' ? `1${group}234,56` : `1${group}234.56`
+}

@@ -1,0 +1,107 @@
+import { basename } from 'node:path'
+import { type ResourceName, resourceNames } from '@masthead/contract'
+import { Refusal } from '../../refusal.ts'
+import type { Bounds } from '../files/bounds.ts'
+import { resourceOfName } from '../files/file-names.ts'
+import { openSourceFiles, type SourceFile } from '../files/source-file.ts'
+import type { Encoding } from '../files/text-encoding.ts'
+import { hint, type Mappings } from '../import/mapping.ts'
+import type { FormatOptions } from './column-format.ts'
+import { resourceOfColumns } from './columns.ts'
+import { readTable, type TableOptions, type TableReading } from './table-reading.ts'
+import { timeZoneNamed } from './time-zone.ts'
+
+/** What is said about files, beside what can be noticed in them. */
+export type ReadingOptions = {
+  resource?: ResourceName | undefined
+  encoding?: Encoding | undefined
+  sheet?: string | undefined
+  member?: string | undefined
+  /** The names of the columns, for files whose first line is a row. */
+  columns?: readonly string[] | undefined
+  dates?: FormatOptions['dates']
+  decimal?: FormatOptions['decimal']
+  timeZone?: string | undefined
+  epoch?: FormatOptions['epoch']
+  isForSpreadsheet?: boolean | undefined
+  ignoreUnknown?: boolean | undefined
+}
+
+/** A table with what it holds. */
+export type Source = { resource: ResourceName; file: SourceFile; reading: TableReading }
+
+/** How a file is opened. */
+export const openTables = (path: string, options: ReadingOptions, bounds?: Bounds): Promise<SourceFile[]> => {
+  const { encoding, sheet, member, columns: header } = options
+  return openSourceFiles(path, { encoding, sheet, member, header, bounds })
+}
+
+export const tableOptionsOf = (options: ReadingOptions, mapping: TableOptions['mapping']): TableOptions => {
+  const { dates, decimal, epoch, isForSpreadsheet, ignoreUnknown } = options
+  const timeZone = options.timeZone === undefined ? undefined : timeZoneNamed(options.timeZone)
+  return { dates, decimal, epoch, timeZone, isForSpreadsheet, ignoreUnknown, mapping }
+}
+
+export type NoticedResource = { resource: ResourceName | undefined; noticed: 'given' | 'name' | 'columns' | '' }
+
+/** What a table holds: as it is said, by its name, by the only resource of a map, or by its columns. */
+export const noticeResource = async (
+  file: SourceFile,
+  { resource: given }: ReadingOptions,
+  mappings: Mappings = {},
+  name = nameOf(file),
+): Promise<NoticedResource> => {
+  if (given) return { resource: given, noticed: 'given' }
+  const named = resourceOfName(name)
+  if (named) return { resource: named, noticed: 'name' }
+  const [mapped, other] = resourceNames.filter((resource) => mappings[resource] !== undefined)
+  if (mapped && !other) return { resource: mapped, noticed: 'given' }
+  const resource = resourceOfColumns(await headerOf(file))
+  return { resource, noticed: resource ? 'columns' : '' }
+}
+
+const nameOf = ({ member, path }: SourceFile): string => basename(member || path)
+
+/** The columns of JSON come with its rows. */
+export const headerOf = async (file: SourceFile): Promise<readonly string[]> => {
+  if (file.header.length > 0) return file.header
+  for await (const rows of file.rows()) if (rows.length > 0) break
+  return file.header
+}
+
+export const sourceOf = async (
+  file: SourceFile,
+  options: ReadingOptions,
+  mappings: Mappings,
+  signal?: AbortSignal,
+): Promise<Source> => {
+  const { resource } = await noticeResource(file, options, mappings)
+  if (!resource) throw unnamed(file)
+  const reading = await readTable(file, resource, tableOptionsOf(options, mappings[resource]), { signal })
+  return { resource, file, reading }
+}
+
+const unnamed = (file: SourceFile): Refusal => {
+  const [word = ''] = /^[a-z]*/i.exec(nameOf(file)) ?? []
+  return new Refusal(
+    `${file.path}: its columns do not tell what it holds: say it with --resource, or name it like contacts.csv. ${hint(word, resourceNames)}`,
+  )
+}
+
+/** What was understood of a file, as lines to be shown before anything is done. */
+export const understood = ({ file, resource, reading }: Source): string[] => {
+  const lines: string[] = reading.notes.slice()
+  const matched = reading.columns.filter(({ match, field }) => match === 'name' && field !== null)
+  if (matched.length > 0)
+    lines.push(`Columns: ${matched.map(({ heading, field }) => `${heading} → ${field}`).join(', ')}`)
+  const left = reading.columns.filter(({ match, heading }) => match === 'left out' && heading !== '')
+  if (left.length > 0) lines.push(`Left out: ${left.map(({ heading }) => heading).join(', ')}`)
+  for (const { field, format, fits, values } of reading.formats)
+    if (format !== '')
+      lines.push(`${field}: ${format}, ${fits.toLocaleString('en')} of ${values.toLocaleString('en')} values`)
+  for (const { field, value, count } of reading.statuses)
+    lines.push(
+      `${field}: "${value}" is no known status, ${count.toLocaleString('en')} ${count === 1 ? 'row' : 'rows'}; it goes in as it is`,
+    )
+  return lines.length === 0 ? [] : [`${file.path} holds ${resource}.`, ...lines]
+}
