@@ -4372,6 +4372,18 @@ from import_changes as image left join subscriptions as record on record.tenant_
 where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
 order by image.record_id limit $5;
 
+-- transfer/import/unknown-statuses.ts unknownStatuses
+select status as value, count(*)::integer as count from staged_accounts
+where reason is null and status <> '' group by status order by count(*) desc limit 1000;
+
+-- transfer/import/unknown-statuses.ts unknownStatuses
+select status as value, count(*)::integer as count from staged_invoices
+where reason is null and status <> '' group by status order by count(*) desc limit 1000;
+
+-- transfer/import/unknown-statuses.ts unknownStatuses
+select status as value, count(*)::integer as count from staged_subscriptions
+where reason is null and status <> '' group by status order by count(*) desc limit 1000;
+
 -- webhooks/deliveries/queries.ts claimDelivery
 select kind, url, sealed_secret as "sealedSecret", silences,
   case when former_secret_until > now() then former_sealed_secret end as "formerSealedSecret"
