@@ -78,8 +78,9 @@ const main = async (): Promise<void> => {
     const share = (processorTimeOf(pid, postmaster) - used) / 20
     show(`${streams} idle streams: ${(memoryOf(pid) - before).toFixed(1)} MiB, ${(100 * share).toFixed(1)} % of a core`)
 
-    // All of them follow one tenant, so each write has each of them read.
-    const [stream, ...others] = opened
+    // All of them follow one tenant, so each write has each of them read. The last one is told last.
+    const others = opened.slice(0, -1)
+    const stream = opened.at(-1)
     for (const followers of [opened.length, 1]) {
       if (followers === 1) for (const other of others) other.destroy()
       const lags = await lagsOf(stream, api, token, items[0])

@@ -1,5 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { changePages, type ListedName } from '@masthead/contract'
 import { enclose } from '../database/connections/byte-rows.ts'
+import type { Statement } from '../database/connections/connection.ts'
 import type { TenantDatabase } from '../database/database.ts'
 import { Problem } from '../problem.ts'
 import { type ChangeRow, changesStatement } from './changes-statement.ts'
@@ -32,7 +34,7 @@ export const readChanges = async (
   const progress: Progress | null = after === undefined ? new Map() : openProgress(key, tenant.tenantId, after)
   if (!progress) throw invalidCursor('This cursor was changed, or made for another tenant.')
   const versions = new Map(resources.map((name) => [name, progress.get(name)?.version ?? 0]))
-  const rows = await tenant.read<ChangeRow>(changesStatement(versions, limit + 1))
+  const rows = await readTogether(tenant, changesStatement(versions, limit + 1))
   const heads = new Map<string, ListHead>()
   for (const { resource, version, timelines } of rows)
     if (timelines !== null) heads.set(resource, { version, timelines })
@@ -62,6 +64,26 @@ export const readChanges = async (
       },
     },
   }
+}
+
+const gathered = new WeakMap<TenantDatabase, Map<string, Promise<readonly ChangeRow[]>>>()
+
+/**
+ * All that follow a tenant go on from the same cursor at the same moment: what they ask for in one turn of the event loop is read once,
+ * after all of them have asked.
+ */
+const readTogether = (tenant: TenantDatabase, statement: Statement): Promise<readonly ChangeRow[]> => {
+  const reads = gathered.get(tenant) ?? new Map<string, Promise<readonly ChangeRow[]>>()
+  gathered.set(tenant, reads)
+  const key = String(statement.values)
+  const read =
+    reads.get(key) ??
+    nextTurn().then(() => {
+      reads.delete(key)
+      return tenant.read<ChangeRow>(statement)
+    })
+  reads.set(key, read)
+  return read
 }
 
 type Item = { resource: ListedName; version: number; body: Buffer }

@@ -1,6 +1,61 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
-import { isPublicAddress, readEndpointUrl, shownUrl } from './addresses.ts'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { after, describe, test } from 'node:test'
+import { isPublicAddress, lookUpPublic, readEndpointUrl, resolver, shownUrl } from './addresses.ts'
+
+/** A name server that knows these hosts, and says nothing to a question about any other. */
+const startNameServer = async (hosts: Record<string, readonly string[]>): Promise<string> => {
+  const server = createSocket('udp4')
+  server.on('message', (question, { port }) => {
+    const answer = answerTo(question, hosts)
+    if (answer) server.send(answer, port, '127.0.0.1')
+  })
+  server.bind(0, '127.0.0.1')
+  await once(server, 'listening')
+  after(() => server.close())
+  return `127.0.0.1:${server.address().port}`
+}
+
+/** RFC 1035 §4.1: one question, and an address of IPv4 for each answer. */
+const answerTo = (question: Buffer, hosts: Record<string, readonly string[]>): Buffer | null => {
+  const labels: string[] = []
+  let at = 12
+  for (let length = question.readUInt8(at); length > 0; length = question.readUInt8(at)) {
+    labels.push(question.toString('latin1', at + 1, at + 1 + length))
+    at += 1 + length
+  }
+  const known = hosts[labels.join('.')]
+  if (!known) return null
+  const addresses = question.readUInt16BE(at + 1) === 1 ? known : []
+  const header = Buffer.from(question.subarray(0, 12))
+  for (const [index, value] of [0x8180, 1, addresses.length, 0, 0].entries()) header.writeUInt16BE(value, 2 + index * 2)
+  const records = addresses.map((address) =>
+    Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split('.').map(Number)]),
+  )
+  return Buffer.concat([header, question.subarray(12, at + 5), ...records])
+}
+
+describe('the name of a host', () => {
+  test('leads to its public addresses and no others, and one whose server is silent delays nobody', async () => {
+    const known = {
+      'public.example': ['8.8.8.8'],
+      'both.example': ['10.0.0.1', '1.1.1.1'],
+      'private.example': ['10.0.0.1'],
+    }
+    const before = resolver.getServers()
+    resolver.setServers([await startNameServer(known)])
+    after(() => resolver.setServers(before))
+    const silent = Array.from({ length: 8 }, () => readEndpointUrl('https://silent.example/', false).catch(String))
+    const found = await new Promise((resolve, reject) =>
+      lookUpPublic('both.example', { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses))),
+    )
+    assert.deepEqual(found, [{ address: '1.1.1.1', family: 4 }])
+    assert.equal(await readEndpointUrl('https://public.example/', false), 'https://public.example/')
+    await assert.rejects(readEndpointUrl('https://private.example/', false), /private\.example is a private address/)
+    for (const complaint of await Promise.all(silent)) assert.match(complaint, /silent\.example cannot be found/)
+  })
+})
 
 describe('an address', () => {
   test('is public when it is one of the internet at large', () => {

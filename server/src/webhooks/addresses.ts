@@ -1,4 +1,5 @@
-import { lookup as lookUp } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { Refusal } from '../refusal.ts'
@@ -16,15 +17,35 @@ export const isPublicAddress = (address: string): boolean => {
 
 export class PrivateAddress extends Error {}
 
+/**
+ * Asks name servers itself: the lookup of the operating system occupies one of a few threads, which hash passwords and read files, too, for
+ * as long as the name server of a stranger likes. The file of hosts is not read.
+ */
+export const resolver = new Resolver({ timeout: 2_000, tries: 2 })
+
+const addressesOf = async (hostname: string): Promise<LookupAddress[]> => {
+  // RFC 6761 §6.3: no name server is asked for it.
+  if (/(^|\.)localhost\.?$/i.test(hostname)) return [{ address: '127.0.0.1', family: 4 }]
+  const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+  if (ipv4.status === 'rejected' && ipv6.status === 'rejected') throw ipv4.reason
+  return [
+    ...(ipv4.status === 'fulfilled' ? ipv4.value : []).map((address) => ({ address, family: 4 })),
+    ...(ipv6.status === 'fulfilled' ? ipv6.value : []).map((address) => ({ address, family: 6 })),
+  ]
+}
+
+const publicAddressesOf = async (hostname: string): Promise<[LookupAddress, ...LookupAddress[]]> => {
+  const [first, ...others] = (await addressesOf(hostname)).filter(({ address }) => isPublicAddress(address))
+  if (!first) throw new PrivateAddress('the host has no public address')
+  return [first, ...others]
+}
+
 /** Replaces the lookup of a connection, so that it connects to the very address that was checked. */
 export const lookUpPublic: LookupFunction = (hostname, options, callback) => {
-  lookUp(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) return callback(error, '')
-    const allowed = addresses.filter(({ address }) => isPublicAddress(address))
-    const [first] = allowed
-    if (!first) return callback(new PrivateAddress('the host has no public address'), '')
-    return options.all ? callback(null, allowed) : callback(null, first.address, first.family)
-  })
+  publicAddressesOf(hostname).then(
+    (allowed) => (options.all ? callback(null, allowed) : callback(null, allowed[0].address, allowed[0].family)),
+    (error) => callback(error, ''),
+  )
 }
 
 const withoutBrackets = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1')
@@ -58,18 +79,13 @@ export const readEndpointUrl = async (
   }
   try {
     requirePublicLiteral(url)
-    await resolvePublic(url.hostname)
+    if (isIP(withoutBrackets(url.hostname)) === 0) await publicAddressesOf(url.hostname)
   } catch (error) {
     if (!(error instanceof PrivateAddress)) throw new Refusal(`the host ${url.hostname} cannot be found`)
     throw new Refusal(`${url.hostname} is a private address${remedy}`)
   }
   return url.href
 }
-
-const resolvePublic = (hostname: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    lookUpPublic(withoutBrackets(hostname), {}, (error) => (error ? reject(error) : resolve()))
-  })
 
 /** Some systems carry a key in their query, which must not be shown. */
 export const shownUrl = (address: string): string => {

@@ -6,7 +6,7 @@ import { attachTo, type Receiver, startReceiver, startWorkerFor } from '../../te
 import { until } from '../../test/processes/masthead-process.ts'
 import { importer, newFolder } from '../../test/records/import-files.ts'
 import { sampleAccount } from '../../test/records/sample-records.ts'
-import { startService, type TestTenant } from '../../test/service.ts'
+import { isSharded, startService, type TestTenant } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
 import { insertTask } from '../resources/tasks/queries.ts'
 import { detach } from './legacy/administration.ts'
@@ -169,6 +169,11 @@ describe('a tenant without a legacy system', () => {
   })
 })
 
+/** Where tables are sharded, the server of the shard waits. */
+const waitsForLocks = isSharded
+  ? 'select from citus_lock_waits'
+  : `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+
 describe('a legacy system that is attached or detached at the very moment of a write', () => {
   test('is handed a task only where the task says so', async () => {
     const [tenant, receiver] = [await service.newTenant(), await startReceiver()]
@@ -208,8 +213,7 @@ describe('a legacy system that is attached or detached at the very moment of a w
     await client.query(`select from heads where tenant_id = $1 and resource = 'contacts' for update`, [tenant.id])
     const asked = service.call('POST', '/contacts', { token, body: { accountId: 'A', name: 'second' } })
     await until('the write waits for the head', async () => {
-      const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-      return (await service.owner.query(text)).rows.length === 1
+      return (await service.owner.query(waitsForLocks)).rows.length === 1
     })
     await detach(service.database.forTenant(tenant.id), true)
     await client.query('commit')

@@ -26,6 +26,10 @@ export const retryDelay = (kind: EndpointKind, tries: number, random = Math.rand
   return delay === null ? null : delay * (0.75 + random() / 2)
 }
 
+/** How long an endpoint that is away is left alone, after so many looks at whether it is back. */
+export const pauseOfAway = (looks: number, random = Math.random): number =>
+  Math.min(2 * second * 2 ** looks, minute) * (0.75 + random() / 2)
+
 /** How long a delivery waits after a failed attempt, and how long its endpoint is left alone. */
 export const pausesAfter = (
   kind: EndpointKind,

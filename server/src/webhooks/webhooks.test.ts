@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import { describe, test } from 'node:test'
 import type { WebhookEventType } from '@masthead/contract'
 import {
@@ -16,12 +17,14 @@ import { sampleAccount } from '../../test/records/sample-records.ts'
 import { secret as installation, startService, type TestTenant } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
 import { entriesAfter } from '../audit/queries.ts'
+import type { TenantDatabase } from '../database/database.ts'
 import { eraseContact } from '../resources/contacts/erasure.ts'
 import { importFiles } from '../transfer/import/import.ts'
 import { undoImport } from '../transfer/import/undo.ts'
-import { remove, replay, resend, rotateSecret, update } from './endpoints/administration.ts'
+import { wakeWhereDue } from './deliveries/queries.ts'
+import { remove, replay, resend, rotateSecret, sendTestEvent, update } from './endpoints/administration.ts'
 import { findEndpoint, listEndpoints } from './endpoints/queries.ts'
-import { deleteOldEvents, findDelivery, listDeliveries } from './history/queries.ts'
+import { deleteOldEvents, findDelivery, listDeliveries, replayDeliveries } from './history/queries.ts'
 
 const service = await startService()
 const worker = startWorkerFor(service)
@@ -202,11 +205,168 @@ describe('an endpoint', () => {
     assert.ok(wait > Date.now() + 1_700_000 && wait < Date.now() + 1_900_000)
     await create('Grace')
     await until('it is overloaded', async () => (await deliveries())[0]?.error === 'answered 429')
-    const { rows } = await service.owner.query('select resumes_at from webhook_endpoints where id = $1', [endpointId])
-    assert.ok(rows[0]?.resumes_at.getTime() > Date.now() + 1_700_000)
+    const { rows } = await service.owner.query('select rests_until from webhook_endpoints where id = $1', [endpointId])
+    assert.ok(rows[0]?.rests_until.getTime() > Date.now() + 1_700_000)
     await create('Edsger')
     await until('it is stored', async () => (await deliveries()).length === 3)
     assert.deepEqual(receiver.received.length, 2)
+  })
+
+  for (const status of [204, 500])
+    test(`that asked to be left alone is, also when it answers ${status} to what was in flight then`, async () => {
+      const { tenant, receiver, create, deliveries } = await subscribed()
+      const held = holdFirst(receiver, (response) => {
+        response.setHeader('retry-after', '1800')
+        return 429
+      })
+      await create('in flight')
+      const inFlight = await held
+      await create('refused')
+      await until('it is overloaded', async () => (await deliveries())[0]?.error === 'answered 429')
+      inFlight.writeHead(status).end()
+      await untilNothingIsInFlight(tenant)
+      await create('later')
+      await wakeWhereDue(service.database)
+      await until('it was looked at', async () => (await wakesOf(tenant)) === 0)
+      assert.equal(receiver.received.length, 2)
+    })
+
+  test('that gets a new address is judged by what that answers', async () => {
+    const { tenant, receiver, create, endpoint, by } = await subscribed()
+    receiver.answer = () => 500
+    await create('refused')
+    await until('it fails', async () => (await endpoint()).failingSince !== null)
+    await untilNothingIsInFlight(tenant)
+    const held = holdFirst(receiver, () => 204)
+    await create('in flight')
+    const inFlight = await held
+    const next = await startReceiver()
+    next.trust(receiver.secret)
+    assert.equal((await update(by, await endpoint(), { url: next.url })).failingSince, null)
+    inFlight.writeHead(410).end()
+    await untilNothingIsInFlight(tenant)
+    assert.deepEqual([(await endpoint()).disabledAt, (await endpoint()).failingSince], [null, null])
+    await letPass(service, tenant, '10 seconds')
+    await until('the new one has both', () => next.taken.length === 2)
+  })
+
+  test('is sent a second test event also where it refused the first', async () => {
+    const { receiver, endpoint, deliveries, by } = await subscribed()
+    receiver.answer = () => (receiver.received.length === 1 ? 500 : 204)
+    await sendTestEvent(by, await endpoint())
+    await until('it is refused', async () => (await deliveries())[0]?.error === 'answered 500')
+    await sendTestEvent(by, await endpoint())
+    await until('the second is taken', () => receiver.taken.length === 1)
+  })
+
+  test('is sent what waits behind a refused event in order, however much, and that keeps nobody else', async () => {
+    const { tenant, receiver, create, deliveries, endpointId } = await subscribed()
+    let isRefusing = true
+    receiver.answer = ({ message }) => (isRefusing && message.data.name !== 'other' ? 500 : 204)
+    const id = await create('0')
+    await until('it is refused', async () => (await deliveries())[0]?.error === 'answered 500')
+    // More than a worker looks through to find one that may be sent.
+    const behind = 250
+    await addEvents(tenant, endpointId, id, behind, null)
+    const other = await create('other')
+    await until('another record is told of', () => namesOf(receiver.taken, other).length === 1)
+    await until('what waits is out of the way', async () => {
+      const text =
+        'select from webhook_deliveries where tenant_id = $1 and settled_at is null and next_attempt_at <= now()'
+      return (await service.owner.query(text, [tenant.id])).rowCount === 0
+    })
+    isRefusing = false
+    await untilNothingIsInFlight(tenant)
+    await letPass(service, tenant, '8 seconds')
+    await settled({ deliveries })
+    const inOrder = Array.from({ length: behind + 1 }, (_, index) => String(index))
+    assert.deepEqual(namesOf(receiver.taken, id), inOrder)
+  })
+})
+
+/** Keeps the first delivery that arrives without a response, and answers the others so. */
+const holdFirst = (receiver: Receiver, answer: (response: ServerResponse) => number): Promise<ServerResponse> => {
+  const { promise, resolve } = Promise.withResolvers<ServerResponse>()
+  let isHeld = false
+  receiver.answer = (_received, response) => {
+    if (isHeld) return answer(response)
+    isHeld = true
+    resolve(response)
+    return undefined
+  }
+  return promise
+}
+
+const wakesOf = async ({ id }: TestTenant) =>
+  (await service.owner.query('select from webhook_wakes where tenant = $1 and at <= now()', [id])).rowCount
+
+/** Events of the record as if it had been written so often; `settledAt` is when they were taken. */
+const addEvents = async (tenant: TestTenant, endpointId: string, id: string, count: number, settledAt: Date | null) => {
+  const numbers = await service.owner.query(
+    `select nextval('webhook_events_sequence_seq') as sequence from generate_series(1, $1)`,
+    [count],
+  )
+  const sequences = numbers.rows.map(({ sequence }) => Number(sequence))
+  const events = sequences.map((sequence, index) => {
+    const data = { id, name: String(index + 1) }
+    return [sequence, `msg_${sequence}`, JSON.stringify({ type: 'contact.updated', timestamp: new Date(), data })]
+  })
+  const deliveries = sequences.map((sequence) => [sequence, endpointId, settledAt])
+  await insert(
+    'webhook_events (tenant_id, record_id, type, sequence, id, body)',
+    [tenant.id, id, 'contact.updated'],
+    events,
+  )
+  await insert(
+    'webhook_deliveries (tenant_id, record_id, sequence, endpoint_id, settled_at)',
+    [tenant.id, id],
+    deliveries,
+  )
+}
+
+const insert = async (into: string, first: unknown[], rows: unknown[][]) => {
+  const values = rows.map((row) => [...first, ...row])
+  const placed = values.map(
+    (row, index) => `(${row.map((_, place) => `$${index * row.length + place + 1}`).join(', ')})`,
+  )
+  await service.owner.query(`insert into ${into} values ${placed.join(', ')}`, values.flat())
+}
+
+describe('a replay', () => {
+  test('sends what was in flight again, so that the receiver ends at the latest state', async () => {
+    const { tenant, receiver, create, rename, endpoint, deliveries, by } = await subscribed()
+    const id = await create('first')
+    await settled({ deliveries })
+    const held = holdFirst(receiver, () => 204)
+    await rename(id, 'second')
+    const inFlight = await held
+    assert.deepEqual(await replay(by, await endpoint(), new Date(0)), { replayed: 2 })
+    inFlight.writeHead(204).end()
+    await until('the first is sent again', () => namesOf(receiver.received, id).length === 3)
+    // After this the claim of the attempt in flight has ended.
+    await letPass(service, tenant, '20 seconds')
+    await settled({ deliveries })
+    assert.deepEqual(namesOf(receiver.received, id), ['first', 'second', 'first', 'second'])
+  })
+
+  test('that is interrupted has put the newest back, not the oldest', async () => {
+    const { tenant, scope, create, deliveries, endpointId } = await subscribed()
+    const id = await create('first')
+    await settled({ deliveries })
+    await addEvents(tenant, endpointId, id, 1_500, new Date())
+    let transactions = 0
+    const interrupted: Pick<TenantDatabase, 'transaction'> = {
+      transaction: (run) => {
+        if (++transactions > 2) throw new Error('the process was killed')
+        return scope.transaction(run)
+      },
+    }
+    await assert.rejects(replayDeliveries(interrupted, endpointId, new Date(0)), /killed/)
+    const states = `select settled_at is null as waits, count(*), min(sequence), max(sequence) from webhook_deliveries
+      where tenant_id = $1 group by 1 order by 1`
+    const [kept, put] = (await service.owner.query(states, [tenant.id])).rows
+    assert.deepEqual([Number(kept.count), Number(put.count)], [501, 1_000])
+    assert.ok(Number(kept.max) < Number(put.min))
   })
 })
 

@@ -730,6 +730,7 @@ create table webhook_endpoints (
   failing_since timestamptz(3),
   silences integer not null default 0,
   resumes_at timestamptz,
+  rests_until timestamptz,
   constraint webhook_endpoints_pkey primary key (tenant_id, id),
   constraint webhook_endpoints_tenant_id_fkey foreign key (tenant_id) references tenants(id)
 );
@@ -1158,7 +1159,7 @@ create function webhook_due_at(tenant uuid, endpoint uuid)
 as $$
 begin
   return (
-    select greatest(next.at, target.resumes_at) from webhook_endpoints as target, (
+    select greatest(next.at, target.resumes_at, target.rests_until) from webhook_endpoints as target, (
       select due.next_attempt_at as at from webhook_deliveries as due
       where due.tenant_id = tenant and due.endpoint_id = endpoint and due.settled_at is null and due.failed_at is null and not exists (
         select from webhook_deliveries as earlier

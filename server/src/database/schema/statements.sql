@@ -749,7 +749,7 @@ select from memberships where memberships.user_id = users.id);
 -- records/changes-cursor.ts changesCursorNow
 select resource, version, array_to_string(timelines, ' ') as timelines from heads where tenant_id = $1;
 
--- records/changes.ts readChanges
+-- records/changes.ts readTogether
 select resource, version, array_to_string(timelines, ' ') as timelines, null as body from heads where tenant_id = $1
 union all (
   select resource, version, null, body from ((
@@ -4385,28 +4385,43 @@ select status as value, count(*)::integer as count from staged_subscriptions
 where reason is null and status <> '' group by status order by count(*) desc limit 1000;
 
 -- webhooks/deliveries/queries.ts claimDelivery
-select kind, url, sealed_secret as "sealedSecret", silences,
+select kind, url, sealed_secret as "sealedSecret", silences, (now() + interval '1 hour')::text as "inAnHour",
   case when former_secret_until > now() then former_sealed_secret end as "formerSealedSecret"
-from webhook_endpoints where tenant_id = $1 and id = $2 and disabled_at is null and (resumes_at is null or resumes_at <= now() or resumes_at > now() + interval '65 minutes') for no key update;
+from webhook_endpoints where tenant_id = $1 and id = $2 and disabled_at is null and (resumes_at is null or resumes_at <= now() or resumes_at > now() + interval '65 minutes') and (rests_until is null or rests_until <= now() or rests_until > now() + interval '65 minutes') for no key update;
 
 -- webhooks/deliveries/queries.ts claimDelivery
+update webhook_endpoints set resumes_at = now() + interval '20 seconds' where tenant_id = $1 and id = $2;
+
+-- webhooks/deliveries/queries.ts claimFirst
 update webhook_deliveries as delivery set attempts = delivery.attempts + 1, tried_at = now(),
   next_attempt_at = now() + interval '20 seconds', claimed_until = now() + interval '20 seconds'
 from webhook_events as event
 where delivery.tenant_id = $1 and delivery.endpoint_id = $2 and event.tenant_id = $1 and event.sequence = delivery.sequence
-  and delivery.sequence = (
-    select due.sequence from webhook_deliveries as due
-    where due.tenant_id = $1 and due.endpoint_id = $2 and due.settled_at is null and due.failed_at is null
-      and due.next_attempt_at <= now() and not exists (
-        select from webhook_deliveries as earlier
-        where earlier.tenant_id = $1 and earlier.endpoint_id = $2 and earlier.record_id = due.record_id
-          and earlier.settled_at is null and earlier.sequence < due.sequence)
-    order by due.next_attempt_at, due.sequence limit 1
-    for update)
+  and delivery.settled_at is null and delivery.sequence = (
+    select due.sequence from (
+select sequence, record_id, next_attempt_at from webhook_deliveries
+where tenant_id = $1 and endpoint_id = $2 and settled_at is null and failed_at is null and next_attempt_at <= now()
+order by next_attempt_at, sequence limit 200) as due
+    where not exists (
+      select from webhook_deliveries as earlier
+      where earlier.tenant_id = $1 and earlier.endpoint_id = $2 and earlier.record_id = due.record_id
+        and earlier.settled_at is null and earlier.sequence < due.sequence)
+    order by due.next_attempt_at, due.sequence limit 1)
 returning delivery.sequence, delivery.attempts as attempt, delivery.attempts - delivery.attempts_before as tries, event.id, event.body;
 
--- webhooks/deliveries/queries.ts claimDelivery
-update webhook_endpoints set resumes_at = now() + interval '20 seconds' where tenant_id = $1 and id = $2;
+-- webhooks/deliveries/queries.ts claimFirst
+update webhook_deliveries as held
+set next_attempt_at = case when first.failed_at is null then first.next_attempt_at else $3::timestamptz end
+from (
+select sequence, record_id, next_attempt_at from webhook_deliveries
+where tenant_id = $1 and endpoint_id = $2 and settled_at is null and failed_at is null and next_attempt_at <= now()
+order by next_attempt_at, sequence limit 200) as due cross join lateral (
+  select sequence, next_attempt_at, failed_at from webhook_deliveries as earlier
+  where earlier.tenant_id = $1 and earlier.endpoint_id = $2 and earlier.record_id = due.record_id and earlier.settled_at is null
+  order by earlier.sequence limit 1
+) as first
+where held.tenant_id = $1 and held.endpoint_id = $2 and held.sequence = due.sequence and first.sequence < due.sequence
+returning 1;
 
 -- webhooks/deliveries/queries.ts countAllDeliveries
 select kind, coalesce(sum(waiting) filter (where not is_disabled), 0)::bigint as waiting,
@@ -4415,10 +4430,20 @@ select kind, coalesce(sum(waiting) filter (where not is_disabled), 0)::bigint as
 from (values ('webhook'), ('legacy')) as kinds (kind) left join webhook_queues($1) using (kind) group by kind;
 
 -- webhooks/deliveries/queries.ts findDueEndpoints
-select id from webhook_endpoints as target where tenant_id = $1 and disabled_at is null and (resumes_at is null or resumes_at <= now() or resumes_at > now() + interval '65 minutes') and exists (
+select id from webhook_endpoints as target where tenant_id = $1 and disabled_at is null and (resumes_at is null or resumes_at <= now() or resumes_at > now() + interval '65 minutes') and (rests_until is null or rests_until <= now() or rests_until > now() + interval '65 minutes') and exists (
 select from webhook_deliveries as due
 where due.tenant_id = $1 and due.endpoint_id = target.id and due.settled_at is null and due.failed_at is null
   and due.next_attempt_at <= now());
+
+-- webhooks/deliveries/queries.ts noteFailure
+select silences, url, failing_since <= now() - interval '5 days' as "isFailing"
+from webhook_endpoints where tenant_id = $1 and id = $2 for no key update;
+
+-- webhooks/deliveries/queries.ts noteFailure
+update webhook_endpoints set failing_since = least(failing_since, now()), silences = $3,
+  rests_until = greatest(rests_until, now() + $4::float * interval '1 millisecond'),
+  resumes_at = now() + $5::float * interval '1 millisecond'
+where tenant_id = $1 and id = $2;
 
 -- webhooks/deliveries/queries.ts putBack
 -- webhooks/endpoints/administration.ts update
@@ -4435,13 +4460,16 @@ where tenant_id = $1 and endpoint_id = $2 and sequence = $3 and attempts = $4;
 
 -- webhooks/deliveries/queries.ts settleDelivered
 -- webhooks/endpoints/administration.ts update
-update webhook_deliveries set next_attempt_at = now()
+update webhook_deliveries as first set next_attempt_at = now()
 where tenant_id = $1 and endpoint_id = $2 and settled_at is null and failed_at is null and next_attempt_at > now()
-  and (claimed_until is null or claimed_until <= now());
+  and (claimed_until is null or claimed_until <= now()) and not exists (
+    select from webhook_deliveries as earlier
+    where earlier.tenant_id = $1 and earlier.endpoint_id = $2 and earlier.record_id = first.record_id
+      and earlier.settled_at is null and earlier.sequence < first.sequence);
 
 -- webhooks/deliveries/queries.ts settleDelivered
-select silences from webhook_endpoints
-where tenant_id = $1 and id = $2 and (silences > 0 or failing_since is not null) for no key update;
+select silences, failing_since is not null as "isFailing" from webhook_endpoints
+where tenant_id = $1 and id = $2 for no key update;
 
 -- webhooks/deliveries/queries.ts settleDelivered
 update webhook_deliveries
@@ -4449,16 +4477,23 @@ set claimed_until = null, status = $5, error = $6, response = $7, duration_ms = 
 where tenant_id = $1 and endpoint_id = $2 and sequence = $3 and attempts = $4;
 
 -- webhooks/deliveries/queries.ts settleDelivered
-update webhook_endpoints set silences = 0, failing_since = null,
-  resumes_at = case when silences < 3 then resumes_at end
-where tenant_id = $1 and id = $2;
+update webhook_deliveries as held set next_attempt_at = now()
+where held.tenant_id = $1 and held.endpoint_id = $2 and held.next_attempt_at > now() and held.attempts = held.attempts_before
+  and (held.claimed_until is null or held.claimed_until <= now()) and held.sequence = (
+    select next.sequence from webhook_deliveries as settled join webhook_deliveries as next
+      on next.tenant_id = $1 and next.endpoint_id = $2 and next.record_id = settled.record_id and next.settled_at is null
+    where settled.tenant_id = $1 and settled.endpoint_id = $2 and settled.sequence = $3 and settled.settled_at is not null
+    order by next.sequence limit 1);
+
+-- webhooks/deliveries/queries.ts settleDelivered
+update webhook_endpoints set silences = 0, failing_since = null, resumes_at = null where tenant_id = $1 and id = $2;
 
 -- webhooks/deliveries/queries.ts settleFailed
-update webhook_deliveries set claimed_until = null, status = $5, error = $6, response = $7, duration_ms = $8,
-  next_attempt_at = now() + coalesce($9::float, 0) * interval '1 millisecond',
-  failed_at = case when $9::float is null or $10 = 'legacy' and waiting_since <= now() - interval '3 days' then now() end,
-  settled_at = case when $9::float is null then now() end
+update webhook_deliveries set claimed_until = null, status = $5, error = $6, response = $7, duration_ms = $8, next_attempt_at = now() + $9::float * interval '1 millisecond'
 where tenant_id = $1 and endpoint_id = $2 and sequence = $3 and attempts = $4;
+
+-- webhooks/deliveries/queries.ts settleFailed
+update webhook_deliveries set failed_at = now() where tenant_id = $1 and endpoint_id = $2 and sequence = $3 and attempts = $4 and waiting_since <= now() - interval '3 days';
 
 -- webhooks/deliveries/queries.ts settleFailed
 update webhook_deliveries set failed_at = now(), error = $3, tried_at = now()
@@ -4467,17 +4502,6 @@ where tenant_id = $1 and endpoint_id = $2 and sequence in (
   where tenant_id = $1 and endpoint_id = $2 and settled_at is null and failed_at is null
     and waiting_since <= now() - interval '3 days' and (claimed_until is null or claimed_until <= now())
   limit 1000);
-
--- webhooks/deliveries/queries.ts settleFailed
-update webhook_endpoints set failing_since = coalesce(failing_since, now()), silences = silences + $3::integer,
-  resumes_at = case
-    when $4 > 0 then greatest(resumes_at, now() + $4 * interval '1 millisecond')
-    when $3 = 1 and silences + 1 >= 3 then
-      now() + least(2 * 2 ^ least(silences + 1 - 3, 10), 60) * (0.75 + random() / 2) * interval '1 second'
-    when silences < 3 then resumes_at
-  end
-where tenant_id = $1 and id = $2 and url = $5
-returning silences >= 3 and $3 = 1 as "isAway", failing_since <= now() - interval '5 days' as "isFailing";
 
 -- webhooks/deliveries/queries.ts takeWakes
 with due as materialized (
@@ -4499,7 +4523,7 @@ select wake_webhook_worker_where_due();
 -- webhooks/endpoints/queries.ts changeEndpoint
 update webhook_endpoints set events = $4, description = $5, url = $3,
   silences = case when url = $3 then silences else 0 end, resumes_at = case when url = $3 then resumes_at end,
-  failing_since = case when url = $3 then failing_since end
+  rests_until = case when url = $3 then rests_until end, failing_since = case when url = $3 then failing_since end
 where tenant_id = $1 and id = $2;
 
 -- webhooks/endpoints/queries.ts deleteSomeDeliveries
@@ -4513,7 +4537,12 @@ where tenant_id = $1 and id = $2 and disabled_at is null returning 1;
 
 -- webhooks/endpoints/queries.ts enableEndpoint
 update webhook_endpoints
-set disabled_at = null, disabled_because = null, failing_since = null, silences = 0, resumes_at = null
+set disabled_at = null, disabled_because = null, failing_since = null, silences = 0, resumes_at = null, rests_until = null
+where tenant_id = $1 and id = $2;
+
+-- webhooks/endpoints/queries.ts endRest
+update webhook_endpoints set silences = 0, resumes_at = null,
+  rests_until = nullif(greatest(rests_until, now() + interval '60 seconds'), now() + interval '60 seconds')
 where tenant_id = $1 and id = $2;
 
 -- webhooks/endpoints/queries.ts findEndpoint
@@ -4570,7 +4599,7 @@ update webhook_endpoints set sealed_secret = $3, former_sealed_secret = sealed_s
 where tenant_id = $1 and id = $2;
 
 -- webhooks/endpoints/queries.ts restEndpoint
-update webhook_endpoints set silences = 0, resumes_at = now() + $3 * interval '1 second' where tenant_id = $1 and id = $2;
+update webhook_endpoints set rests_until = greatest(rests_until, now() + interval '60 seconds') where tenant_id = $1 and id = $2;
 
 -- webhooks/events/queries.ts deleteEventsOf
 delete from webhook_deliveries where tenant_id = $1
@@ -4663,27 +4692,29 @@ where delivery.tenant_id = $1 and delivery.endpoint_id = $2 and delivery.sequenc
     order by delivery.sequence desc limit $4;
 
 -- webhooks/history/queries.ts replayDeliveries
-select min(sequence) as sequence from webhook_events where tenant_id = $1 and created_at >= $2;
+select min(sequence) as first, max(sequence) as last from webhook_events where tenant_id = $1 and created_at >= $2;
 
 -- webhooks/history/queries.ts replayDeliveries
 with again as (
-  update webhook_deliveries set settled_at = null, failed_at = null, waiting_since = now(), attempts_before = attempts,
-next_attempt_at = case when claimed_until > now() then next_attempt_at else now() end
+  update webhook_deliveries set settled_at = null, failed_at = null, waiting_since = now(),
+attempts = attempts + (claimed_until is not null and claimed_until > now())::integer, attempts_before = attempts + (claimed_until is not null and claimed_until > now())::integer,
+next_attempt_at = greatest(now(), claimed_until)
   where tenant_id = $1 and endpoint_id = $2 and sequence in (
     select sequence from webhook_deliveries
-    where tenant_id = $1 and endpoint_id = $2 and sequence >= $3 order by sequence limit $4)
+    where tenant_id = $1 and endpoint_id = $2 and sequence >= $3 and sequence <= $4 order by sequence desc limit $5)
   returning sequence
 )
-select count(*) as count, max(sequence) as last from again;
+select count(*) as count, min(sequence) as first from again;
 
 -- webhooks/history/queries.ts sendAgain
-update webhook_deliveries set settled_at = null, failed_at = null, waiting_since = now(), attempts_before = attempts,
-next_attempt_at = case when claimed_until > now() then next_attempt_at else now() end where tenant_id = $1 and endpoint_id = $2 and sequence = $3;
+update webhook_deliveries set settled_at = null, failed_at = null, waiting_since = now(),
+attempts = attempts + (claimed_until is not null and claimed_until > now())::integer, attempts_before = attempts + (claimed_until is not null and claimed_until > now())::integer,
+next_attempt_at = greatest(now(), claimed_until) where tenant_id = $1 and endpoint_id = $2 and sequence = $3;
 
 -- webhooks/legacy/queries.ts attachSystem
 insert into webhook_endpoints (tenant_id, id, kind, url, sealed_secret) values ($1, $1, 'legacy', $2, $3)
 on conflict (tenant_id, id) do update
-set url = excluded.url, sealed_secret = excluded.sealed_secret, silences = 0, resumes_at = null
+set url = excluded.url, sealed_secret = excluded.sealed_secret, silences = 0, resumes_at = null, rests_until = null
 returning url, created_at as "attachedAt";
 
 -- webhooks/legacy/queries.ts countDeliveries
@@ -4715,7 +4746,7 @@ select url, created_at as "attachedAt" from webhook_endpoints where tenant_id = 
 select url, created_at as "attachedAt" from webhook_endpoints where tenant_id = $1 and id = $1;
 
 -- webhooks/legacy/queries.ts retryDeliveries
-update webhook_endpoints set silences = 0, resumes_at = null where tenant_id = $1 and id = $1;
+update webhook_endpoints set silences = 0, resumes_at = null, rests_until = null where tenant_id = $1 and id = $1;
 
 -- webhooks/legacy/queries.ts retryDeliveries
 with former as (
@@ -4723,7 +4754,7 @@ with former as (
   where tenant_id = $1 and endpoint_id = $1 and settled_at is null and sequence > $2 order by sequence limit $3 for update
 ), changed as (
   update webhook_deliveries set failed_at = null, waiting_since = now(),
-    next_attempt_at = case when claimed_until > now() then next_attempt_at else now() end
+    next_attempt_at = greatest(now(), claimed_until)
   from former
   where webhook_deliveries.tenant_id = $1 and webhook_deliveries.endpoint_id = $1
     and webhook_deliveries.sequence = former.sequence

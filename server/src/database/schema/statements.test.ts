@@ -157,10 +157,12 @@ test('deliveries are claimed, settled, failed, put back, retried and given up', 
     const claimed = await claimDelivery(scope, endpointId)
     if (claimed) await settle(claimed)
   }
-  await service.owner.query('update webhook_endpoints set resumes_at = null')
+  await service.owner.query('update webhook_endpoints set resumes_at = null, rests_until = null')
   const claimed = await claimDelivery(scope, endpointId)
   assert.ok(claimed)
   await settleDelivered(scope, claimed, taken)
+  // What is left then waits behind one in flight.
+  while (await claimDelivery(scope, endpointId));
   await wakeWhenDue(scope, endpointId)
   await wakeWhereDue(database)
   await takeWakes(database)

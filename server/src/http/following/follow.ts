@@ -2,20 +2,18 @@ import { Problem } from '../../problem.ts'
 import type { Followed, Place } from '../api/callers/rate-limit.ts'
 import { type Exchange, found } from '../api/exchange.ts'
 
-/** Calls that follow in one thread: each costs memory, and a look at it four times a second. */
-const mostFollowers = 10_000
-
 /**
  * Takes a place among the calls of its token that follow. From then on the call is none of those in flight, neither in the limits of its
  * token nor in the time that it takes.
  */
 export const follow = async (exchange: Exchange, kind: Followed): Promise<Place> => {
   const { limiter, followers } = exchange.api
-  if (followers.size >= mostFollowers)
+  const principal = found(exchange.principal)
+  if (!followers.hasRoomFor(principal.tenantId))
     throw new Problem('unavailable', 'Too many follow this server: try again, on a new connection.', {
       headers: { 'retry-after': '1' },
     })
-  const place = limiter ? await limiter.follow(found(exchange.principal), kind) : free
+  const place = limiter ? await limiter.follow(principal, kind) : free
   if (place.refused !== null) {
     exchange.refusedBy = kind
     throw new Problem('too_many_requests', place.refused, { headers: { 'retry-after': '1' } })

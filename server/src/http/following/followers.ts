@@ -3,6 +3,10 @@ import type { AskVersions, Versions } from '../../database/versions.ts'
 /** How often the database is asked, for all that follow together. */
 const lookMilliseconds = 250
 
+/** Calls that follow in one thread: each costs memory, and a look at it four times a second. No tenant takes the places of all. */
+const mostFollowers = 10_000
+export const mostOfTenant = mostFollowers / 4
+
 /** Told every time the database was asked; null where it did not answer. */
 export type Follower = { tenantId: string; look: (versions: Versions | null) => void; stop: () => void }
 
@@ -12,7 +16,8 @@ export type Follower = { tenantId: string; look: (versions: Versions | null) => 
  */
 export class Followers {
   readonly #ask: AskVersions
-  readonly #all = new Set<Follower>()
+  readonly #byTenant = new Map<string, Set<Follower>>()
+  #size = 0
   #timer: NodeJS.Timeout | null = null
   #isStopping = false
 
@@ -20,8 +25,8 @@ export class Followers {
     this.#ask = ask
   }
 
-  get size(): number {
-    return this.#all.size
+  hasRoomFor(tenantId: string): boolean {
+    return this.#size < mostFollowers && (this.#byTenant.get(tenantId)?.size ?? 0) < mostOfTenant
   }
 
   add(follower: Follower): void {
@@ -29,12 +34,17 @@ export class Followers {
       follower.stop()
       return
     }
-    this.#all.add(follower)
+    const ofTenant = this.#byTenant.get(follower.tenantId) ?? new Set()
+    this.#byTenant.set(follower.tenantId, ofTenant.add(follower))
+    this.#size++
     this.#timer ??= this.#lookLater()
   }
 
   remove(follower: Follower): void {
-    this.#all.delete(follower)
+    const ofTenant = this.#byTenant.get(follower.tenantId)
+    if (!ofTenant?.delete(follower)) return
+    this.#size--
+    if (ofTenant.size === 0) this.#byTenant.delete(follower.tenantId)
   }
 
   /** Ends every wait and every stream, also those that begin later. */
@@ -42,22 +52,24 @@ export class Followers {
     this.#isStopping = true
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
-    for (const follower of this.#all) follower.stop()
-    this.#all.clear()
+    for (const ofTenant of this.#byTenant.values()) for (const follower of ofTenant) follower.stop()
+    this.#byTenant.clear()
+    this.#size = 0
   }
 
   #lookLater(): NodeJS.Timeout {
     return setTimeout(async () => {
-      const byTenant = Map.groupBy(this.#all, ({ tenantId }) => tenantId)
       // What is asked for in one turn goes out as one statement.
-      await Promise.all(byTenant.entries().map(([tenantId, followers]) => this.#lookAt(tenantId, followers)))
-      this.#timer = this.#all.size > 0 && !this.#isStopping ? this.#lookLater() : null
+      await Promise.all(this.#byTenant.keys().map((tenantId) => this.#lookAt(tenantId)))
+      this.#timer = this.#size > 0 && !this.#isStopping ? this.#lookLater() : null
     }, lookMilliseconds)
   }
 
-  async #lookAt(tenantId: string, followers: readonly Follower[]): Promise<void> {
+  async #lookAt(tenantId: string): Promise<void> {
+    const before = [...(this.#byTenant.get(tenantId) ?? [])]
     // Where the database is away, streams stay open, and waits go on until their time is over.
     const versions = await Promise.resolve(this.#ask(tenantId)).catch(() => null)
-    for (const follower of followers) if (this.#all.has(follower)) follower.look(versions)
+    // Who came meanwhile may have read what is newer.
+    for (const follower of before) if (this.#byTenant.get(tenantId)?.has(follower)) follower.look(versions)
   }
 }

@@ -9,10 +9,12 @@ import { baseUrl, callAt, generous, secret, startService, type TestTenant } from
 import { buildApp } from '../../app.ts'
 import { operator } from '../../audit/author.ts'
 import type { TenantDatabase } from '../../database/database.ts'
+import { perTenant } from '../../database/per-tenant.ts'
 import { tenantQuery } from '../../database/tenant-query.ts'
 import { findTokens, revokeToken } from '../../identity/access-tokens.ts'
 import { listMembers, removeMember } from '../../identity/members.ts'
 import { callerLeft, type FinishedRequest } from '../connections/watched-requests.ts'
+import { Followers, mostOfTenant } from './followers.ts'
 
 const atOnce = 12
 const service = await startService({ rateLimits: { ...generous, atOnce } })
@@ -31,6 +33,11 @@ const add = (tenant: TestTenant, ...names: string[]) =>
     'contacts',
     names.map((name) => sampleContact('A-1', { name })),
   )
+
+const revokeAll = async (tenant: TestTenant): Promise<void> => {
+  for (const { id } of await findTokens(database.query, tenant.id, null))
+    await database.transaction((query) => revokeToken(query, operator, id))
+}
 
 const openStream = (token: string, query = '', headers = {}) =>
   openEventStream(origin, `/changes${query}`, { token, headers })
@@ -87,11 +94,7 @@ describe('a call that waits', () => {
 
   test('ends with its token', async () => {
     const { tenant, token, after } = await newTenant()
-    const end = async () => {
-      for (const { id } of await findTokens(database.query, tenant.id, null))
-        await database.transaction((query) => revokeToken(query, operator, id))
-    }
-    assertProblem(await waiting(`/changes?${after}&wait=30`, token, end), 'invalid_token')
+    assertProblem(await waiting(`/changes?${after}&wait=30`, token, () => revokeAll(tenant)), 'invalid_token')
   })
 })
 
@@ -118,22 +121,6 @@ describe('a stream', () => {
       ['Bob'],
     )
     resumed.close()
-  })
-
-  test('that is left at once leaves its place to others', async () => {
-    const { token } = await newTenant()
-    for (let count = 0; count < 3 * mostFollowedByToken; count++) {
-      const leaving = new AbortController()
-      const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
-      const asked = fetch(`${origin}${basePath}/changes`, { headers, signal: leaving.signal }).catch(() => null)
-      setTimeout(() => leaving.abort(), count % 10)
-      await asked
-    }
-    await until('there is a place', async () => {
-      const stream = await openStream(token)
-      stream.close()
-      return stream.status === 200
-    })
   })
 
   test('brings more than a page, in order', async () => {
@@ -170,8 +157,7 @@ describe('a stream', () => {
     const streams = [await openStream(token), await openStream(personal)]
     for (const stream of streams) await take(stream, 1)
     const ended = streams.map(({ events }) => events.next())
-    for (const { id } of await findTokens(database.query, tenant.id, null))
-      await database.transaction((query) => revokeToken(query, operator, id))
+    await revokeAll(tenant)
     assert.equal((await ended[0])?.done, true)
     for (const { email } of await listMembers(database.query, tenant.id))
       await database.transaction((query) => removeMember(query, operator, tenant.id, email))
@@ -201,20 +187,30 @@ describe('a stream', () => {
   })
 })
 
-/** Another node on the same database, what became of its requests, and how often it read for them. */
+/**
+ * Another node on the same database, what became of its requests, and how often it read and asked for versions. The n-th read waits
+ * for `before(n)`.
+ */
 const newNode = async (context: TestContext) => {
   const finished: FinishedRequest[] = []
-  let reads = 0
+  const node = { finished, reads: 0, looks: 0, before: async (_read: number): Promise<void> => {} }
   const counted = ({ read, ...door }: TenantDatabase): TenantDatabase => ({
     ...door,
-    read: tenantQuery(door.tenantId, (statement) => {
-      reads++
+    read: tenantQuery(door.tenantId, async (statement) => {
+      await node.before(++node.reads)
       return read.withoutTenant(statement)
     }),
   })
   const app = await buildApp({
     ...{
-      database: { ...database, forTenant: (id) => counted(database.forTenant(id)) },
+      database: {
+        ...database,
+        forTenant: perTenant((id) => counted(database.forTenant(id))),
+        readVersions: (statement) => {
+          node.looks++
+          return database.readVersions(statement)
+        },
+      },
       baseUrl,
       delegation: { issuer: baseUrl, secret },
       rateLimits: generous,
@@ -222,20 +218,112 @@ const newNode = async (context: TestContext) => {
     watchers: [{ arrived: () => {}, finished: (one) => finished.push(one) }],
   })
   context.after(() => app.close())
-  return { app, finished, reads: () => reads, url: await app.listen({ host: '127.0.0.1', port: 0 }) }
+  return Object.assign(node, { app, url: await app.listen({ host: '127.0.0.1', port: 0 }) })
 }
 
+test('all that follow a tenant from the same cursor have it read once', async (context) => {
+  const node = await newNode(context)
+  const { tenant, after } = await newTenant()
+  const tokens = [await tenant.serviceToken(), await tenant.serviceToken()]
+  const streams = await Promise.all(
+    tokens.flatMap((token) =>
+      Array.from({ length: mostFollowedByToken }, () => openEventStream(node.url, `/changes?${after}`, { token })),
+    ),
+  )
+  const before = node.reads
+  await add(tenant, 'Ada')
+  for (const stream of streams)
+    assert.deepEqual(
+      (await take(stream, 1)).map(({ data }) => nameIn(data)),
+      ['Ada'],
+    )
+  assert.equal(node.reads - before, 1)
+  for (const stream of streams) stream.close()
+})
+
+test('a tenant takes a quarter of the places of a thread at most', async (context) => {
+  const followers = new Followers(async () => ({ identity: '', records: '', lists: null }))
+  context.after(() => followers.stop())
+  const follower = () => ({ tenantId: 'a', look: () => {}, stop: () => {} })
+  const first = follower()
+  followers.add(first)
+  for (let count = 1; count < mostOfTenant; count++) followers.add(follower())
+  assert.deepEqual([followers.hasRoomFor('a'), followers.hasRoomFor('b')], [false, true])
+  followers.remove(first)
+  assert.equal(followers.hasRoomFor('a'), true)
+})
+
+test('a reader that leaves while its stream reads gives its place back', async (context) => {
+  const node = await newNode(context)
+  const { token } = await newTenant()
+  const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
+  for (let count = 1; count <= mostFollowedByToken; count++) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    node.before = () => promise
+    const leaving = new AbortController()
+    const asked = fetch(`${node.url}${basePath}/changes`, { headers, signal: leaving.signal }).catch(() => null)
+    await until('it reads', () => node.reads === count)
+    leaving.abort()
+    await asked
+    await until('the node knows', () => node.finished.length === count)
+    resolve()
+  }
+  await until('there is a place', async () => {
+    const stream = await openEventStream(node.url, '/changes', { token })
+    stream.close()
+    return stream.status === 200
+  })
+})
+
+test('a stream that has much to bring ends with its token, too', async (context) => {
+  const node = await newNode(context)
+  const { tenant, token, after } = await newTenant()
+  const count = 1_000
+  await add(tenant, ...Array.from({ length: count }, (_, index) => `Contact ${index}`))
+  const { promise, resolve } = Promise.withResolvers<void>()
+  node.before = async (read) => (read === 1 ? undefined : promise)
+  const stream = await openEventStream(node.url, `/changes?${after}`, { token })
+  await take(stream, 1)
+  await until('it reads the second page', () => node.reads === 2)
+  await revokeAll(tenant)
+  const looks = node.looks
+  // The first may have been sent before, and what it found is checked when a later one begins.
+  await until('the node has looked', () => node.looks > looks + 3)
+  resolve()
+  let brought = 1
+  for await (const _event of stream.events) brought++
+  assert.ok(brought < count, `${brought} of ${count} events were brought`)
+})
+
+test('changes of permissions elsewhere keep nobody from news', async (context) => {
+  const node = await newNode(context)
+  const { tenant, token, after } = await newTenant()
+  const elsewhere = await service.newTenant()
+  const waiting = callAt(node.url, 'GET', `/changes?${after}&wait=20`, { token })
+  let isOver = false
+  waiting.finally(() => {
+    isOver = true
+  })
+  await until('it waits', () => node.reads === 1)
+  const changing = (async () => {
+    while (!isOver) await elsewhere.serviceToken()
+  })()
+  await add(tenant, 'Ada')
+  assert.equal((await waiting).body.items.length, 1)
+  await changing
+})
+
 test('a reader that takes nothing is dropped, and what it was sent is not kept for it', async (context) => {
-  const { url, finished, reads } = await newNode(context)
+  const node = await newNode(context)
   const { tenant, token, after } = await newTenant()
   const large = () => sampleContact('A-1', { notes: 'n'.repeat(10_000) })
   for (let count = 0; count < 20; count++) await tenant.add('contacts', Array.from({ length: 200 }, large))
-  const { response } = await openEventStream(url, `/changes?${after}`, { token })
+  const { response } = await openEventStream(node.url, `/changes?${after}`, { token })
   response.pause()
-  await until('it was dropped', () => finished.some(({ status }) => status === callerLeft))
+  await until('it was dropped', () => node.finished.some(({ status }) => status === callerLeft))
   response.destroy()
   // What the systems on both sides hold for it was read, and no more.
-  assert.ok(reads() < 20, `${reads()} of 40 pages were read`)
+  assert.ok(node.reads < 20, `${node.reads} of 40 pages were read`)
 })
 
 test('a stop answers who waits and ends streams, and neither looks like a slow request', async (context) => {

@@ -1,6 +1,8 @@
 import type { Database, TenantDatabase } from '../../database/database.ts'
+import type { TenantQuery } from '../../database/tenant-query.ts'
 import type { Attempt } from '../attempt.ts'
 import { disableEndpoint, type EndpointKind } from '../endpoints/queries.ts'
+import { pauseOfAway } from '../schedule.ts'
 
 /** A delivery whose attempt has begun, and its target. */
 export type Claimed = {
@@ -18,13 +20,16 @@ export type Claimed = {
   body: string
 }
 
+// Where tables are sharded, an update takes no `now()` within `case` or `coalesce`, no `random()`, and no time of a row plus an interval.
+
 /** An endpoint counts as away after so many attempts in a row without a response. */
 const silencesUntilAway = 3
 /** A claim outlasts an attempt, so that no delivery has two attempts in flight. */
 const claimSeconds = 20
 /** No endpoint is left alone for longer, so a later time stems from a clock that was set back since. */
 const longestRest = `interval '65 minutes'`
-const mayBeTried = `disabled_at is null and (resumes_at is null or resumes_at <= now() or resumes_at > now() + ${longestRest})`
+const isPast = (time: string): string => `(${time} is null or ${time} <= now() or ${time} > now() + ${longestRest})`
+const mayBeTried = `disabled_at is null and ${isPast('resumes_at')} and ${isPast('rests_until')}`
 /** How long deliveries to a legacy system are tried. */
 const legacyLifetime = `interval '3 days'`
 /** A webhook that takes nothing for so long is disabled. */
@@ -49,19 +54,16 @@ export const findDueEndpoints = async (tenant: TenantDatabase): Promise<string[]
  */
 export const claimDelivery = (tenant: TenantDatabase, endpointId: string): Promise<Claimed | null> =>
   tenant.transaction(async (query) => {
-    type Target = Pick<Claimed, 'kind' | 'url' | 'sealedSecret' | 'formerSealedSecret'> & { silences: number }
-    const [found] = await query<Target>({
-      text: `select kind, url, sealed_secret as "sealedSecret", silences,
+    type Target = Pick<Claimed, 'kind' | 'url' | 'sealedSecret' | 'formerSealedSecret'>
+    const [found] = await query<Target & { silences: number; inAnHour: string }>({
+      text: `select kind, url, sealed_secret as "sealedSecret", silences, (now() + interval '1 hour')::text as "inAnHour",
           case when former_secret_until > now() then former_sealed_secret end as "formerSealedSecret"
         from webhook_endpoints where tenant_id = $1 and id = $2 and ${mayBeTried} for no key update`,
       values: [endpointId],
     })
     if (!found) return null
-    const { silences, ...target } = found
-    const [delivery] = await query<Omit<Claimed, keyof Target | 'endpointId'>>({
-      text: claimStatement,
-      values: [endpointId],
-    })
+    const { silences, inAnHour, ...target } = found
+    const delivery = await claimFirst(query, endpointId, inAnHour)
     if (!delivery) return null
     if (silences >= silencesUntilAway) {
       await query({
@@ -72,38 +74,71 @@ export const claimDelivery = (tenant: TenantDatabase, endpointId: string): Promi
     return { endpointId, ...delivery, ...target }
   })
 
-/** Fronts: those before which nothing of the same record is unsettled. */
+type ClaimedDelivery = Pick<Claimed, 'sequence' | 'attempt' | 'tries' | 'id' | 'body'>
+
+/** The caller has locked the endpoint, so nobody else claims or settles one of its deliveries meanwhile. */
+const claimFirst = async (
+  query: TenantQuery,
+  endpointId: string,
+  inAnHour: string,
+): Promise<ClaimedDelivery | null> => {
+  for (;;) {
+    const [delivery] = await query<ClaimedDelivery>({ text: claimStatement, values: [endpointId] })
+    if (delivery) return delivery
+    if ((await query({ text: deferStatement, values: [endpointId, inAnHour] })).length === 0) return null
+  }
+}
+
+/** So many are looked at to find one that nothing holds back. */
+const lookedThrough = 200
+
+/** Of those that are due. */
+const firstDue = `(
+  select sequence, record_id, next_attempt_at from webhook_deliveries
+  where tenant_id = $1 and endpoint_id = $2 and settled_at is null and failed_at is null and next_attempt_at <= now()
+  order by next_attempt_at, sequence limit ${lookedThrough})`
+
 const claimStatement = `
   update webhook_deliveries as delivery set attempts = delivery.attempts + 1, tried_at = now(),
     next_attempt_at = now() + interval '${claimSeconds} seconds', claimed_until = now() + interval '${claimSeconds} seconds'
   from webhook_events as event
   where delivery.tenant_id = $1 and delivery.endpoint_id = $2 and event.tenant_id = $1 and event.sequence = delivery.sequence
-    and delivery.sequence = (
-      select due.sequence from webhook_deliveries as due
-      where due.tenant_id = $1 and due.endpoint_id = $2 and due.settled_at is null and due.failed_at is null
-        and due.next_attempt_at <= now() and not exists (
-          select from webhook_deliveries as earlier
-          where earlier.tenant_id = $1 and earlier.endpoint_id = $2 and earlier.record_id = due.record_id
-            and earlier.settled_at is null and earlier.sequence < due.sequence)
-      order by due.next_attempt_at, due.sequence limit 1
-      for update)
+    and delivery.settled_at is null and delivery.sequence = (
+      select due.sequence from ${firstDue} as due
+      where not exists (
+        select from webhook_deliveries as earlier
+        where earlier.tenant_id = $1 and earlier.endpoint_id = $2 and earlier.record_id = due.record_id
+          and earlier.settled_at is null and earlier.sequence < due.sequence)
+      order by due.next_attempt_at, due.sequence limit 1)
   returning delivery.sequence, delivery.attempts as attempt, delivery.attempts - delivery.attempts_before as tries, event.id, event.body`
+
+/**
+ * What an earlier one of its record holds back is due when that one is, so that it does not stand in the way of others. It comes sooner when
+ * the earlier one is settled, and an hour later where an operator has to retry that one.
+ */
+const deferStatement = `
+  update webhook_deliveries as held
+  set next_attempt_at = case when first.failed_at is null then first.next_attempt_at else $3::timestamptz end
+  from ${firstDue} as due cross join lateral (
+    select sequence, next_attempt_at, failed_at from webhook_deliveries as earlier
+    where earlier.tenant_id = $1 and earlier.endpoint_id = $2 and earlier.record_id = due.record_id and earlier.settled_at is null
+    order by earlier.sequence limit 1
+  ) as first
+  where held.tenant_id = $1 and held.endpoint_id = $2 and held.sequence = due.sequence and first.sequence < due.sequence
+  returning 1`
 
 /** The endpoint has it. */
 export const settleDelivered = (tenant: TenantDatabase, claimed: Claimed, made: Attempt): Promise<void> =>
   tenant.transaction(async (query) => {
     const { endpointId } = claimed
-    const [endpoint] = await query<{ silences: number }>({
-      text: `select silences from webhook_endpoints
-        where tenant_id = $1 and id = $2 and (silences > 0 or failing_since is not null) for no key update`,
+    const [endpoint] = await query<{ silences: number; isFailing: boolean }>({
+      text: `select silences, failing_since is not null as "isFailing" from webhook_endpoints
+        where tenant_id = $1 and id = $2 for no key update`,
       values: [endpointId],
     })
-    if (endpoint) {
+    if (endpoint && (endpoint.silences > 0 || endpoint.isFailing)) {
       await query({
-        // One that asked to be left alone is, whatever was in flight then.
-        text: `update webhook_endpoints set silences = 0, failing_since = null,
-            resumes_at = case when silences < ${silencesUntilAway} then resumes_at end
-          where tenant_id = $1 and id = $2`,
+        text: `update webhook_endpoints set silences = 0, failing_since = null, resumes_at = null where tenant_id = $1 and id = $2`,
         values: [endpointId],
       })
       // What found it away need not wait out its own pause.
@@ -115,7 +150,18 @@ export const settleDelivered = (tenant: TenantDatabase, claimed: Claimed, made: 
         where ${isAttempt}`,
       values: attemptValues(claimed, made),
     })
+    await query({ text: releaseStatement, values: [endpointId, claimed.sequence] })
   })
+
+/** Lets the next of the record go, where this one held it back. One that has failed before waits for its own time. */
+const releaseStatement = `
+  update webhook_deliveries as held set next_attempt_at = now()
+  where held.tenant_id = $1 and held.endpoint_id = $2 and held.next_attempt_at > now() and held.attempts = held.attempts_before
+    and (held.claimed_until is null or held.claimed_until <= now()) and held.sequence = (
+      select next.sequence from webhook_deliveries as settled join webhook_deliveries as next
+        on next.tenant_id = $1 and next.endpoint_id = $2 and next.record_id = settled.record_id and next.settled_at is null
+      where settled.tenant_id = $1 and settled.endpoint_id = $2 and settled.sequence = $3 and settled.settled_at is not null
+      order by next.sequence limit 1)`
 
 const isAttempt = 'tenant_id = $1 and endpoint_id = $2 and sequence = $3 and attempts = $4'
 const notedOfAttempt = 'claimed_until = null, status = $5, error = $6, response = $7, duration_ms = $8'
@@ -124,11 +170,14 @@ const attemptValues = (
   { status, error, response, milliseconds }: Attempt,
 ): unknown[] => [endpointId, sequence, attempt, status, error, response, Math.round(milliseconds)]
 
-/** Everything that waits becomes due, save what is in flight. */
+/** The first that waits of each record becomes due, save what is in flight. */
 export const hastenStatement = `
-  update webhook_deliveries set next_attempt_at = now()
+  update webhook_deliveries as first set next_attempt_at = now()
   where tenant_id = $1 and endpoint_id = $2 and settled_at is null and failed_at is null and next_attempt_at > now()
-    and (claimed_until is null or claimed_until <= now())`
+    and (claimed_until is null or claimed_until <= now()) and not exists (
+      select from webhook_deliveries as earlier
+      where earlier.tenant_id = $1 and earlier.endpoint_id = $2 and earlier.record_id = first.record_id
+        and earlier.settled_at is null and earlier.sequence < first.sequence)`
 
 type Pauses = {
   /** Until the next attempt; null gives the delivery up, and lets later ones of its record go on. */
@@ -146,21 +195,28 @@ export const settleFailed = (
 ): Promise<'gone' | 'failing' | null> =>
   tenant.transaction(async (query) => {
     const { endpointId, kind } = claimed
-    const [endpoint] = await query<{ isAway: boolean; isFailing: boolean }>({
-      text: failingStatement,
-      values: [endpointId, made.isSilent ? 1 : 0, pauses.endpoint, claimed.url],
-    })
-    await query({
-      text: `update webhook_deliveries set ${notedOfAttempt},
-          next_attempt_at = now() + coalesce($9::float, 0) * interval '1 millisecond',
-          failed_at = case when $9::float is null or $10 = 'legacy' and waiting_since <= now() - ${legacyLifetime} then now() end,
-          settled_at = case when $9::float is null then now() end
-        where ${isAttempt}`,
-      values: [...attemptValues(claimed, made), pauses.delivery, kind],
-    })
+    const endpoint = await noteFailure(query, claimed, made, pauses.endpoint)
+    const values = attemptValues(claimed, made)
+    if (pauses.delivery === null) {
+      await query({
+        text: `update webhook_deliveries set ${notedOfAttempt}, failed_at = now(), settled_at = now() where ${isAttempt}`,
+        values,
+      })
+      await query({ text: releaseStatement, values: [endpointId, claimed.sequence] })
+    } else {
+      await query({
+        text: `update webhook_deliveries set ${notedOfAttempt}, next_attempt_at = now() + $9::float * interval '1 millisecond'
+          where ${isAttempt}`,
+        values: [...values, pauses.delivery],
+      })
+    }
     if (kind === 'legacy') {
+      await query({
+        text: `update webhook_deliveries set failed_at = now() where ${isAttempt} and waiting_since <= now() - ${legacyLifetime}`,
+        values: values.slice(0, 3),
+      })
       // Most deliveries to a system that is away are never tried, and expire all the same.
-      if (endpoint?.isAway) await query({ text: giveUpStatement, values: [endpointId, made.error] })
+      if (endpoint?.isAway) await query({ text: giveUpUntriedStatement, values: [endpointId, made.error] })
       return null
     }
     // What a former address answered says nothing about the new one.
@@ -171,18 +227,33 @@ export const settleFailed = (
     return because
   })
 
-const failingStatement = `
-  update webhook_endpoints set failing_since = coalesce(failing_since, now()), silences = silences + $3::integer,
-    resumes_at = case
-      when $4 > 0 then greatest(resumes_at, now() + $4 * interval '1 millisecond')
-      when $3 = 1 and silences + 1 >= ${silencesUntilAway} then
-        now() + least(2 * 2 ^ least(silences + 1 - ${silencesUntilAway}, 10), 60) * (0.75 + random() / 2) * interval '1 second'
-      when silences < ${silencesUntilAway} then resumes_at
-    end
-  where tenant_id = $1 and id = $2 and url = $5
-  returning silences >= ${silencesUntilAway} and $3 = 1 as "isAway", failing_since <= now() - ${longestFailing} as "isFailing"`
+/** Null when the endpoint has got another address meanwhile. */
+const noteFailure = async (
+  query: TenantQuery,
+  { endpointId, url }: Claimed,
+  { isSilent }: Attempt,
+  rest: number,
+): Promise<{ isAway: boolean; isFailing: boolean } | null> => {
+  const [found] = await query<{ silences: number; url: string; isFailing: boolean | null }>({
+    text: `select silences, url, failing_since <= now() - ${longestFailing} as "isFailing"
+      from webhook_endpoints where tenant_id = $1 and id = $2 for no key update`,
+    values: [endpointId],
+  })
+  if (found?.url !== url) return null
+  const silences = found.silences + (isSilent ? 1 : 0)
+  const isAway = isSilent && silences >= silencesUntilAway
+  await query({
+    // `least` and `greatest` leave out what is null.
+    text: `update webhook_endpoints set failing_since = least(failing_since, now()), silences = $3,
+        rests_until = greatest(rests_until, now() + $4::float * interval '1 millisecond'),
+        resumes_at = now() + $5::float * interval '1 millisecond'
+      where tenant_id = $1 and id = $2`,
+    values: [endpointId, silences, rest, isAway ? pauseOfAway(silences - silencesUntilAway) : null],
+  })
+  return { isAway, isFailing: found.isFailing === true }
+}
 
-const giveUpStatement = `
+const giveUpUntriedStatement = `
   update webhook_deliveries set failed_at = now(), error = $3, tried_at = now()
   where tenant_id = $1 and endpoint_id = $2 and sequence in (
     select sequence from webhook_deliveries

@@ -78,7 +78,7 @@ export const changeEndpoint = (
   query({
     text: `update webhook_endpoints set events = $4, description = $5, url = $3,
         silences = case when url = $3 then silences else 0 end, resumes_at = case when url = $3 then resumes_at end,
-        failing_since = case when url = $3 then failing_since end
+        rests_until = case when url = $3 then rests_until end, failing_since = case when url = $3 then failing_since end
       where tenant_id = $1 and id = $2`,
     values: [id, url, events, description],
   })
@@ -110,16 +110,28 @@ export const disableEndpoint = async (
 export const enableEndpoint = (query: TenantQuery, id: string): Promise<unknown> =>
   query({
     text: `update webhook_endpoints
-      set disabled_at = null, disabled_because = null, failing_since = null, silences = 0, resumes_at = null
+      set disabled_at = null, disabled_because = null, failing_since = null, silences = 0, resumes_at = null, rests_until = null
       where tenant_id = $1 and id = $2`,
     values: [id],
   })
 
-/** Lets the endpoint alone while its deliveries are put back, so that none overtakes another; null ends that. */
-export const restEndpoint = (query: TenantQuery, id: string, seconds: number | null): Promise<unknown> =>
+/** Longer than a part of a replay takes; a process that ends in between leaves the endpoint alone for no longer. */
+const replayRest = `interval '60 seconds'`
+
+/** Lets the endpoint alone while its deliveries are put back, so that none overtakes another. */
+export const restEndpoint = (query: TenantQuery, id: string): Promise<unknown> =>
   query({
-    text: `update webhook_endpoints set silences = 0, resumes_at = now() + $3 * interval '1 second' where tenant_id = $1 and id = $2`,
-    values: [id, seconds],
+    text: `update webhook_endpoints set rests_until = greatest(rests_until, now() + ${replayRest}) where tenant_id = $1 and id = $2`,
+    values: [id],
+  })
+
+/** Ends that, unless the endpoint itself asked to be left alone for longer. */
+export const endRest = (query: TenantQuery, id: string): Promise<unknown> =>
+  query({
+    text: `update webhook_endpoints set silences = 0, resumes_at = null,
+        rests_until = nullif(greatest(rests_until, now() + ${replayRest}), now() + ${replayRest})
+      where tenant_id = $1 and id = $2`,
+    values: [id],
   })
 
 const deletedAtOnce = 10_000

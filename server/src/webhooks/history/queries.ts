@@ -3,7 +3,7 @@ import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
 import { shownUrl } from '../addresses.ts'
 import { wakeLater } from '../deliveries/queries.ts'
-import { restEndpoint } from '../endpoints/queries.ts'
+import { endRest, restEndpoint } from '../endpoints/queries.ts'
 
 export type Delivery = {
   id: string
@@ -77,9 +77,15 @@ export const findDelivery = async (
 export const withoutDetail = ({ request: _request, response: _response, ...delivery }: DeliveryDetail): Delivery =>
   delivery
 
-/** What is in flight goes on. All delays begin anew. */
-const putAgain = `settled_at = null, failed_at = null, waiting_since = now(), attempts_before = attempts,
-  next_attempt_at = case when claimed_until > now() then next_attempt_at else now() end`
+const isInFlight = '(claimed_until is not null and claimed_until > now())'
+
+/**
+ * All delays begin anew. An attempt in flight goes on, but its result counts no more, because the endpoint may be sent earlier ones after it:
+ * it is sent again when its claim has ended.
+ */
+const putAgain = `settled_at = null, failed_at = null, waiting_since = now(),
+  attempts = attempts + ${isInFlight}::integer, attempts_before = attempts + ${isInFlight}::integer,
+  next_attempt_at = greatest(now(), claimed_until)`
 
 /** It is sent at once, unless an earlier one of its record waits. */
 export const sendAgain = async (query: TenantQuery, endpointId: string, number: number): Promise<void> => {
@@ -91,30 +97,35 @@ export const sendAgain = async (query: TenantQuery, endpointId: string, number: 
 }
 
 const replayedAtOnce = 1_000
-/** Longer than a part takes; a process that ends in between leaves the endpoint alone for no longer. */
-const restSeconds = 60
 
-/** Every delivery of an event from this moment on is sent again, in order. Returns how many. */
-export const replayDeliveries = async (tenant: TenantDatabase, endpointId: string, since: Date): Promise<number> => {
-  const [first] = await tenant.transaction(async (query) => {
-    await restEndpoint(query, endpointId, restSeconds)
-    return query<{ sequence: number | null }>({
-      text: 'select min(sequence) as sequence from webhook_events where tenant_id = $1 and created_at >= $2',
+/**
+ * Every delivery of an event from this moment on is sent again, in order. Returns how many. The newest are put back first: where it is
+ * interrupted, what was put back still ends at the latest state of each record.
+ */
+export const replayDeliveries = async (
+  tenant: Pick<TenantDatabase, 'transaction'>,
+  endpointId: string,
+  since: Date,
+): Promise<number> => {
+  const [bounds] = await tenant.transaction(async (query) => {
+    await restEndpoint(query, endpointId)
+    return query<{ first: number | null; last: number | null }>({
+      text: `select min(sequence) as first, max(sequence) as last from webhook_events where tenant_id = $1 and created_at >= $2`,
       values: [since],
     })
   })
   let replayed = 0
-  for (let next: number | null = first?.sequence ?? null; next !== null; ) {
-    const values: unknown[] = [endpointId, next, replayedAtOnce]
+  for (let last = bounds?.last ?? null; last !== null; ) {
+    const values: unknown[] = [endpointId, bounds?.first, last, replayedAtOnce]
     const [part] = await tenant.transaction(async (query) => {
-      await restEndpoint(query, endpointId, restSeconds)
-      return query<{ count: number; last: number | null }>({ text: replayStatement, values })
+      await restEndpoint(query, endpointId)
+      return query<{ count: number; first: number | null }>({ text: replayStatement, values })
     })
     replayed += part?.count ?? 0
-    next = part?.last == null ? null : part.last + 1
+    last = part?.first == null ? null : part.first - 1
   }
   await tenant.transaction(async (query) => {
-    await restEndpoint(query, endpointId, null)
+    await endRest(query, endpointId)
     await query({ text: wakeLater })
   })
   return replayed
@@ -125,10 +136,10 @@ const replayStatement = `
     update webhook_deliveries set ${putAgain}
     where tenant_id = $1 and endpoint_id = $2 and sequence in (
       select sequence from webhook_deliveries
-      where tenant_id = $1 and endpoint_id = $2 and sequence >= $3 order by sequence limit $4)
+      where tenant_id = $1 and endpoint_id = $2 and sequence >= $3 and sequence <= $4 order by sequence desc limit $5)
     returning sequence
   )
-  select count(*) as count, max(sequence) as last from again`
+  select count(*) as count, min(sequence) as first from again`
 
 const deletedAtOnce = 1_000
 

@@ -26,7 +26,7 @@ export const attachSystem = (tenant: TenantDatabase, url: string, sealedSecret: 
       text: `
         insert into webhook_endpoints (tenant_id, id, kind, url, sealed_secret) values ($1, $1, 'legacy', $2, $3)
         on conflict (tenant_id, id) do update
-        set url = excluded.url, sealed_secret = excluded.sealed_secret, silences = 0, resumes_at = null
+        set url = excluded.url, sealed_secret = excluded.sealed_secret, silences = 0, resumes_at = null, rests_until = null
         returning url, created_at as "attachedAt"`,
       values: [url, sealedSecret],
     })
@@ -97,7 +97,9 @@ export const retryDeliveries = async (tenant: TenantDatabase): Promise<{ retried
     after = part?.last ?? null
   }
   await tenant.transaction(async (query) => {
-    await query({ text: `update webhook_endpoints set silences = 0, resumes_at = null where ${isLegacy}` })
+    await query({
+      text: `update webhook_endpoints set silences = 0, resumes_at = null, rests_until = null where ${isLegacy}`,
+    })
     await query({ text: wakeLater })
     await auditOperation(query, tenant, 'retried', sum)
   })
@@ -110,7 +112,7 @@ const retryStatement = `
     where tenant_id = $1 and endpoint_id = $1 and settled_at is null and sequence > $2 order by sequence limit $3 for update
   ), changed as (
     update webhook_deliveries set failed_at = null, waiting_since = now(),
-      next_attempt_at = case when claimed_until > now() then next_attempt_at else now() end
+      next_attempt_at = greatest(now(), claimed_until)
     from former
     where webhook_deliveries.tenant_id = $1 and webhook_deliveries.endpoint_id = $1
       and webhook_deliveries.sequence = former.sequence
