@@ -661,46 +661,7 @@ export interface ImportRun {
   /** What the file holds; empty while nobody knows, and for an undo. */
   resource: string
   /** How the file is read, where that was decided. The rest is noticed. */
-  options: {
-    /** How the text is encoded; noticed when absent. */
-    encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'latin1' | undefined
-    /** Which sheet of a workbook; the first one when absent. At most 255 characters. */
-    sheet?: string | undefined
-    /** Which file of an archive; the first one when absent. At most 1000 characters. */
-    member?: string | undefined
-    /** What comes first in dates such as 01/02/2026, where the values leave doubt. */
-    dates?: 'dmy' | 'mdy' | undefined
-    /** What precedes the decimals of numbers such as 1.234, where the values leave doubt. */
-    decimal?: 'comma' | 'point' | undefined
-    /** Where clocks showed the times that have no zone: `Europe/Berlin`, `UTC`, `+01:00`. At most 100 characters. */
-    timeZone?: string | undefined
-    /** What instants count that are written as whole numbers since 1970. */
-    epoch?: 'seconds' | 'milliseconds' | undefined
-    /** Whether an apostrophe in front of a text marks it for spreadsheets, as in an export. */
-    isForSpreadsheet?: boolean | undefined
-    /** Leave out columns that match no field. */
-    ignoreUnknown?: boolean | undefined
-    /** Which fields columns hold, where that was chosen. */
-    columns?:
-      | {
-          /** Heading of a column, as it stands in the file. At most 1000 characters. */
-          heading: string
-          /** The field that it holds; null leaves it out. At most 100 characters. */
-          field: string | null
-        }[]
-      | undefined
-    /** Values that stand for others, by field: `aktiv` for `active`. */
-    translations?:
-      | {
-          /** Name of a field. At most 100 characters. */
-          field: string
-          /** A value, as it stands in the file. At most 255 characters. */
-          from: string
-          /** What it stands for; null: nothing. At most 255 characters. */
-          to: string | null
-        }[]
-      | undefined
-  }
+  options: ImportOptions
   /** What was noticed in the file; null before somebody looked. */
   inspection: {
     /** What the file is. */
@@ -858,6 +819,48 @@ export interface ImportRun {
   createdAt: string
 }
 
+/** How the file is read, where that was decided. The rest is noticed. */
+export interface ImportOptions {
+  /** How the text is encoded; noticed when absent. */
+  encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'latin1' | undefined
+  /** Which sheet of a workbook; the first one when absent. At most 255 characters. */
+  sheet?: string | undefined
+  /** Which file of an archive; the first one when absent. At most 1000 characters. */
+  member?: string | undefined
+  /** What comes first in dates such as 01/02/2026, where the values leave doubt. */
+  dates?: 'dmy' | 'mdy' | undefined
+  /** What precedes the decimals of numbers such as 1.234, where the values leave doubt. */
+  decimal?: 'comma' | 'point' | undefined
+  /** Where clocks showed the times that have no zone: `Europe/Berlin`, `UTC`, `+01:00`. At most 100 characters. */
+  timeZone?: string | undefined
+  /** What instants count that are written as whole numbers since 1970. */
+  epoch?: 'seconds' | 'milliseconds' | undefined
+  /** Whether an apostrophe in front of a text marks it for spreadsheets, as in an export. */
+  isForSpreadsheet?: boolean | undefined
+  /** Leave out columns that match no field. */
+  ignoreUnknown?: boolean | undefined
+  /** Which fields columns hold, where that was chosen. */
+  columns?: ImportColumn[] | undefined
+  /** Values that stand for others, by field: `aktiv` for `active`. */
+  translations?: ImportTranslation[] | undefined
+}
+
+export interface ImportColumn {
+  /** Heading of a column, as it stands in the file. At most 1000 characters. */
+  heading: string
+  /** The field that it holds; null leaves it out. At most 100 characters. */
+  field: string | null
+}
+
+export interface ImportTranslation {
+  /** Name of a field. At most 100 characters. */
+  field: string
+  /** A value, as it stands in the file. At most 255 characters. */
+  from: string
+  /** What it stands for; null: nothing. At most 255 characters. */
+  to: string | null
+}
+
 export interface ImportRunInput {
   /** Name of the file. At most 255 characters. */
   fileName: string
@@ -876,48 +879,7 @@ export interface ImportRunChange {
   /** What the file holds. */
   resource?: 'publications' | 'accounts' | 'contacts' | 'subscriptions' | 'invoices' | 'tasks' | undefined
   /** How the file is read, where that was decided. The rest is noticed. */
-  options?:
-    | {
-        /** How the text is encoded; noticed when absent. */
-        encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'latin1' | undefined
-        /** Which sheet of a workbook; the first one when absent. At most 255 characters. */
-        sheet?: string | undefined
-        /** Which file of an archive; the first one when absent. At most 1000 characters. */
-        member?: string | undefined
-        /** What comes first in dates such as 01/02/2026, where the values leave doubt. */
-        dates?: 'dmy' | 'mdy' | undefined
-        /** What precedes the decimals of numbers such as 1.234, where the values leave doubt. */
-        decimal?: 'comma' | 'point' | undefined
-        /** Where clocks showed the times that have no zone: `Europe/Berlin`, `UTC`, `+01:00`. At most 100 characters. */
-        timeZone?: string | undefined
-        /** What instants count that are written as whole numbers since 1970. */
-        epoch?: 'seconds' | 'milliseconds' | undefined
-        /** Whether an apostrophe in front of a text marks it for spreadsheets, as in an export. */
-        isForSpreadsheet?: boolean | undefined
-        /** Leave out columns that match no field. */
-        ignoreUnknown?: boolean | undefined
-        /** Which fields columns hold, where that was chosen. */
-        columns?:
-          | {
-              /** Heading of a column, as it stands in the file. At most 1000 characters. */
-              heading: string
-              /** The field that it holds; null leaves it out. At most 100 characters. */
-              field: string | null
-            }[]
-          | undefined
-        /** Values that stand for others, by field: `aktiv` for `active`. */
-        translations?:
-          | {
-              /** Name of a field. At most 100 characters. */
-              field: string
-              /** A value, as it stands in the file. At most 255 characters. */
-              from: string
-              /** What it stands for; null: nothing. At most 255 characters. */
-              to: string | null
-            }[]
-          | undefined
-      }
-    | undefined
+  options?: ImportOptions | undefined
 }
 
 export interface RejectedRows {

@@ -97,6 +97,14 @@ visit(
     const unknown = page.getByRole('row', { name: /^Betreuerin/ })
     await unknown.getByText('Grün').waitFor()
     await requireNoHindrance(page)
+    // A field is given by one column only.
+    await page.getByLabel('Field of Betreuerin').selectOption('company')
+    await page.locator('.problems').getByText(/Firma/).waitFor()
+    await page.getByLabel('Field of Firma').selectOption('company')
+    await page
+      .locator('.problems')
+      .getByText(/two columns were chosen for company/i)
+      .waitFor()
     await page.getByLabel('Field of Betreuerin').selectOption('quality')
     await page.getByRole('columnheader', { name: 'Quality' }).waitFor()
     await page.reload()
@@ -111,8 +119,10 @@ visit(
 
     // The next file with the same header is read in the same way.
     await choose(page, 'Kunden neu.csv', Buffer.from(text.replaceAll('0041', '0051'), 'latin1'))
-    await page.getByText('your last file with the same header').waitFor()
+    await page.getByText('as you chose for the last file with the same header').waitFor()
     assert.equal(await page.getByLabel('Field of Betreuerin').inputValue(), 'quality')
+    await button(page, 'Forget that for this file').click()
+    await page.locator('.problems').getByText('Betreuerin').waitFor()
   },
 )
 

@@ -33,8 +33,9 @@ export const Columns = ({ inspection: { columns, unknown }, resource, decisions 
         <caption className="visually-hidden">Columns of the file</caption>
         <TableHead columns={['Column', 'First values', 'Field', { amount: 'Values' }]} />
         <tbody>
-          {columns.map(({ heading, examples, field, match, values }) => (
-            <tr key={heading} data-unknown={unknown.includes(heading)}>
+          {columns.map(({ heading, examples, field, match, values }, place) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a file may have a heading twice, and no column moves
+            <tr key={place} data-unknown={unknown.includes(heading)}>
               <td>
                 <strong className="row-title">{heading || 'without a name'}</strong>
               </td>

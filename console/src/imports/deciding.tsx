@@ -47,7 +47,7 @@ export const Deciding = ({ run, inspection, decisions, onCheck }: DecidingProps)
           {isLooking ? (
             <p className="muted">Looking at the file …</p>
           ) : (
-            problems.map((problem) => (
+            [...problems, ...(run.state === 'failed' ? [run.problem ?? ''] : [])].map((problem) => (
               <p key={problem} className="field-error">
                 {problem}
               </p>

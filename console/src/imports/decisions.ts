@@ -13,6 +13,8 @@ export type Decisions = {
   error: unknown
   decide: (change: OptionChange) => void
   decideResource: (resource: ResourceName) => void
+  /** Leaves all to what is noticed. */
+  forget: () => void
 }
 
 type Decided = { options: Options; resource: ResourceName | undefined }
@@ -93,5 +95,6 @@ export const useDecisions = (run: ImportRun): Decisions => {
       const { columns: _columns, translations: _translations, ...options } = current.options
       change({ resource, options })
     },
+    forget: () => change({ options: {} }),
   }
 }

@@ -31,7 +31,7 @@ type ReadingProps = { inspection: Inspection; decisions: Decisions }
 /** What the file is and holds, as it was noticed and as it can be changed. */
 export const Reading = ({ inspection, decisions }: ReadingProps) => {
   const { sheets, sheet, members, member, encoding, resourceNoticed, notes, rows, isRemembered } = inspection
-  const { options, resource, decide, decideResource } = decisions
+  const { options, resource, decide, decideResource, forget } = decisions
   return (
     <section className="card form-section" aria-labelledby="import-reading">
       <h2 id="import-reading">File</h2>
@@ -42,7 +42,14 @@ export const Reading = ({ inspection, decisions }: ReadingProps) => {
         {notes.map((note) => (
           <li key={note}>{note}</li>
         ))}
-        {isRemembered && <li>Columns and formats are those of your last file with the same header.</li>}
+        {isRemembered && Object.keys(options).length > 0 && (
+          <li>
+            Columns and formats are as you chose for the last file with the same header.{' '}
+            <button type="button" className="link-button" onClick={forget}>
+              Forget that for this file
+            </button>
+          </li>
+        )}
       </ul>
       <div className="form-grid">
         <Select
@@ -59,7 +66,9 @@ export const Reading = ({ inspection, decisions }: ReadingProps) => {
           <Select
             label="File of the archive"
             value={options.member ?? member}
-            onChange={(value) => decide({ member: value, sheet: undefined, columns: undefined })}
+            onChange={(value) =>
+              decide({ member: value, sheet: undefined, columns: undefined, translations: undefined })
+            }
             options={members.map((name) => [name, name])}
           />
         )}
@@ -68,7 +77,7 @@ export const Reading = ({ inspection, decisions }: ReadingProps) => {
             label="Sheet"
             help={resource === undefined ? 'It may be another sheet.' : undefined}
             value={options.sheet ?? sheet}
-            onChange={(value) => decide({ sheet: value, columns: undefined })}
+            onChange={(value) => decide({ sheet: value, columns: undefined, translations: undefined })}
             options={sheets.map((name) => [name, name])}
           />
         )}

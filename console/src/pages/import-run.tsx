@@ -2,6 +2,7 @@ import '../admin/administration.css'
 import '../design/form.css'
 import '../imports/imports.css'
 import type { ImportRun } from '@masthead/client/management'
+import { listedNames } from '@masthead/contract'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Link, usePathId } from '../address.tsx'
@@ -179,12 +180,18 @@ const Done = ({ run }: { run: ImportRun }) => {
     void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'import-run' })
   }, [queryClient])
   const { importId } = run
+  const listed = listedNames.find((name) => name === run.resource)
   return (
     <>
       {undo ? <Undoing begun={undo} /> : <p role="status">The file was imported.</p>}
       <Outcome run={run} />
       {importId !== null && !undo && (
         <div className="form-actions">
+          {listed !== undefined && (
+            <Link className="button primary" to={`/${listed}`}>
+              Show {listed}
+            </Link>
+          )}
           <button type="button" className="button danger" onClick={() => setAsking(true)}>
             Undo
           </button>

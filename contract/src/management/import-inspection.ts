@@ -49,7 +49,7 @@ export const ImportOptions = Type.Object(
       Type.Array(
         Type.Object(
           { heading, field: field.nullableInput('The field that it holds; null leaves it out.', 'label') },
-          field.closed,
+          { ...field.closed, title: 'ImportColumn' },
         ),
         { description: 'Which fields columns hold, where that was chosen.', maxItems: mostChoices },
       ),
@@ -58,13 +58,17 @@ export const ImportOptions = Type.Object(
       Type.Array(
         Type.Object(
           { field: fieldName, from: value, to: field.nullableInput('What it stands for; null: nothing.', 'name') },
-          field.closed,
+          { ...field.closed, title: 'ImportTranslation' },
         ),
         { description: 'Values that stand for others, by field: `aktiv` for `active`.', maxItems: mostChoices },
       ),
     ),
   },
-  { ...field.closed, description: 'How the file is read, where that was decided. The rest is noticed.' },
+  {
+    ...field.closed,
+    title: 'ImportOptions',
+    description: 'How the file is read, where that was decided. The rest is noticed.',
+  },
 )
 
 const nullableResource = (description: string) =>
