@@ -4228,7 +4228,7 @@ select header from import_mappings where tenant_id = $1 order by used_at desc of
 
 -- transfer/import/runs.ts rememberMapping
 insert into import_mappings (tenant_id, header, resource, options) values ($1, $2, $3, $4)
-on conflict (tenant_id, header) do update set resource = excluded.resource, options = excluded.options, used_at = now();
+on conflict (tenant_id, header) do update set resource = excluded.resource, options = excluded.options, used_at = excluded.used_at;
 
 -- transfer/import/runs.ts storeProgress
 update import_runs set seen_at = now(), progress = coalesce($3, progress)
