@@ -166,7 +166,7 @@ describe('every command', { concurrency: 2 }, () => {
     for (const key of ['id', 'token', 'scopes', 'expiresAt']) assert.ok(keysOf('token create').includes(key), key)
     assert.match(applicationId, /^app_[a-z0-9]{20}$/)
     assert.deepEqual(keysOf('export'), ['tenant', 'to', 'files'])
-    assert.deepEqual(keysOf('import'), ['id', 'files'])
+    assert.deepEqual(keysOf('import'), ['id', 'files', 'refusals'])
     assert.deepEqual(keysOf('import undo'), ['id', 'removed', 'restored', 'keptCount', 'kept'])
     assert.deepEqual(keysOf('demo'), ['tenant', 'token', 'resources'])
     const { rows } = await service.owner.query('select max(version) as version from migrations')

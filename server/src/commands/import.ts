@@ -1,5 +1,6 @@
 import { dateOrders, decimalSigns, epochUnits, importEncodings, resourceNames } from '@masthead/contract'
 import { Command, Option } from 'commander'
+import { shown } from '../foreign-text.ts'
 import { Refusal } from '../refusal.ts'
 import { type ImportSummary, importFiles } from '../transfer/import/import.ts'
 import type { FileSummary } from '../transfer/import/journal.ts'
@@ -162,6 +163,11 @@ const run = async (paths: string[], options: ImportOptions): Promise<ImportSumma
           onUnderstood: (source) => {
             progress.end()
             if (!options.json) for (const line of understood(source)) say(line)
+          },
+          onUnknownStatus: ({ field, value, count: rows }) => {
+            progress.end()
+            const times = `${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`
+            if (!options.json) say(`${field}: ${shown(value)} is no known status, ${times}; it goes in as it is.`)
           },
           onLeftOut: (path) => say(`${path} is left out: it is not named after what it holds, like contacts.csv.`),
           onPrune: ({ resource, missing, live }) => {

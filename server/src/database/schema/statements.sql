@@ -4228,7 +4228,7 @@ select header from import_mappings where tenant_id = $1 order by used_at desc of
 
 -- transfer/import/runs.ts rememberMapping
 insert into import_mappings (tenant_id, header, resource, options) values ($1, $2, $3, $4)
-on conflict (tenant_id, header) do update set resource = excluded.resource, options = excluded.options, used_at = now();
+on conflict (tenant_id, header) do update set resource = excluded.resource, options = excluded.options, used_at = excluded.used_at;
 
 -- transfer/import/runs.ts storeProgress
 update import_runs set seen_at = now(), progress = coalesce($3, progress)
@@ -4371,6 +4371,18 @@ select image.before, case when record.id is not null then json_build_object('id'
 from import_changes as image left join subscriptions as record on record.tenant_id = $1 and record.id = image.record_id
 where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid
 order by image.record_id limit $5;
+
+-- transfer/import/unknown-statuses.ts unknownStatuses
+select status as value, count(*)::integer as count from staged_accounts
+where reason is null and status <> '' group by status order by count(*) desc limit 1000;
+
+-- transfer/import/unknown-statuses.ts unknownStatuses
+select status as value, count(*)::integer as count from staged_invoices
+where reason is null and status <> '' group by status order by count(*) desc limit 1000;
+
+-- transfer/import/unknown-statuses.ts unknownStatuses
+select status as value, count(*)::integer as count from staged_subscriptions
+where reason is null and status <> '' group by status order by count(*) desc limit 1000;
 
 -- webhooks/deliveries/queries.ts claimDelivery
 select kind, url, sealed_secret as "sealedSecret", silences, (now() + interval '1 hour')::text as "inAnHour",

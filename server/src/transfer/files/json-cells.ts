@@ -3,6 +3,8 @@ import { mostCells, type SourceRow } from './csv-rows.ts'
 
 /** Fields may lie in nested objects, by dotted names; more levels are refused. */
 const deepestNesting = 100
+/** What is decided about columns is decided again with each that comes. */
+const mostColumns = 2_000
 
 /** The columns of JSON objects, in the order in which their names appear. They grow while rows are read. */
 export class JsonColumns {
@@ -16,22 +18,30 @@ export class JsonColumns {
     const record = parseObject(json)
     if (record === null) return { line, cells: [], json, problem: 'is not a JSON object' }
     const cells: Cell[] = []
-    this.#take(cells, record, '')
-    if (this.header.length <= mostCells) return { line, cells, json }
-    return { line, cells: [], json, problem: `has more than ${mostCells.toLocaleString('en')} values` }
+    if (this.#take(cells, record, '')) return { line, cells, json }
+    const problem = `has a property beside the first ${mostColumns.toLocaleString('en')} of the file`
+    return { line, cells: [], json, problem }
   }
 
-  #take(cells: Cell[], record: object, prefix: string): void {
+  /** Returns false when there are too many columns. */
+  #take(cells: Cell[], record: object, prefix: string): boolean {
     for (const [key, value] of Object.entries(record)) {
       const name = prefix + key
-      if (typeof value === 'object' && value !== null && !Array.isArray(value)) this.#take(cells, value, `${name}.`)
-      else cells[this.#placeOf(name)] = cellOf(value)
+      if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+        if (!this.#take(cells, value, `${name}.`)) return false
+        continue
+      }
+      const place = this.#placeOf(name)
+      if (place >= mostColumns) return false
+      cells[place] = cellOf(value)
     }
+    return true
   }
 
   #placeOf(name: string): number {
     const known = this.#places.get(name)
     if (known !== undefined) return known
+    if (this.header.length >= mostColumns) return mostColumns
     this.#places.set(name, this.header.length)
     return this.header.push(name) - 1
   }

@@ -34,7 +34,7 @@ describe('a file as it comes', { concurrency: 2 }, () => {
     assert.match(stderr, /Columns: Rechnungsnr → externalId, Kundennr → accountId, Fällig am → dueDate, Betrag → total/)
     assert.match(stderr, /\ndueDate: day\.month\.year, 1,240 of 1,240 values\n/)
     assert.match(stderr, /\ntotal: numbers like 1\.234,56, with €, 1,240 of 1,240 values\n/)
-    assert.match(stderr, /\nstatus: "offen" is no known status, 1,240 rows; it goes in as it is\n/)
+    assert.match(stderr, /\nstatus: "offen" is no known status, 1,240 rows; it goes in as it is\.\n/)
     const [first] = await list('/invoices')
     assert.deepEqual([first?.dueDate, first?.total, first?.status], ['2026-02-01', '0.50', 'offen'])
   })
@@ -46,6 +46,14 @@ describe('a file as it comes', { concurrency: 2 }, () => {
     assert.deepEqual(await counts(await newFolder({ 'invoices.csv': text })), { invoices: [2_001, 0, 0, 0] })
     const last = (await list('/invoices')).at(-1)
     assert.deepEqual([last?.dueDate, last?.total], ['2026-02-28', '1234.50'])
+  })
+
+  test('that is plain has its unknown statuses counted over all rows', async () => {
+    const { masthead } = await newTenant()
+    const rows = Array.from({ length: 2_500 }, (_, index) => `R${index},A-1,${index % 2 ? 'paid' : 'bezahlt'}`)
+    const folder = await newFolder({ 'invoices.csv': `externalId,accountId,status\n${rows.join('\n')}\n` })
+    const { stderr } = await masthead('import', folder, '--dry-run')
+    assert.equal(stderr, 'status: "bezahlt" is no known status, 1,250 rows; it goes in as it is.\n')
   })
 
   test('groups what is refused by reason, with the first lines, and the file has all of it', async () => {

@@ -28,6 +28,7 @@ import { type RefusalGroup, refusalGroups } from './refusal-groups.ts'
 import { type Rejection, setRejectedAside, writeRejected } from './rejections.ts'
 import type { RunProgress } from './runs.ts'
 import { createStagingTable, RowStager, stagingTable } from './staged-rows.ts'
+import { type UnknownStatus, unknownStatuses } from './unknown-statuses.ts'
 
 export type ImportOptions = {
   mappings?: Mappings
@@ -35,6 +36,8 @@ export type ImportOptions = {
   reading?: ReadingOptions
   /** Called for each file once it is known how it is read. */
   onUnderstood?: (source: Source) => void
+  /** Called for each value that goes in and is no known status. */
+  onUnknownStatus?: (status: UnknownStatus) => void
   /** Called before the first record is written. */
   onBegun?: (importId: string) => void
   dryRun?: boolean
@@ -94,6 +97,8 @@ const importOn = async (
     pruned: options.prune ? await findAllMissing(query, staged, heads, options) : [],
   }))
   const files = summarise(counts, sources, options)
+  for (const resource of staged)
+    for (const status of await unknownStatuses(query.withoutTenant, resource)) options.onUnknownStatus?.(status)
   const refusals = await firstRefusals(query.withoutTenant, sources, files)
   const groups = await groupsOf(query.withoutTenant, sources, files)
   const rejected = options.dryRun

@@ -215,7 +215,7 @@ export const rememberMapping = async (
 ): Promise<void> => {
   await query({
     text: `insert into import_mappings (tenant_id, header, resource, options) values ($1, $2, $3, $4)
-      on conflict (tenant_id, header) do update set resource = excluded.resource, options = excluded.options, used_at = now()`,
+      on conflict (tenant_id, header) do update set resource = excluded.resource, options = excluded.options, used_at = excluded.used_at`,
     values: [header, resource, JSON.stringify(options)],
   })
   await query({

@@ -205,6 +205,18 @@ describe('instants in any form', () => {
   })
 })
 
+test('cells that are made to cost much are refused at once', () => {
+  const spaces = ' '.repeat(5_000_000)
+  for (const text of [
+    `1${spaces}x`,
+    `1${'.'.repeat(5_000_000)}x`,
+    `$${spaces}-`,
+    `1.1.2026${spaces}x`,
+    '1,'.repeat(2_500_000),
+  ])
+    for (const one of [total, copies, dueDate, createdAt, hidden]) assert.deepEqual(read(one, [text]), [null])
+})
+
 test('booleans are words of four languages, and marks are alone', () => {
   const words = ['t', 'f', 'TRUE', 'no', 'Y', '0', 'ja', 'Nein', 'WAHR', 'faux', 'sí', 'falso']
   const expected = ['t', 'f', 't', 'f', 't', 'f', 't', 'f', 't', 'f', 't', 'f']

@@ -38,4 +38,4 @@ export const shapeName = (order: DateOrder, shape: WrittenDate['shape']): string
 }
 
 /** A day of two digits for the year could be of either century. */
-export const hasShortYear = (text: string): boolean => /^\d{1,2}([./-])\s?\d{1,2}\1\s?\d{2}(\D.*)?$/.test(text)
+export const hasShortYear = (text: string): boolean => /^\d{1,2}([./-])\s?\d{1,2}\1\s?\d{2}(\D|$)/.test(text)

@@ -14,7 +14,11 @@ export type WrittenInstant = {
 const shape =
   /^([\d./-]+?)(?:[Tt]|,?\s+)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?([AaPp]\.?[Mm]\.?)?\s?([Zz]|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?$/
 
+/** Longer texts are none, and would cost much to look at. */
+const longest = 60
+
 export const writtenInstant = (text: string): WrittenInstant | null => {
+  if (text.length > longest) return null
   const parts = shape.exec(text)
   if (!parts) {
     // A day alone begins at midnight.

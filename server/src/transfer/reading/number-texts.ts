@@ -12,7 +12,11 @@ const shape = new RegExp(
   'u',
 )
 
+/** Longer texts are none, and would cost much to look at. */
+const longest = 60
+
 export const writtenNumber = (text: string): WrittenNumber | null => {
+  if (text.length > longest) return null
   const { sign, before, inner, digits, trailing, after } = shape.exec(text)?.groups ?? {}
   if (digits === undefined) return null
   const signs = [sign, inner, trailing].filter((one) => one !== undefined)

@@ -99,9 +99,5 @@ export const understood = ({ file, resource, reading }: Source): string[] => {
   for (const { field, format, fits, values } of reading.formats)
     if (format !== '')
       lines.push(`${field}: ${format}, ${fits.toLocaleString('en')} of ${values.toLocaleString('en')} values`)
-  for (const { field, value, count } of reading.statuses)
-    lines.push(
-      `${field}: "${value}" is no known status, ${count.toLocaleString('en')} ${count === 1 ? 'row' : 'rows'}; it goes in as it is`,
-    )
   return lines.length === 0 ? [] : [`${file.path} holds ${resource}.`, ...lines]
 }

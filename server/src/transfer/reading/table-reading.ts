@@ -1,4 +1,4 @@
-import { importKeysOf, type ResourceName, storedFieldsOf } from '@masthead/contract'
+import { importKeysOf, longest, type ResourceName, storedFieldsOf } from '@masthead/contract'
 import { shown } from '../../foreign-text.ts'
 import { normalisedStatus } from '../../records/normalising.ts'
 import { Refusal } from '../../refusal.ts'
@@ -59,6 +59,7 @@ const sampled = 1_000
 const mostStatuses = 50
 const mostDistinct = 10_000
 const longestExample = 60
+const mostNamed = 100
 
 /** Looks at the first rows, and at all of them unless those are written as in the API. */
 export const readTable = async (
@@ -166,6 +167,8 @@ class Sight {
   }
 
   #countStatus(statuses: Map<string, number>, value: string): void {
+    // Longer ones are refused.
+    if (value.length > longest.label) return
     const count = statuses.get(value)
     if (count !== undefined || statuses.size < mostDistinct) statuses.set(value, (count ?? 0) + 1)
   }
@@ -244,7 +247,9 @@ class Sight {
       if (!this.#file.header.includes(heading))
         note(`the map names the column ${shown(heading)}, which it does not have`)
     if (unknown.length > 0) {
-      const shownColumns = unknown.map((column) => nameOf(column, known, this.#columns)).join(', ')
+      const named = unknown.slice(0, mostNamed).map((column) => nameOf(column, known, this.#columns))
+      const more = unknown.length > mostNamed ? ` and ${unknown.length - mostNamed} more` : ''
+      const shownColumns = named.join(', ') + more
       note(
         `it has ${unknown.length === 1 ? 'a column' : `${unknown.length} columns`} ${shownColumns}, which ${resource} do not have`,
         'Name their fields in a map (`masthead import suggest` writes one), or leave them out with --ignore-unknown',
@@ -310,9 +315,11 @@ class Sight {
   }
 }
 
+/** A copy: a part of a text would keep the whole of it in memory. */
 const exampleOf = (cell: Cell): string => {
-  const text = (textOfCell(cell) ?? '').toWellFormed().replaceAll('\0', '\uFFFD')
-  return text.length > longestExample ? `${text.slice(0, longestExample).toWellFormed()}…` : text
+  const text = textOfCell(cell) ?? ''
+  const beginning = Buffer.from(text.slice(0, longestExample).toWellFormed()).toString().replaceAll('\0', '\uFFFD')
+  return text.length > longestExample ? `${beginning}…` : beginning
 }
 
 const nameOf = (column: ColumnSight, known: readonly string[], columns: readonly ColumnSight[]): string => {
