@@ -41,6 +41,8 @@ export type ImportOptions = {
   /** Called before the first record is written. */
   onBegun?: (importId: string) => void
   dryRun?: boolean
+  /** Writes the refused rows of a dry run, too. */
+  keepsRejected?: boolean
   /** The operator who runs the command, unless a caller of the API imports. */
   author?: Caller
   /** Replaces the path of the file in the summary. */
@@ -101,9 +103,10 @@ const importOn = async (
     for (const status of await unknownStatuses(query.withoutTenant, resource)) options.onUnknownStatus?.(status)
   const refusals = await firstRefusals(query.withoutTenant, sources, files)
   const groups = await groupsOf(query.withoutTenant, sources, files)
-  const rejected = options.dryRun
-    ? []
-    : await writeAllRejected(query.withoutTenant, sources, files, options.most?.rejectedBytes)
+  const rejected =
+    options.dryRun && !options.keepsRejected
+      ? []
+      : await writeAllRejected(query.withoutTenant, sources, files, options.most?.rejectedBytes)
   const summary = { files, rejected, refusals, groups, pruned }
   const isRefused = options.strict && files.some(({ refused }) => refused > 0)
   if (options.dryRun || isRefused) return { id: null, ...summary }

@@ -138,8 +138,11 @@ describe('a file that is sent', () => {
     const { send, ask, call } = await newAdmin()
     const path = await send('export.csv', invoices, 'invoices')
     await call('PATCH', path, { options: { dates: 'dmy', ignoreUnknown: true } })
+    assert.equal((await ask(path, 'check')).hasRejectedRows, true)
+    const checked = (await call('GET', `${path}/rejected-rows`)).body
     assert.equal((await ask(path, 'start')).refused, 3)
     const { body } = await call('GET', `${path}/rejected-rows`)
+    assert.deepEqual(checked, body)
     assert.equal(body.fileName, 'export.csv.rejected.csv')
     const [head, first] = Buffer.from(body.content, 'base64').toString('latin1').split('\n')
     const columns = 'Rechnungsnummer;Kundennr;Status;Rechnungsdatum;Gesamtbetrag;Sachbearbeiterin'

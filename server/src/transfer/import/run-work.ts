@@ -131,6 +131,7 @@ const runImport: Work = async (tenant, task, { signal, onProgress }) => {
   try {
     const { id, files, refusals, groups, rejected } = await importFiles(tenant, [path], {
       dryRun: work === 'check',
+      keepsRejected: true,
       author,
       signal,
       mappings,
