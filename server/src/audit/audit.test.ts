@@ -16,7 +16,7 @@ import {
   refresh,
 } from '../../test/browsers/oauth-browser.ts'
 import { attachUnreachable, storeDelivery } from '../../test/outside/stored-deliveries.ts'
-import { runMasthead } from '../../test/processes/masthead-process.ts'
+import { openSession } from '../../test/processes/command-session.ts'
 import { sampleAccount, sampleContact } from '../../test/records/sample-records.ts'
 import { secret, startService, type TestTenant } from '../../test/service.ts'
 import { importFiles } from '../transfer/import/import.ts'
@@ -31,8 +31,9 @@ after(() => rm(folder, { recursive: true, force: true }))
 type Values = Record<string, unknown> | null
 type Line = Record<string, unknown> & { author: Record<string, unknown>; before: Values; after: Values }
 
+const runCommand = openSession()
 const masthead = async (command: string, input?: string) => {
-  const outcome = await runMasthead([...command.split(' '), '--json'], environment, input)
+  const outcome = await runCommand([...command.split(' '), '--json'], environment, input)
   return { ...outcome, body: outcome.stdout ? JSON.parse(outcome.stdout) : null }
 }
 

@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { crc32 } from 'node:zlib'
 import { operations, scopes, scopesOf } from '@masthead/contract'
 import type { Command } from 'commander'
+import { openSession, type Run } from '../../test/processes/command-session.ts'
 import { runMasthead, severalAtOnce, spawnMasthead, until } from '../../test/processes/masthead-process.ts'
 import { sampleAccount, sampleContact } from '../../test/records/sample-records.ts'
 import { secret, startService } from '../../test/service.ts'
@@ -24,11 +25,13 @@ const day = 86_400_000
 const folder = await mkdtemp(join(tmpdir(), 'masthead-commands-'))
 after(() => rm(folder, { recursive: true, force: true }))
 
-const text = async (command: string, input?: string): Promise<string> => {
-  const { code, stdout, stderr } = await runMasthead(command.split(' '), environment, input)
+const runInSession = openSession()
+const textBy = async (run: Run, command: string, input?: string): Promise<string> => {
+  const { code, stdout, stderr } = await run(command.split(' '), environment, input)
   assert.deepEqual([code, stderr], [0, ''], command)
   return stdout
 }
+const text = (command: string, input?: string) => textBy(runInSession, command, input)
 const json = async (command: string, input?: string) => JSON.parse(await text(`${command} --json`, input))
 
 /** Every command, as the words that call it. */
@@ -73,7 +76,9 @@ describe('every command', { concurrency: 2 }, () => {
     }
   })
 
-  test('answers one JSON document with --json', async () => {
+  test('answers one JSON document with --json, as a process of its own', async () => {
+    const json = async (command: string, input?: string) =>
+      JSON.parse(await textBy(runMasthead, `${command} --json`, input))
     const { id: personal } = await json(
       'token create --tenant acme --user ada@acme.example --name x --scopes contacts:read',
     )
@@ -317,10 +322,10 @@ describe('every command', { concurrency: 2 }, () => {
       ],
       ['serve --port http', /--port must be a port number from 0 to 65535, not "http"/],
     ]
-    await severalAtOnce(failures, async ([command, complaint, input]) => {
+    for (const [command, complaint, input] of failures) {
       const words = [...command.split(' ').filter(Boolean), '--json']
-      assertRefusal(await runMasthead(words, environment, input), complaint, command)
-    })
+      assertRefusal(await runInSession(words, environment, input), complaint, command)
+    }
     const guarded = { ...environment, LEGACY_ALLOW_PRIVATE: '' }
     for (const [url, complaint] of [
       [
@@ -330,11 +335,29 @@ describe('every command', { concurrency: 2 }, () => {
       ['https://127.0.0.1/', /127\.0\.0\.1 is a private address; ALLOW_PRIVATE_ADDRESSES=true allows it/],
     ] as const) {
       const words = ['webhook', 'create', '--tenant', 'acme', '--url', url, '--events', 'contact.created']
-      assertRefusal(await runMasthead(words, guarded), complaint)
+      assertRefusal(await runInSession(words, guarded), complaint)
     }
-    const empty = await runMasthead(['tenant', 'create', 'x', '--name', ' '], environment)
+    const empty = await runInSession(['tenant', 'create', 'x', '--name', ' '], environment)
     assertRefusal(empty, /a tenant needs a name/)
     assert.deepEqual((await json('tenant list')).map(({ slug }: { slug: string }) => slug).includes('x'), false)
+  })
+
+  test('says the same in a process of its own as in a session of these tests', async () => {
+    const { slug } = await service.newTenant()
+    for (const command of [
+      ...[
+        'openapi',
+        `import list --tenant ${slug} --json`,
+        'tenant --help',
+        'tenan list',
+        'tenant list --jsn',
+        'token',
+      ],
+      ...['tenant create acme --name Again', 'user set-password --email eve@acme.example --password-stdin'],
+    ]) {
+      const given = [command.split(' '), environment, 'correct horse'] as const
+      assert.deepEqual(await runInSession(...given), await runMasthead(...given), command)
+    }
   })
 
   test('tells in one line what is wrong with its environment, without the password in it', async () => {
@@ -440,9 +463,9 @@ describe('a token', { concurrency: 3 }, () => {
     assert.equal(lifetimeOf(await json(create)), 90)
     assert.equal(lifetimeOf(await json(`${create} --expires 366d`)), 366)
     assert.equal(lifetimeOf(await json('token create --tenant acme --service x --scopes contacts:read')), 365)
-    const longer = await runMasthead(`${create} --expires 367d`.split(' '), environment)
+    const longer = await runInSession(`${create} --expires 367d`.split(' '), environment)
     assertRefusal(longer, /a personal access token lives at most 366 days/)
-    const seconds = await runMasthead(`${create} --expires ${366 * 86_400 + 1}s`.split(' '), environment)
+    const seconds = await runInSession(`${create} --expires ${366 * 86_400 + 1}s`.split(' '), environment)
     assert.equal(seconds.code, 1)
   })
 
@@ -502,7 +525,7 @@ describe('a token', { concurrency: 3 }, () => {
     assert.deepEqual([answer.status, answer.body.code], [401, 'invalid_token'])
     assert.match(answer.body.detail, /revoked/)
     assert.equal((await json(`token revoke ${id}`)).revokedAt, revoked.revokedAt)
-    assertRefusal(await runMasthead(['token', 'rotate', id], environment), /this token has ended/)
+    assertRefusal(await runInSession(['token', 'rotate', id], environment), /this token has ended/)
   })
 })
 
@@ -547,7 +570,7 @@ describe('rotating a token', { concurrency: 3 }, () => {
     const { id, token } = await json(
       'token create --tenant acme --user ada@acme.example --name x --scopes contacts:read',
     )
-    assertRefusal(await runMasthead(['token', 'rotate', id], environment), /only service tokens are rotated/)
+    assertRefusal(await runInSession(['token', 'rotate', id], environment), /only service tokens are rotated/)
     assert.equal(await status(token), 200)
   })
 })
@@ -585,7 +608,7 @@ describe('a membership', { concurrency: 3 }, () => {
     const first = `user create --tenant acme ${email} --name Carol --role viewer --proven --password-stdin`
     await text(first, 'first password')
     const second = 'user create --tenant second --email carol@EXAMPLE.com --role admin'
-    const refused = await runMasthead(
+    const refused = await runInSession(
       [...second.split(' '), '--name', 'C', '--password-stdin'],
       environment,
       'another one',
