@@ -34,7 +34,8 @@ const newAdmin = async () => {
     manage(origin, method, path, { token, ...(body !== undefined && { body }) })
   const call = callOn(service.origin)
   const send = async (fileName: string, content: string | Uint8Array, resource = 'accounts') => {
-    const { body: run } = await call('POST', '/import-runs', { fileName, resource })
+    const { body: run, text } = await call('POST', '/import-runs', { fileName, resource })
+    assert.ok(run.id, text)
     const path = `/import-runs/${run.id}`
     const bytes = Buffer.from(content)
     for (let start = 0, number = 1; start < bytes.length; start += 180_000, number++) {
@@ -236,6 +237,7 @@ describe('the process of an import', () => {
   const foldersOf = (home: string) => readdirSync(home).filter((name) => name.startsWith('masthead-import-'))
 
   test('that runs out of memory ends alone, and the file is refused', async () => {
+    const admin = await newAdmin()
     const path = await admin.send('accounts.csv', `${header}A-1,Acme\n`)
     const release = await hold()
     await admin.check(path)
