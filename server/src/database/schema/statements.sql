@@ -4239,12 +4239,7 @@ update import_runs set rejected_name = $3, rejected_file = $4 where tenant_id = 
 
 -- transfer/import/runs.ts takeRun
 update import_runs set state = 'running', seen_at = now(), progress = null, problem = null, is_cancelled = false
-    where tenant_id = $1 and id = $2 and (state in ('receiving', 'inspected', 'checked', 'failed', 'cancelled') or state = 'running' and seen_at < now() - interval '15 seconds') returning id, kind, case when state = 'running' and seen_at < now() - interval '15 seconds' then 'interrupted' else state end as state, file_name as "fileName",
-resource, options, inspection, (
-  select coalesce(sum(length(content)), 0)::bigint from import_parts
-  where tenant_id = $1 and run_id = import_runs.id
-) as bytes, progress, created, changed, unchanged, refused, refusals, groups, removed, restored, kept,
-rejected_file is not null as "hasRejectedRows", import_id as "importId", problem, created_at as "createdAt";
+where tenant_id = $1 and id = $2 and (state in ('receiving', 'inspected', 'checked', 'failed', 'cancelled') or state = 'running' and seen_at < now() - interval '15 seconds') returning id;
 
 -- transfer/import/undo.ts chunksOf
 select first, last from import_creations where tenant_id = $1 and import_id = $2 and resource = $3 order by first;

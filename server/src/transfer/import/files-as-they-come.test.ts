@@ -138,6 +138,25 @@ describe('a file as it comes', { concurrency: 2 }, () => {
   })
 })
 
+test('a workbook whose formulas have no stored values is refused there, and each digit of a long number counts', async () => {
+  const { masthead, list } = await newTenant()
+  const cell = (text: string) => `<c t="inlineStr"><is><t>${text}</t></is></c>`
+  const rows = [
+    [cell('accountId'), cell('company')],
+    ['<c><v>123456789012345678</v></c>', '<c t="str"><f>"A"&amp;"B"</f><v>AB</v></c>'],
+    [cell('A-2'), '<c t="str"><f>B2</f></c>'],
+    [cell('A-3'), '<c><f>B2</f><v></v></c>'],
+  ]
+  const sheet = `<worksheet><sheetData>${rows.map((row) => `<row>${row.join('')}</row>`).join('')}</sheetData></worksheet>`
+  const folder = await newFolder({ 'accounts.xlsx': workbookFile(sheet) })
+  const { stdout } = await masthead('import', join(folder, 'accounts.xlsx'), '--json')
+  assert.match(stdout, /is a formula whose value is not stored/)
+  assert.deepEqual(
+    (await list('/accounts')).map(({ accountId, company }) => [accountId, company]).filter(([id]) => id !== 'A-1'),
+    [['123456789012345678', 'AB']],
+  )
+})
+
 describe('a map', { concurrency: 2 }, () => {
   test('splits and joins columns, translates values and names the resource', async () => {
     const { counts, list } = await newTenant()

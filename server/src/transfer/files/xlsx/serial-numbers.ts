@@ -7,8 +7,8 @@ const dayMilliseconds = 86_400_000
 export const cellOfNumber = (text: string, style: NumberStyle | undefined, isFrom1904: boolean): Cell => {
   const number = Number(text)
   if (text.trim() === '' || !Number.isFinite(number)) return text
-  if (style?.isDate) return dateOf(number, isFrom1904) ?? new TypedCell('number', plain(number))
-  const digits = plain(number)
+  if (style?.isDate) return dateOf(number, isFrom1904) ?? new TypedCell('number', plain(number, text))
+  const digits = plain(number, text)
   return style && style.digits > 0 && /^\d+$/.test(digits)
     ? new PaddedNumber(digits, digits.padStart(style.digits, '0'))
     : new TypedCell('number', digits)
@@ -25,7 +25,9 @@ export class PaddedNumber extends TypedCell {
 }
 
 /** Programs store 19.99 as 19.989999999999998, and show 15 digits. */
-const plain = (number: number): string => {
+const plain = (number: number, written: string): string => {
+  // A spreadsheet writes no more; what does so means each digit.
+  if (/^-?[1-9]\d{15,}$/.test(written)) return written
   const rounded = Number(number.toPrecision(15))
   const text = String(rounded)
   return text.includes('e') ? rounded.toLocaleString('en', { useGrouping: false, maximumFractionDigits: 20 }) : text

@@ -19,12 +19,15 @@ export async function* sheetRows(
   let style = 0
   let value = ''
   let isValue = false
+  let isFormula = false
+  let isStored = false
   let characters = 0
   let phonetic = 0
   const cellOf = (): Cell => {
     if (type === 's') return strings[Number(value)] ?? null
+    if (type === 'str' && isFormula && !isStored) return new TypedCell('error', noValue)
     if (type === 'inlineStr' || type === 'str') return unescaped(value)
-    if (value === '') return null
+    if (value === '') return isFormula ? new TypedCell('error', noValue) : null
     if (type === 'b') return new TypedCell('boolean', isTrue(value.trim()) ? 'true' : 'false')
     if (type === 'e') return new TypedCell('error', value)
     if (type === 'd') return value
@@ -48,7 +51,11 @@ export async function* sheetRows(
         type = attributes.t ?? 'n'
         style = Number(attributes.s ?? 0)
         value = ''
-      } else if (name === 'rPh') phonetic++
+        isFormula = false
+        isStored = false
+      } else if (name === 'f') isFormula = true
+      else if (name === 'v') isStored = true
+      else if (name === 'rPh') phonetic++
       isValue = name === 'v' || (name === 't' && phonetic === 0)
     },
     (name) => {
@@ -75,6 +82,9 @@ export async function* sheetRows(
     rows = []
   }
 }
+
+/** Programs that write workbooks without calculating leave values out. */
+const noValue = 'is a formula whose value is not stored: open the file in a spreadsheet, and save it'
 
 /** `B7` is in column 1. */
 const columnOf = (place: string): number => {
