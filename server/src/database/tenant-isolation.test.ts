@@ -19,7 +19,7 @@ import { probeTables } from '../probe/queries.ts'
 import { getRecord, newId } from '../records/identifiers.ts'
 import { insertRecords, lockHead, writeRecords } from '../records/write.ts'
 import { beginImport, storeChanges, storeCreations } from '../transfer/import/journal.ts'
-import { addPart, createRun } from '../transfer/import/runs.ts'
+import { addPart, createRun, rememberMapping } from '../transfer/import/runs.ts'
 import { DeliveryWorker } from '../webhooks/delivery-worker.ts'
 import { attach } from '../webhooks/legacy/administration.ts'
 import { serviceRole } from './connections/connection.ts'
@@ -41,6 +41,7 @@ const tables = [
     'import_creations',
     'import_parts',
     'import_runs',
+    'import_mappings',
     'import_changes',
     'idempotency_records',
   ],
@@ -62,13 +63,14 @@ const fill = async (tenant: TestTenant): Promise<void> => {
   const [spare] = await tenant.add('publications', [samplePublication('SPARE')])
   const importId = newId()
   const scope = service.database.forTenant(tenant.id)
-  await scope.inBulk((_client, query) => beginImport(query, operator, importId, []))
+  await scope.inBulk((_client, query) => beginImport(query, operator, importId, [], ''))
   await scope.transaction(async (query) => {
     await lockHead(query, 'publications')
     const { record: before } = await getRecord(query, 'publications', String(spare?.id))
     await writeRecords(query, 'publications', [{ before, after: null, author: null }])
     const run = await createRun(query, { kind: 'import', fileName: 'contacts.csv', resource: 'contacts' })
     await addPart(query, run.id, 1, Buffer.from('email'))
+    await rememberMapping(query, 'header', { resource: 'contacts', options: {} })
     await storeCreations(query, importId, 'contacts', 1, 1)
     await storeChanges(query, importId, 'contacts', [{ id: newId() }])
   })

@@ -133,6 +133,50 @@ describe('an endpoint', () => {
     }
   })
 
+  test('is told of what an interrupted import wrote by the event of the next one', async () => {
+    const { receiver, scope, create, send } = await subscribed()
+    const id = await create('Ada')
+    const task = randomUUID()
+    const files = {
+      'contacts.csv': `id,accountId,name\n${id},A,Grace\n${randomUUID()},A,New\n`,
+      'tasks.csv': `id,accountId,title,dueDate\n${task},A,Call,2026-12-01\n`,
+    }
+    const folder = await newFolder(files)
+    const stopped = new AbortController()
+    const interrupted = importFiles(scope, [folder], {
+      signal: stopped.signal,
+      onProgress: ({ step, done }) => step === 'writing' && done > 0 && stopped.abort(),
+    })
+    await assert.rejects(interrupted)
+    const { id: importId } = await importFiles(scope, [folder])
+    await until('the event of the import', () => receiver.taken.length === 2)
+    const [, completed] = receiver.taken
+    assert.equal(completed?.message.data.importId, importId)
+    const { items } = await send('GET', `/changes?after=${completed?.message.data.cursor}`)
+    const changes = items.map((item: { change: string; id: string }) => `${item.change} ${item.id === id}`)
+    assert.deepEqual(changes.toSorted(), ['written false', 'written true'])
+  })
+
+  test('is told of all that an interrupted undo did when it has been continued', async () => {
+    const { receiver, scope, create, send } = await subscribed()
+    const id = await create('Ada')
+    const contacts = `id,accountId,name\n${id},A,Grace\n${randomUUID()},A,New\n`
+    const { id: importId } = await importFiles(scope, [await newFolder({ 'contacts.csv': contacts })])
+    const stopped = new AbortController()
+    const interrupted = undoImport(scope, String(importId), {
+      signal: stopped.signal,
+      onProgress: (done) => done > 0 && stopped.abort(),
+    })
+    await assert.rejects(interrupted)
+    await undoImport(scope, String(importId))
+    await until('the event of the undo', () => receiver.taken.length === 3)
+    const undone = receiver.taken[2]?.message.data
+    assert.deepEqual(undone?.counts, { contacts: { removed: 1, restored: 1 } })
+    const { items } = await send('GET', `/changes?after=${undone?.cursor}`)
+    const changes = items.map((item: { change: string; id: string }) => `${item.change} ${item.id === id}`)
+    assert.deepEqual(changes.toSorted(), ['removed false', 'written true'])
+  })
+
   test('that refuses one record for ten minutes gets all others meanwhile, and then its events in order', async () => {
     const { tenant, receiver, create, rename, deliveries } = await subscribed()
     let refused = ''

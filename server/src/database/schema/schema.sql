@@ -374,6 +374,9 @@ create table imports (
   ended_at timestamptz(3),
   undone_at timestamptz(3),
   files json not null default '[]'::json,
+  untold_cursor text,
+  untold_at timestamptz,
+  undone_counts json not null default '{}'::json,
   constraint imports_pkey primary key (tenant_id, id),
   constraint imports_tenant_id_fkey foreign key (tenant_id) references tenants(id)
 );

@@ -3481,6 +3481,16 @@ select json_build_object('id', record.id, 'accountId', record.account_id, 'owner
 -- transfer/import/apply.ts recordsOf
 select json_build_object('id', record.id, 'subscriptionId', record.subscription_id, 'accountId', record.account_id, 'publicationId', record.publication_id, 'renewedFromSubsId', record.renewed_from_subs_id, 'renewalDate', record.renewal_date, 'status', record.status, 'startDate', record.start_date, 'endDate', record.end_date, 'expireDate', record.expire_date, 'firstRunDate', record.first_run_date, 'subscriptionNumber', record.subscription_number, 'copies', record.copies::text, 'autoReschedule', record.auto_reschedule, 'autoInvoice', record.auto_invoice, 'notes', record.notes, 'totalNetCharge', record.total_net_charge::text, 'totalApplied', record.total_applied::text, 'totalDue', record.total_due::text, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'deletedAt', record.deleted_at::text, 'importId', record.import_id) as record from subscriptions as record where tenant_id = $1 and id = any ($2::uuid[]);
 
+-- transfer/import/import-events.ts noteUntold
+update imports set untold_cursor = $3, untold_at = now() where tenant_id = $1 and id = $2 and untold_cursor is null;
+
+-- transfer/import/import-events.ts tellOfImport
+select untold_cursor as cursor from imports
+where tenant_id = $1 and untold_cursor is not null order by untold_at, id limit 1;
+
+-- transfer/import/import-events.ts tellOfImport
+update imports set untold_cursor = null, untold_at = null where tenant_id = $1 and untold_cursor is not null;
+
 -- transfer/import/import-lock.ts isImportLocked
 select exists (
   select from pg_locks
@@ -3570,6 +3580,9 @@ on conflict do nothing;
 
 -- transfer/import/journal.ts storeCreations
 insert into import_creations (tenant_id, import_id, resource, first, last) values ($1, $2, $3, $4, $5);
+
+-- transfer/import/journal.ts undoneCounts
+select undone_counts as counts from imports where tenant_id = $1 and id = $2;
 
 -- transfer/import/judgement.ts decide
 analyze judged_accounts;
@@ -4243,6 +4256,9 @@ where tenant_id = $1 and id = $2 and (state in ('receiving', 'inspected', 'check
 
 -- transfer/import/undo.ts chunksOf
 select first, last from import_creations where tenant_id = $1 and import_id = $2 and resource = $3 order by first;
+
+-- transfer/import/undo.ts counted
+update imports set undone_counts = $3 where tenant_id = $1 and id = $2;
 
 -- transfer/import/undo.ts endUndo
 delete from import_changes where tenant_id = $1 and import_id = $2;

@@ -113,10 +113,10 @@ const importOn = async (
   const [id, author] = [newId(), options.author ?? operator]
   const cursor = await changesCursorNow(tenant)
   options.onBegun?.(id)
-  await beginImport(query, author, id, files)
+  await beginImport(query, author, id, files, cursor)
   await apply(query, pace, staged, { id, now, pruned, files }, options)
   await endImport(query, author, id, files, () =>
-    tellOfImport(query, { type: 'import.completed', importId: id, counts: countsOf(files, pruned), cursor }),
+    tellOfImport(query, { type: 'import.completed', importId: id, counts: countsOf(files, pruned) }),
   )
   return { id, ...summary }
 }

@@ -4,6 +4,7 @@ import { audit } from '../../audit/queries.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { TenantQuery } from '../../database/tenant-query.ts'
 import { inTransaction } from './bulk-transaction.ts'
+import { noteUntold, type WrittenCounts } from './import-events.ts'
 
 /** What an import did to the files it was given. */
 export type FileSummary = {
@@ -24,6 +25,13 @@ export type ImportRecord = {
 }
 
 const columns = `id, started_at as "startedAt", ended_at as "endedAt", undone_at as "undoneAt", files`
+
+/** What undos of the import have done that were interrupted. */
+export const undoneCounts = async (query: TenantQuery, id: string): Promise<WrittenCounts> => {
+  const text = 'select undone_counts as counts from imports where tenant_id = $1 and id = $2'
+  const [found] = await query<{ counts: WrittenCounts }>({ text, values: [id] })
+  return found?.counts ?? {}
+}
 
 /** How long an import can be undone. */
 export const undoDays = 30
@@ -50,12 +58,20 @@ export const deleteImages = async (query: TenantQuery, resource: ResourceName, i
   return (await query({ text, values: [resource, id] })).length
 }
 
-export const beginImport = async (query: TenantQuery, author: Author, id: string, files: readonly FileSummary[]) => {
+/** `cursor` is that of `/changes` from before it. */
+export const beginImport = async (
+  query: TenantQuery,
+  author: Author,
+  id: string,
+  files: readonly FileSummary[],
+  cursor: string,
+) => {
   await deleteExpired(query)
   const after = JSON.stringify(files)
   await inTransaction(query, async () => {
     const text = 'insert into imports (tenant_id, id, files) values ($1, $2, $3)'
     await query({ text, values: [id, after] })
+    await noteUntold(query, id, cursor)
     await audit(query, author, [{ action: 'begun', resource: 'imports', recordId: id, after }])
   })
 }

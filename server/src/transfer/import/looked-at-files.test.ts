@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { managementApi, resourceNames, storedFieldsOf } from '@masthead/contract'
 import pg from 'pg'
@@ -174,33 +175,25 @@ describe('a file that is sent', () => {
     await tenant.add('accounts', [sampleAccount('A-1')])
     const rows = Array.from({ length: 4_000 }, (_, index) => `C-${index},Company ${index}\n`)
     const path = await send('accounts.csv', `accountId,company\n${rows.join('')}`)
-    const [one, other] = [new pg.Client(service.connectionString), new pg.Client(service.connectionString)]
-    await Promise.all([one.connect(), other.connect()])
-    context.after(() => Promise.all([one.end(), other.end()]))
-    const lockHead = async (client: pg.Client) => {
-      await client.query('begin')
-      await client.query(`select set_config('masthead.tenant', $1, true)`, [tenant.id])
-      await client.query(`select from heads where tenant_id = $1 and resource = 'accounts' for update`, [tenant.id])
-    }
-    const areWaiting = (count: number) =>
-      until(`${count} wait`, async () => {
-        const { rows } = await service.owner.query(
-          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        )
-        return rows.length === count
-      })
-    await lockHead(one)
+    // The second batch waits for somebody who adds one of its accounts.
+    const adding = new pg.Client(service.connectionString)
+    await adding.connect()
+    context.after(() => adding.end())
+    await adding.query('begin')
+    await adding.query(`select set_config('masthead.tenant', $1, true)`, [tenant.id])
+    const changes = { id: randomUUID(), account_id: 'C-3999', position: 1_000_000, version: 1_000_000 }
+    await adding.query(
+      `insert into accounts select (json_populate_record(account, $2)).* from accounts as account where tenant_id = $1`,
+      [tenant.id, JSON.stringify(changes)],
+    )
     await call('POST', `${path}/start`)
-    await areWaiting(1)
-    // Whoever waits gets the lock in turn: after the first batch, which then is written, and before the second one.
-    const locked = lockHead(other)
-    await areWaiting(2)
-    await one.query('commit')
-    await locked
-    await areWaiting(1)
+    await until('the second batch waits', async () => {
+      const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      return (await service.owner.query(text)).rows.length === 1
+    })
     const cancelled = await call('POST', `${path}/cancel`)
     assertAnswers(named('CancelImport'), cancelled)
-    await other.query('commit')
+    await adding.query('rollback')
     const { state, removed, importId } = await ended(path)
     assert.deepEqual([state, removed], ['cancelled', 2_500])
     assert.equal((await list('/accounts')).length, 1)

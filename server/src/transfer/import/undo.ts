@@ -18,9 +18,9 @@ import { tables } from '../../records/tables.ts'
 import { lockHead, writeRecords } from '../../records/write.ts'
 import { Refusal } from '../../refusal.ts'
 import { inTransaction } from './bulk-transaction.ts'
-import { addCounts, tellOfImport, type WrittenCounts } from './import-events.ts'
+import { addCounts, noteUntold, tellOfImport, type WrittenCounts } from './import-events.ts'
 import { withImportLock } from './import-lock.ts'
-import { findImport, type Image, undoDays } from './journal.ts'
+import { findImport, type Image, undoDays, undoneCounts } from './journal.ts'
 
 /** A record that an undo left as it is. */
 export type Kept = { resource: ResourceName; id: string; name: string | null; reason: string }
@@ -48,22 +48,20 @@ export const undoImport = (
   tenant.inBulk((_client, query) =>
     withImportLock(query, async () => {
       await requireUndoable(query, id)
-      const undo: Undo = { query, id, author, signal }
+      const undo: Undo = { query, id, author, signal, counts: await undoneCounts(query, id) }
       const undone: Undone = { id, removed: 0, restored: 0, keptCount: 0, kept: [] }
-      const counts: WrittenCounts = {}
-      const cursor = await changesCursorNow(tenant)
-      const add = (resource: ResourceName, { restored = 0, removed = 0, kept = [] }: Done) => {
-        if (restored + removed > 0) addCounts(counts, resource, { removed, restored })
+      await noteUntold(query, id, await changesCursorNow(tenant))
+      const add = ({ restored = 0, removed = 0, kept = [] }: Done) => {
         undone.restored += restored
         undone.removed += removed
         undone.keptCount += kept.length
         undone.kept.push(...kept.slice(0, mostNamed - undone.kept.length))
         onProgress?.(undone.restored + undone.removed)
       }
-      for (const resource of resourceNames) for await (const done of restoreChanged(undo, resource)) add(resource, done)
+      for (const resource of resourceNames) for await (const done of restoreChanged(undo, resource)) add(done)
       for (const resource of resourceNames.toReversed())
-        for await (const done of removeCreated(undo, resource)) add(resource, done)
-      await endUndo(undo, () => tellOfImport(query, { type: 'import.undone', importId: id, counts, cursor }))
+        for await (const done of removeCreated(undo, resource)) add(done)
+      await endUndo(undo, () => tellOfImport(query, { type: 'import.undone', importId: id, counts: undo.counts }))
       return undone
     }),
   )
@@ -79,12 +77,12 @@ const requireUndoable = async (query: Query, id: string): Promise<void> => {
 type Done = { restored?: number; removed?: number; kept?: Kept[] }
 type Chunk = { first: number; last: number }
 
-type Undo = { query: Query; id: string; author: Author; signal: AbortSignal | undefined }
+type Undo = { query: Query; id: string; author: Author; signal: AbortSignal | undefined; counts: WrittenCounts }
 
 async function* restoreChanged(undo: Undo, resource: ResourceName): AsyncGenerator<Done> {
   for (let after: string | null = '00000000-0000-0000-0000-000000000000'; after !== null; ) {
     const begin: string = after
-    const done = await underLocks(undo, resource, () => restoreBatch(undo, resource, begin))
+    const done = await counted(undo, resource, () => restoreBatch(undo, resource, begin))
     yield done
     after = done.last
   }
@@ -99,7 +97,25 @@ async function* removeCreated(undo: Undo, resource: ResourceName): AsyncGenerato
     for (const { id } of found) kept.add(id)
     for (const chunk of chunks) await underLocks(undo, resource, () => partRenewals(undo, chunk, kept))
   }
-  for (const chunk of chunks) yield underLocks(undo, resource, () => removeChunk(undo, resource, chunk, kept))
+  for (const chunk of chunks) yield counted(undo, resource, () => removeChunk(undo, resource, chunk, kept))
+}
+
+/** What is done and its count commit together, so that an undo which continues knows what was done before. */
+const counted = async <D extends Done>(undo: Undo, resource: ResourceName, work: () => Promise<D>): Promise<D> => {
+  const { query, id } = undo
+  let counts = undo.counts
+  const done = await underLocks(undo, resource, async () => {
+    const done = await work()
+    const { restored = 0, removed = 0 } = done
+    if (restored + removed === 0) return done
+    counts = structuredClone(undo.counts)
+    addCounts(counts, resource, { removed, restored })
+    const text = 'update imports set undone_counts = $3 where tenant_id = $1 and id = $2'
+    await query({ text, values: [id, JSON.stringify(counts)] })
+    return done
+  })
+  undo.counts = counts
+  return done
 }
 
 /** Splits the positions that the import gave to its records into short transactions. */

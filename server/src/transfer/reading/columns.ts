@@ -50,24 +50,33 @@ export const targetsOf = (mapping: Mapping | undefined): string[] => [
 
 export type Candidate = { resource: ResourceName; matched: number; unknown: number }
 
+/** How well the columns of a file fit each resource. */
+const fitsOf = (header: readonly string[]) =>
+  resourceNames.map((resource) => {
+    const columns = matchColumns(resource, header, undefined)
+    const fields = new Set(columns.flatMap(({ field }) => field ?? []))
+    const hasKey = importKeysOf(resource).some(({ name }) => fields.has(name))
+    const needed = storedFieldsOf(resource).filter((field) => !field.isNullable && field.default === null)
+    const lacks = needed.filter(({ name }) => !fields.has(name)).length
+    const unknown = columns.filter(({ match }) => match === 'unknown').length
+    return { resource, hasKey, matched: fields.size, unknown, lacks }
+  })
+
 /** What a file could hold by its columns, the best first. One whose records could not be recognised is none. */
 export const candidatesOf = (header: readonly string[]): Candidate[] =>
-  resourceNames
-    .map((resource) => {
-      const columns = matchColumns(resource, header, undefined)
-      const fields = new Set(columns.flatMap(({ field }) => field ?? []))
-      const hasKey = importKeysOf(resource).some(({ name }) => fields.has(name))
-      const needed = storedFieldsOf(resource).filter((field) => !field.isNullable && field.default === null)
-      const lacks = needed.filter(({ name }) => !fields.has(name)).length
-      const matched = hasKey ? fields.size : 0
-      return { resource, matched, unknown: columns.filter(({ match }) => match === 'unknown').length, lacks }
-    })
-    .filter(({ matched }) => matched > 0)
+  fitsOf(header)
+    .filter(({ hasKey, matched }) => hasKey && matched > 0)
     .sort((one, other) => other.matched - other.lacks - (one.matched - one.lacks))
     .map(({ resource, matched, unknown, lacks }) => ({ resource, matched: Math.max(matched - lacks, 0), unknown }))
 
-/** Undefined when two fit equally well, or none. */
+/**
+ * Undefined when two fit equally well, or none. One that fits more columns and lacks only its key counts, too: contacts with the number of
+ * their customer must not be taken for customers.
+ */
 export const resourceOfColumns = (header: readonly string[]): ResourceName | undefined => {
   const [best, next] = candidatesOf(header)
-  return best && best.matched > (next?.matched ?? 0) ? best.resource : undefined
+  if (!best || best.matched <= (next?.matched ?? 0)) return undefined
+  const known = header.length - best.unknown
+  const isRivalled = fitsOf(header).some((fit) => !fit.hasKey && fit.matched >= known && fit.matched > 1)
+  return isRivalled ? undefined : best.resource
 }

@@ -29,8 +29,8 @@ export const writtenNumber = (text: string): WrittenNumber | null => {
 }
 
 const groups = {
-  point: /^(\d{1,3}(?:([,\s'’])\d{3})(?:\2\d{3})*|\d+)?(?:\.(\d*))?$/,
-  comma: /^(\d{1,3}(?:([.\s'’])\d{3})(?:\2\d{3})*|\d+)?(?:,(\d*))?$/,
+  point: /^([1-9]\d{0,2}(?:([,\s'’])\d{3})(?:\2\d{3})*|\d+)?(?:\.(\d*))?$/,
+  comma: /^([1-9]\d{0,2}(?:([.\s'’])\d{3})(?:\2\d{3})*|\d+)?(?:,(\d*))?$/,
 }
 
 /** With a point and no grouping; null when it is not written so. */
