@@ -72,11 +72,11 @@ export const instantOfLocal = (local: string, timeZone: TimeZone): string | Inst
   return text.length === 24 ? text : null
 }
 
-/** Seconds or milliseconds since 1970. */
+/** Seconds or milliseconds since 1970. Those of that year itself are days such as 20240601, seconds among milliseconds, or a zero. */
 export const instantOfEpoch = (text: string, unit: 'seconds' | 'milliseconds'): string | null => {
   if (!/^-?\d{1,15}(\.\d{1,9})?$/.test(text)) return null
   const milliseconds = Math.round(Number(text) * (unit === 'seconds' ? 1_000 : 1))
   if (!(Math.abs(milliseconds) < 8.64e15)) return null
   const instant = new Date(milliseconds).toISOString()
-  return instant.length === 24 && !instant.startsWith('0000') ? instant : null
+  return instant.length === 24 && !instant.startsWith('0000') && !instant.startsWith('1970') ? instant : null
 }
