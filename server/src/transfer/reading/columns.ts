@@ -77,6 +77,6 @@ export const resourceOfColumns = (header: readonly string[]): ResourceName | und
   const [best, next] = candidatesOf(header)
   if (!best || best.matched <= (next?.matched ?? 0)) return undefined
   const known = header.length - best.unknown
-  const isRivalled = fitsOf(header).some((fit) => !fit.hasKey && fit.matched >= known && fit.matched > 1)
+  const isRivalled = fitsOf(header).some((fit) => !fit.hasKey && fit.matched - fit.lacks >= known)
   return isRivalled ? undefined : best.resource
 }
