@@ -1,5 +1,4 @@
 import { Refusal } from '../../refusal.ts'
-import { type Cell, TypedCell } from './cell.ts'
 import { longestRow, mostCells, type SourceRow } from './csv-rows.ts'
 
 /**
@@ -61,21 +60,11 @@ export class EscapedRows {
         throw new Refusal(
           `the row on line ${this.#line} of ${this.#name} has more than ${mostCells.toLocaleString('en')} cells: is it a table?`,
         )
-      if (this.#count === 1 && cells.some((cell) => typeof cell === 'string' && isQuoted(cell)))
-        throw new Refusal(`the header of ${this.#name} stands in quotes, and its rows have \\N: ${howToWrite}`)
-      rows.push({ line: this.#line, cells: this.#count === 1 ? cells : cells.map(asked) })
+      rows.push({ line: this.#line, cells })
     }
     this.#line += 1 + (text.match(/\n/g)?.length ?? 0)
   }
 }
-
-/** Some programs write quotes around cells beside `\N`, and in others they belong to the text: nobody can tell. */
-const isQuoted = (cell: string): boolean => cell.length > 1 && cell.startsWith('"') && cell.endsWith('"')
-const howToWrite = 'write it without quotes, or with commas and empty cells'
-const asked = (cell: string | null): Cell =>
-  cell !== null && isQuoted(cell)
-    ? new TypedCell('error', `stands in quotes, which may or may not belong to it beside \\N: ${howToWrite}`)
-    : cell
 
 /** The line feed that is not escaped. */
 const endOfRow = (text: string, start: number): number => {

@@ -139,7 +139,7 @@ describe('a file as it comes', { concurrency: 2 }, () => {
 })
 
 describe('what could be read in two ways is refused', { concurrency: 2 }, () => {
-  const refuses = (what: string, name: string, content: string | Buffer, complaint: RegExp) =>
+  const refuses = (what: string, name: string, content: string, complaint: RegExp) =>
     test(what, async () => {
       const { masthead, list } = await newTenant()
       const before = [await list('/accounts'), await list('/contacts')]
@@ -153,9 +153,6 @@ describe('what could be read in two ways is refused', { concurrency: 2 }, () => 
     const cells = header.split(';').map((name) => (name === 'Kundennr' ? 'A-1' : `${name}@example.com`))
     refuses(`contacts as customers: ${header}`, 'Leute.csv', `${header}\n${cells.join(';')}\n`, /--resource/)
   }
-  refuses('quotes beside \\N', 'contacts.tsv', 'externalId\taccountId\tname\temail\nx\tA-1\t"Ada"\t\\N\n', /in quotes/)
-  const decomposed = Buffer.from('externalId,accountId,name\nx,A-1,Zoe\u0308\n')
-  refuses('accents that follow their letters, or Windows-1252', 'contacts.csv', decomposed, /--encoding/)
 })
 
 test('a workbook whose formulas have no stored values is refused there, and each digit of a long number counts', async () => {

@@ -77,6 +77,8 @@ export const resourceOfColumns = (header: readonly string[]): ResourceName | und
   const [best, next] = candidatesOf(header)
   if (!best || best.matched <= (next?.matched ?? 0)) return undefined
   const known = header.length - best.unknown
-  const isRivalled = fitsOf(header).some((fit) => !fit.hasKey && fit.matched - fit.lacks >= known)
+  // Two columns fit many.
+  const fewest = 3
+  const isRivalled = fitsOf(header).some((fit) => !fit.hasKey && fit.matched - fit.lacks >= Math.max(known, fewest))
   return isRivalled ? undefined : best.resource
 }
