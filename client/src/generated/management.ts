@@ -684,7 +684,7 @@ export interface ImportRun {
     rows: number
     /** What the file holds; null when nobody can tell. */
     resource: string | null
-    /** By what that was noticed; empty when nobody can tell. */
+    /** How the resource was found; empty when it was not. */
     resourceNoticed: 'given' | 'name' | 'columns' | ''
     /** What the file could hold by its columns, the best first. */
     candidates: {

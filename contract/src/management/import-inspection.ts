@@ -141,7 +141,7 @@ export const ImportInspection = Type.Object(
     resourceNoticed: Type.Unsafe<'given' | 'name' | 'columns' | ''>({
       type: 'string',
       enum: ['given', 'name', 'columns', ''],
-      description: 'By what that was noticed; empty when nobody can tell.',
+      description: 'How the resource was found; empty when it was not.',
     }),
     candidates: Type.Array(
       Type.Object(

@@ -120,7 +120,7 @@ describe('the metrics of two workers', async () => {
   test('show what is in flight, what waits for a connection, and who left before the answer', async (context) => {
     const before = await tell()
     await service.owner.query('begin')
-    // Also when the test fails, or whoever comes after it would wait for the lock.
+    // Also when the test fails, or the next test would wait for the lock.
     context.after(() => service.owner.query('rollback'))
     await service.owner.query('select from heads where tenant_id = $1 for update', [tenant.id])
     const leaving = new AbortController()

@@ -28,7 +28,7 @@ export const listRecords = async (tenant: TenantDatabase, resource: ResourceName
   // One more is looked for than a page shows.
   const next = found.found > size ? found.last : null
   const cursorKey = await tenant.cursorKey()
-  // Whoever begins with a later page may have read the ones before it at any time.
+  // A caller that begins with a later page may have read the ones before it at any time.
   const first = page === 1 ? pointOf(found.head) : null
   const since = mark ? mark.since : first
   const seals: Seals = {

@@ -7,6 +7,7 @@ import { after, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { sheetOf, workbookFile, zipFile } from '../../../test/records/zip-file.ts'
+import { Refusal } from '../../refusal.ts'
 import { csvLine } from './csv-rows.ts'
 import { escapedLine } from './escaped-rows.ts'
 import { openSourceFile } from './source-file.ts'
@@ -22,8 +23,11 @@ const header = ['one', 'two', 'three']
 const read = async (bytes: Uint8Array, name: string): Promise<Row[] | undefined> => {
   const path = join(folder, name)
   await writeFile(path, bytes)
-  const file = await openSourceFile(path)
-  if (file.isEncodingDoubtful) return undefined
+  const file = await openSourceFile(path).catch((error) => {
+    if (error instanceof Refusal) return null
+    throw error
+  })
+  if (!file || file.isEncodingDoubtful) return undefined
   const rows: Row[] = []
   for await (const batch of file.rows())
     rows.push(...batch.map(({ cells }) => cells.map((cell) => cell as string | null))) // no cell is typed here
@@ -79,10 +83,6 @@ describe('whatever texts are in a table', () => {
           const bytes = write(rows)
           // The same bytes may be words in UTF-8, and only a person could tell.
           fc.pre(!/windows-1252/.test(name) || !isUtf8(bytes) || !/[\xe0-\xef]/.test(bytes.toString('latin1')))
-          // Not told apart yet: a line of escaped text, and the inside of a cell in quotes that looks like one.
-          fc.pre(
-            !name.startsWith('CSV with "\\t"') || !rows.flat().some((text) => /[\t\r\n]\\N[\t\r\n]/.test(text ?? '')),
-          )
           const got = await read(bytes, fileName)
           fc.pre(got !== undefined)
           const isSheet = /workbook/.test(name)

@@ -229,6 +229,11 @@ const openTable = async (source: ByteSource, rejectedPath: string, options: File
   const first = options.header?.slice() ?? (await headerOf(path, plain()))
   if (options.header) for await (const _ of plain()) break
   const hasEscapes = separator === '\t' && scan.hasNullMark
+  // Some programs write quotes around cells beside `\N`, and of others they are text.
+  if (hasEscapes && scan.hasQuotes && (await isReadable(plain())))
+    throw new Refusal(
+      `${path} has cells that begin with a quote beside \\N, so it cannot be told whether quotes and backslashes belong to the text: write it without quotes, or with commas`,
+    )
   const rows = hasEscapes ? () => rowsOf(() => new EscapedRows(path)) : plain
   const header = hasEscapes && !options.header ? await headerOf(path, rows()) : first
   const table = { ...file, format, separator, hasEscapes }
@@ -272,6 +277,16 @@ const refuseOthers = (path: string, { beginning }: FileScan): void => {
     throw new Refusal(`${path} is an old workbook (.xls): save it as .xlsx or CSV`)
   if (startsWith(beginning, [0x25, 0x50, 0x44, 0x46]))
     throw new Refusal(`${path} is a PDF: export the table as CSV or .xlsx`)
+}
+
+const isReadable = async (rows: AsyncIterable<SourceRow[]>): Promise<boolean> => {
+  try {
+    for await (const _ of rows);
+    return true
+  } catch (error) {
+    if (error instanceof Refusal) return false
+    throw error
+  }
 }
 
 const headerOf = async (path: string, batches: AsyncGenerator<SourceRow[]>): Promise<string[]> => {

@@ -171,6 +171,8 @@ export class EncodingScan {
   #characters = 0
   /** Others, which `ß–` and the like of Windows-1252 look like. */
   #unusual = 0
+  /** Of those, accents that follow their letter, as macOS writes them. */
+  #accents = 0
   /** Bytes that belong to no character. */
   #others = 0
   #hasUndefined = false
@@ -191,6 +193,7 @@ export class EncodingScan {
     const others = text.replaceAll(utf8Character, (character) => {
       if (usualLead.test(character)) this.#characters++
       else this.#unusual++
+      if (/^[\xcc\xcd]/.test(character)) this.#accents++
       return ''
     })
     if (isWhole) return
@@ -205,8 +208,9 @@ export class EncodingScan {
     if (marked) return { encoding: marked === 'utf-32' ? undefined : marked, isSure: true, isDoubtful: false }
     const isMarked = this.#first.subarray(0, 3).equals(utf8Mark)
     if (others === 0) {
-      const encoding = characters === 0 && this.#unusual > 0 && !isMarked ? 'windows-1252' : 'utf-8'
-      return { encoding, isSure: true, isDoubtful: false }
+      const isUnusual = characters === 0 && this.#unusual > 0 && !isMarked
+      if (isUnusual && this.#accents > 0) return { encoding: 'utf-8', isSure: false, isDoubtful: true }
+      return { encoding: isUnusual ? 'windows-1252' : 'utf-8', isSure: true, isDoubtful: false }
     }
     if (isMarked || this.#hasUndefined || characters > others * nearlyAlone)
       return { encoding: 'utf-8', isSure: false, isDoubtful: false }

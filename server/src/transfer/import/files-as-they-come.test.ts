@@ -153,6 +153,10 @@ describe('what could be read in two ways is refused', { concurrency: 2 }, () => 
     const cells = header.split(';').map((name) => (name === 'Kundennr' ? 'A-1' : `${name}@example.com`))
     refuses(`contacts as customers: ${header}`, 'Leute.csv', `${header}\n${cells.join(';')}\n`, /--resource/)
   }
+  const quoted = 'externalId\taccountId\tname\temail\nx\tA-1\t"Ada"\t\\N\n'
+  refuses('quotes beside \\N', 'contacts.tsv', quoted, /without quotes, or with commas/)
+  const decomposed = 'externalId,accountId,name\nx,A-1,Zoe\u0308\n'
+  refuses('accents that follow their letters, or Windows-1252', 'contacts.csv', decomposed, /--encoding/)
 })
 
 test('a workbook whose formulas have no stored values is refused there, and each digit of a long number counts', async () => {

@@ -97,7 +97,7 @@ export const changeRun = async (
   return changed.length > 0
 }
 
-/** Whoever does the run sees it within a second. */
+/** The process that runs the import sees it within a second. */
 export const cancelRun = async (query: TenantQuery, id: string): Promise<boolean> => {
   const text = `update import_runs set is_cancelled = true
     where tenant_id = $1 and id = $2 and kind = 'import' and state = 'running' and not (${isAbandoned}) returning id`

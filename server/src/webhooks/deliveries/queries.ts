@@ -92,7 +92,7 @@ const claimFirst = async (
 /** So many are looked at to find one that nothing holds back. */
 const lookedThrough = 200
 
-/** Of those that are due. */
+/** The deliveries that have been due for longest. */
 const firstDue = `(
   select sequence, record_id, next_attempt_at from webhook_deliveries
   where tenant_id = $1 and endpoint_id = $2 and settled_at is null and failed_at is null and next_attempt_at <= now()

@@ -28,7 +28,10 @@ export const makeByMariaDb = async (file: CorpusFile, folder: string, to: string
   })
   const ended = new Promise((resolve) => server.once('exit', resolve))
   try {
-    while (!existsSync(socket)) await sleep(100)
+    while (!existsSync(socket)) {
+      if (server.exitCode !== null) throw new Error('MariaDB did not start')
+      await sleep(100)
+    }
     const literal = (kind: string, value: string | number | boolean) => {
       if (kind === 'boolean') return value ? '1' : '0'
       const text = kind === 'timestamp' ? localTime(String(value), file.clock ?? 'UTC') : String(value)
