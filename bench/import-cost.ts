@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
 import copyStreams from 'pg-copy-streams'
-import { memoryOf } from './memory.ts'
+import { memoryWithChildren } from './memory.ts'
 import { connectAsSuperuser, environmentOf, type Served, serve } from './served.ts'
 
 /**
@@ -139,6 +139,7 @@ const bareCopy = async (database: pg.Client, tenant: string, file: string): Prom
   return { plain, searchable }
 }
 
+/** The memory of both processes of an import together, the command and the one that reads, without PostgreSQL's. */
 type Imported = { seconds: number; memory: number }
 
 const importFile = async (tenant: string, file: string): Promise<Imported> => {
@@ -149,7 +150,7 @@ const importFile = async (tenant: string, file: string): Promise<Imported> => {
   })
   let memory = 0
   const watch = setInterval(() => {
-    memory = Math.max(memory, memoryOf(child.pid ?? 0))
+    memory = Math.max(memory, memoryWithChildren(child.pid ?? 0))
   }, 100)
   const [code] = await once(child, 'exit')
   clearInterval(watch)

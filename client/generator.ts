@@ -2,6 +2,7 @@ import {
   basePath,
   changes,
   changesRelation,
+  exportJobs,
   listedNames,
   managementApi,
   managementResources,
@@ -64,6 +65,7 @@ const contractFile = (): string =>
       mapValues(problems, ({ status, title, cure }) => `${status}: ${title}. ${cure}`),
     ),
     ...Object.values<Resource>(resources).flatMap(interfacesOf),
+    ...exportTypes(),
     ...changesTypes(),
     ...webhookTypes(),
     interfaceOf(merged('ProblemPlace', plain(ProblemPlace))),
@@ -78,13 +80,24 @@ const interfacesOf = (resource: Resource): string[] => {
       .map((operation) => `\`${resource.name}.${methodName(operation)}\``)
       .join(' and ')
   const bodies = new Set(all.flatMap(({ body }) => body ?? []))
-  const answers = new Set(all.flatMap(({ query, answer }) => (query || answer === resource.record ? [] : answer)))
+  const answers = new Set(
+    all.flatMap(({ query, answer, download }) => (query || download || answer === resource.record ? [] : answer)),
+  )
   return [
     { ...plain(resource.record), description: resource.description },
     ...all.flatMap(({ query }) => (query ? { ...plain(query), ...queryNote(resource) } : [])),
     ...[...bodies].map((body) => ({ ...plain(body), description: `Given to ${methodsWith('body', body)}.` })),
     ...[...answers].map((one) => ({ ...plain(one), description: `Answered by ${methodsWith('answer', one)}.` })),
   ].map(interfaceOf)
+}
+
+/** What an export holds has names of its own, too. */
+const exportTypes = (): string[] => {
+  const within = Object.values<Operation>(exportJobs.operations)
+    .flatMap(({ body, answer }) => [body ?? [], answer].flat())
+    .flatMap((schema) => titledWithin(plain(schema)))
+    .filter(({ title }) => title !== titleOf(exportJobs.record))
+  return [...interfacesOf(exportJobs), ...new Map(within.map((schema) => [schema.title, interfaceOf(schema)])).values()]
 }
 
 /** A union by resource and by what happened, so that both tell which record there is. */
@@ -133,7 +146,11 @@ const queryNote = (resource: Resource) => ({
   title: queryName(resource),
   description: `Given to \`${camelCase(resource.name)}.list\`.`,
 })
-const queryName = (resource: Resource): string => `${titleOf(resource.record)}Query`
+const queryName = (resource: Resource): string => `${titleOf(resource.record).replace(/Record$/, '')}Query`
+
+/** A line that is too long has each member of its union on one of its own, as the formatter has it. */
+const wrapped = (start: string, union: string): string =>
+  start.length + 1 + union.length <= longestLine ? `${start} ${union}` : [start, ...union.split(' | ')].join('\n    | ')
 
 /** One interface for a union, which is easier to read from: what only some of its members have is optional. */
 const merged = (title: string, { anyOf = [], description = '' }: Schema): Schema => ({
@@ -155,7 +172,7 @@ const interfaceOf = (schema: Schema): string => {
 const fieldsOf = ({ properties = {}, required = [] }: Schema): string[] =>
   Object.entries(properties).flatMap(([name, schema]) => [
     `  /** ${noteOn(schema)} */`,
-    required.includes(name) ? `  ${name}: ${typeOf(schema)}` : `  ${name}?: ${typeOf(schema)} | undefined`,
+    required.includes(name) ? `  ${name}: ${typeOf(schema)}` : wrapped(`  ${name}?:`, `${typeOf(schema)} | undefined`),
   ])
 
 const kinds: Readonly<Record<string, string>> = {
@@ -177,16 +194,22 @@ const noteOn = ({ description, format, pattern, maxLength, maximum }: Schema): s
     .filter((part) => part)
     .join(' ')
 
+/** `string | null[]` would be an array of null. */
+const inBrackets = (type: string): string => (isUnion(type) ? `(${type})` : type)
+
+const isUnion = (type: string): boolean => /^[^{<(]* \| /.test(type)
+
 /** Fails for what it does not know, so that no field is typed too widely. */
 const typeOf = (schema: Schema): string => {
   if (schema.enum?.join() === plain(Problem.properties.code).enum?.join()) return 'ProblemCode'
   if (schema.enum?.join() === Object.keys(scopes).join()) return 'Scope'
+  if (schema.enum?.join() === listedNames.join()) return 'ListedName'
   if (schema.enum?.join() === webhookEventTypes.join()) return 'WebhookEventType'
   if (schema.enum) return schema.enum.map((value) => (value === null ? 'null' : `'${value}'`)).join(' | ')
   if (schema.const !== undefined) return `'${schema.const}'`
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ')
   if (schema.items?.description === plain(ProblemPlace).description) return 'ProblemPlace[]'
-  if (schema.items) return `${typeOf(schema.items)}[]`
+  if (schema.items) return `${inBrackets(typeOf(schema.items))}[]`
   if (schema.title !== undefined) return schema.title
   if (schema.properties && Object.keys(schema.properties).join() === resourceNames.join()) return byResource(schema)
   if (schema.properties) {
@@ -209,14 +232,14 @@ const simpleType = (type: string): string => {
 }
 
 const resourcesFile = (): string => {
-  const all = Object.values<Resource>(resources)
+  const all: Resource[] = [...Object.values<Resource>(resources), exportJobs]
   const code = all.map((resource) => classOf(resource, className(resource.name), methodOf)).join('\n')
   const used = (names: string[]): string => names.filter((name) => new RegExp(`\\b${name}\\b`).test(code)).join(', ')
   const titles = operations.flatMap(({ operation: { body, answer } }) => [body, answer].flatMap((one) => one ?? []))
   const names = new Set([...titles.map(titleOf), ...all.map(queryName)])
   return [
     head,
-    `import type { ${used(['Caller', 'CallOptions', 'ConditionalOptions', 'KeyedOptions'])} } from '../caller.ts'`,
+    `import type { ${used(['Caller', 'CallOptions', 'ConditionalOptions', 'DownloadOptions', 'KeyedOptions'])} } from '../caller.ts'`,
     "import type { List } from '../list.ts'",
     `import type {\n${used([...names].sort()).replaceAll(/(\w+)(, )?/g, '  $1,\n')}} from './contract.ts'\n`,
     code,
@@ -280,9 +303,9 @@ const placesOf = ({ path }: Operation): { parts: string[]; names: string[]; segm
 }
 
 const methodOf = (resource: Resource, operationName: string, operation: Operation): string[] => {
-  const { method, query, body, answer, scope, summary } = operation
+  const { method, query, body, answer, summary, download } = operation
   const { names, segments } = placesOf(operation)
-  const note = `  /** ${summary}. Needs \`${scope}\`. */`
+  const note = `  /** ${summary}. ${needsOf(operation)} */`
   if (query) {
     return [
       note,
@@ -291,9 +314,27 @@ const methodOf = (resource: Resource, operationName: string, operation: Operatio
       '  }',
     ]
   }
-  const given = body ? [`${resource.singular}: ${titleOf(body)}`] : []
+  if (download) {
+    return [
+      note,
+      '  download(',
+      ...names.map((name) => `    ${name}: string,`),
+      '    options: DownloadOptions = {},',
+      '  ): AsyncGenerator<Uint8Array, void, undefined> {',
+      `    return this.#caller.download('${operationName}', [${segments}], options)`,
+      '  }',
+    ]
+  }
+  // `export` is a word of the language.
+  const given = body ? [`${nameOfGiven(resource)}: ${titleOf(body)}`] : []
   const parameters = [...names.map((name) => `${name}: string`), ...given, `options: ${optionsOf(operation)} = {}`]
-  const sent = [`'${operationName}'`, `'${method}'`, `[${segments}]`, 'options', ...(body ? [resource.singular] : [])]
+  const sent = [
+    `'${operationName}'`,
+    `'${method}'`,
+    `[${segments}]`,
+    'options',
+    ...(body ? [nameOfGiven(resource)] : []),
+  ]
   return [
     note,
     `  ${methodName(operation)}(${parameters.join(', ')}): Promise<${titleOf(answer)}> {`,
@@ -302,9 +343,15 @@ const methodOf = (resource: Resource, operationName: string, operation: Operatio
   ]
 }
 
+const nameOfGiven = ({ singular }: Resource): string => (singular === 'export' ? 'given' : singular)
+
+const needsOf = ({ scope, description }: Operation): string =>
+  typeof scope === 'string' ? `Needs \`${scope}\`.` : (description ?? `Needs one of ${scope.join(', ')}.`)
+
 /** What a newcomer would guess. */
 const methodName = ({ method, path }: Operation): string => {
   if (method === 'PATCH') return 'update'
+  if (method === 'GET' && !path.includes('{')) return 'list'
   if (method !== 'POST') return method.toLowerCase()
   return path.includes('{') ? (path.split('/').at(-1) ?? '') : 'create'
 }
@@ -336,10 +383,17 @@ const managementFile = (): string => {
       .map((schema) => [titleOf(schema), schema]),
   )
   const used = ['CallOptions', 'KeyedOptions'].filter((name) => code.includes(name)).join(', ')
+  const interfaces = [
+    ...schemas.values().map(interfaceOf),
+    ...managementApi.operations.flatMap(({ operation: { query }, resource }) =>
+      query ? interfaceOf({ ...plain(query), ...queryNote(resource) }) : [],
+    ),
+  ].join('\n')
+  const shared = ['ListedName', 'Scope'].filter((name) => new RegExp(`\\b${name}\\b`).test(interfaces)).join(', ')
   return [
     head,
     `import type { Caller, ${used} } from '../caller.ts'`,
-    "import type { Scope } from './contract.ts'\n",
+    `import type { ${shared} } from './contract.ts'\n`,
     `export const basePath = '${managementApi.basePath}'`,
     `export const scopePrefix = '${managementApi.scopePrefix}'\n`,
     '/** What the console may do beside the customer API. */',
@@ -352,10 +406,7 @@ const managementFile = (): string => {
       'WebhookEventType',
       mapValues(webhookEvents, ({ summary }) => summary),
     ),
-    ...schemas.values().map(interfaceOf),
-    ...managementApi.operations.flatMap(({ operation: { query }, resource }) =>
-      query ? interfaceOf({ ...plain(query), ...queryNote(resource) }) : [],
-    ),
+    interfaces,
     code,
     '/** Every resource of the interface. */',
     ...classOfAll(
@@ -388,8 +439,8 @@ const managementMethodOf = (resource: Resource, operationName: string, operation
   const verb = last === resource.name || last.startsWith('{') ? verbs[method] : camelCase(last)
   return [
     `  /** ${summary}. Needs \`${scope}\`. */`,
-    `  ${verb}(${given.join(', ')}): Promise<${titleOf(answer)}> {`,
-    ...callLines(sent),
+    ...listLines(`  ${verb}(`, given, `): Promise<${titleOf(answer)}> {`),
+    ...listLines('    return this.#caller.call(', sent, ')'),
     '  }',
   ]
 }
@@ -397,10 +448,11 @@ const managementMethodOf = (resource: Resource, operationName: string, operation
 const longestLine = 120
 
 /** As the formatter of the house has it: in one line, or one below the other. */
-const callLines = (sent: readonly string[]): string[] => {
-  const line = `    return this.#caller.call(${sent.join(', ')})`
+const listLines = (start: string, list: readonly string[], end: string): string[] => {
+  const line = `${start}${list.join(', ')}${end}`
   if (line.length <= longestLine) return [line]
-  return ['    return this.#caller.call(', ...sent.map((one) => `      ${one},`), '    )']
+  const indent = /^ */.exec(start)?.[0] ?? ''
+  return [start, ...list.map((one) => `${indent}  ${one},`), `${indent}${end}`]
 }
 
 /** A schema of the contract is JSON Schema, with symbols of its library beside. */

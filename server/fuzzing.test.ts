@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { after, type TestContext, test } from 'node:test'
-import { basePath, operations } from '@masthead/contract'
+import { basePath, exportJobs, operations } from '@masthead/contract'
 import fc from 'fast-check'
 import pg from 'pg'
 import { Caller } from './test/fuzzing/caller.ts'
@@ -75,9 +75,11 @@ test('no request makes an operation fail, break the contract, show what is anoth
   await assertTallies(owner)
   t.diagnostic(JSON.stringify(Object.fromEntries([...outcomes].sort())))
   // Had they all been refused for the same reason, nothing would have been tried.
-  for (const { name, operation } of operations) {
+  for (const { name, operation, resource } of operations) {
     const [all = 0, good = 0] = [outcomes.get(name), outcomes.get(`${name} ${operation.status}`)]
-    assert.ok(all > 1_000 && good > all / 20, `${good} of ${all} requests for ${name} succeeded`)
+    // Bodies are not made for exports, so that none is begun here: they are only refused.
+    const isTried = resource.name === exportJobs.name || good > all / 20
+    assert.ok(all > 500 && isTried, `${good} of ${all} requests for ${name} succeeded`)
   }
 })
 

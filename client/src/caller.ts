@@ -1,6 +1,7 @@
 import { AnswerCache } from './answer-cache.ts'
 import { baseAddress } from './base-address.ts'
 import { type Deadline, withDeadline } from './deadline.ts'
+import { downloaded } from './download.ts'
 import { ifMatchOf, noteEtag } from './entity-tags.ts'
 import { ConnectionError, isProblem, MastheadError, ProblemError, UnexpectedAnswerError } from './errors.ts'
 import type { StreamEvent } from './event-parser.ts'
@@ -66,6 +67,12 @@ export interface KeyedOptions extends CallOptions {
   /** To do it once also over calls: those with the same key within 24 hours get the same answer. Made up when absent. */
   idempotencyKey?: string | undefined
 }
+export interface DownloadOptions extends CallOptions {
+  /** The first byte to bring, to go on with a file that was begun before: 0 unless said otherwise. */
+  from?: number | undefined
+  /** How long a connection may bring nothing. */
+  timeoutMilliseconds?: number | undefined
+}
 type AnyOptions = CallOptions & { ifMatch?: object | string | undefined; idempotencyKey?: string | undefined }
 
 /** What came, to be read as the operation promises. */
@@ -77,6 +84,8 @@ type Request = {
   url: string
   headers: Record<string, string>
   body: string | undefined
+  /** What comes is read later, as it comes. */
+  isFile?: true
 }
 type Prepared = Omit<Request, 'headers'> & { headers: Headers }
 type Received = { response: Response; text: string }
@@ -160,6 +169,32 @@ export class Caller {
     )
   }
 
+  /** The bytes of a file, over as many connections as it takes. */
+  download(
+    operation: string,
+    segments: readonly string[],
+    { signal, timeoutMilliseconds, from }: DownloadOptions,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    const requestFrom = (at: number, etag: string | null): Request => ({
+      ...{ operation, method: 'GET', url: this.#urlOf(segments), body: undefined, isFile: true },
+      headers: {
+        accept: '*/*',
+        ...(at > 0 && { range: `bytes=${at}-` }),
+        ...(at > 0 && etag !== null && { 'if-range': etag }),
+      },
+    })
+    const quietMilliseconds = timeoutMilliseconds ?? this.#timeoutMilliseconds
+    return downloaded(
+      { signal, quietMilliseconds, retries: this.#retries, from: from ?? 0 },
+      {
+        open: (at, etag, attempt, connection) =>
+          this.#withToken((token) => this.#open(requestFrom(at, etag), token, attempt, connection)),
+        onPause: (at, attempt, error, pauseMilliseconds) =>
+          this.#hooks.retry?.({ ...shown(requestFrom(at, null), attempt), error, pauseMilliseconds }),
+      },
+    )
+  }
+
   #urlOf(segments: readonly string[], query: object = {}): string {
     const parameters = new URLSearchParams()
     for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value))
@@ -229,15 +264,16 @@ export class Caller {
     const received = await this.#exchange({ ...request, headers: headersOf(request, token) }, attempt, signal)
     if (received instanceof ConnectionError) return received
     const { response, text } = received
-    return response.ok && isEventStream(response) ? response : failureOf(request, response, readObject(text))
+    const isExpected = response.ok && (request.isFile || isEventStream(response))
+    return isExpected ? response : failureOf(request, response, readObject(text))
   }
 
   async #exchange(request: Prepared, attempt: number, signal: AbortSignal): Promise<Received | ConnectionError> {
-    const { method, url, headers, body } = request
+    const { method, url, headers, body, isFile = false } = request
     signal.throwIfAborted()
     this.#hooks.request?.(shown(request, attempt))
     const begun = performance.now()
-    const received = await receive(url, { method, headers, body: body ?? null, signal })
+    const received = await receive(url, { method, headers, body: body ?? null, signal }, isFile)
     if (received instanceof ConnectionError) return received
     const { response } = received
     this.#hooks.answer?.({
@@ -254,10 +290,11 @@ const headersOf = (request: Request, token: string): Headers =>
   new Headers({ accept: 'application/json', authorization: `Bearer ${token}`, ...request.headers })
 
 /** A stream is read later, as it comes. */
-const receive = async (url: string, init: RequestInit): Promise<Received | ConnectionError> => {
+const receive = async (url: string, init: RequestInit, isFile: boolean): Promise<Received | ConnectionError> => {
   try {
     const response = await fetch(url, init)
-    return { response, text: isEventStream(response) ? '' : await response.text() }
+    const isStream = isEventStream(response) || (isFile && response.ok)
+    return { response, text: isStream ? '' : await response.text() }
   } catch (cause) {
     // The caller's own reason, or that the time is over.
     init.signal?.throwIfAborted()

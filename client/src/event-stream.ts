@@ -1,7 +1,7 @@
 import { withDeadline } from './deadline.ts'
-import { ConnectionError, MastheadError, ProblemError, TimeoutError, UnexpectedAnswerError } from './errors.ts'
+import { ConnectionError, MastheadError } from './errors.ts'
 import { EventParser, type StreamEvent } from './event-parser.ts'
-import { type Failure, longestPauseMilliseconds, mayRepeat, pauseMilliseconds } from './retries.ts'
+import { type Failure, isPassing, longestPauseMilliseconds, pauseMilliseconds } from './retries.ts'
 
 export const isEventStream = ({ headers }: Response): boolean =>
   headers.get('content-type')?.startsWith('text/event-stream') ?? false
@@ -47,10 +47,6 @@ export async function* reconnecting(
     }
   }
 }
-
-const isPassing = (error: unknown): error is Failure =>
-  [ProblemError, ConnectionError, TimeoutError, UnexpectedAnswerError].some((kind) => error instanceof kind) &&
-  mayRepeat(error as Failure, true) // it is one of them
 
 /** The events of one connection. It always fails in the end, and is closed when nobody takes more. */
 async function* eventsOf(

@@ -2,6 +2,7 @@ export type {
   CallOptions,
   ComingRetry,
   ConditionalOptions,
+  DownloadOptions,
   Hooks,
   KeyedOptions,
   MastheadOptions,

@@ -1,10 +1,4 @@
-import {
-  type ConnectionError,
-  isProblem,
-  type ProblemError,
-  type TimeoutError,
-  type UnexpectedAnswerError,
-} from './errors.ts'
+import { ConnectionError, isProblem, ProblemError, TimeoutError, UnexpectedAnswerError } from './errors.ts'
 
 /** How a call failed that may go well the next time. */
 export type Failure = ProblemError | ConnectionError | TimeoutError | UnexpectedAnswerError
@@ -23,6 +17,11 @@ export const mayRepeat = (failure: Failure, isIdempotent: boolean): boolean => {
   if (!isIdempotent) return false
   return status === undefined || [502, 503, 504].includes(status) || isProblem(failure, 'request_in_progress')
 }
+
+/** Whether a read may go well the next time. */
+export const isPassing = (error: unknown): error is Failure =>
+  [ProblemError, ConnectionError, TimeoutError, UnexpectedAnswerError].some((kind) => error instanceof kind) &&
+  mayRepeat(error as Failure, true) // it is one of them
 
 /** Full jitter, so that those who failed together do not come back together; on top of what the service asks for. */
 export const pauseMilliseconds = (failure: Failure, attempt: number): number => {

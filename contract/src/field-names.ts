@@ -209,7 +209,10 @@ const listed: Readonly<Record<ResourceName, Listed>> = {
     route: 'route, origin | Weg, Herkunft | origine, voie | ruta, origen',
     priority: 'priority, urgency | Priorität, Dringlichkeit, Prio | priorité, urgence | prioridad, urgencia',
     type: 'type, kind, task type | Art, Typ, Aufgabentyp, Aufgabenart | type, genre, type de tâche | tipo, clase, tipo de tarea',
-    createdAt: times.createdAt ?? '',
+    notes,
+    doneAt:
+      'done at, done, done on, completed at, completed, completed on, completion date, finished | erledigt am, erledigt, abgeschlossen am, Erledigungsdatum, abgeschlossen | fait le, terminé le, terminée le, date de réalisation, terminée | hecho el, hecha el, terminada el, completada el, fecha de realización',
+    ...times,
   },
 }
 

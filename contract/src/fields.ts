@@ -29,6 +29,11 @@ export type Kind = 'text' | 'uuid' | 'date' | 'timestamp' | 'money' | 'integer' 
 /** What a field of a new record holds that nobody gave. Such a field is never stored as null. */
 export type Default = 'newId' | 'now' | { value: string }
 
+/** A text in lower case; a name without case and accents, which also sorts as people expect; an amount of money in cents; a whole number. */
+export type KeyForm = 'lowerCase' | 'name' | 'cents' | 'whole'
+
+export type Comparison = { field: string; by: '=' | '>=' | '<=' | '<' }
+
 /** What the contract says of a field beside its JSON Schema, which is all that callers see. */
 export type Traits = {
   kind: Kind
@@ -39,8 +44,10 @@ export type Traits = {
   default?: Default
   /** It is not stored: it shows this field, an amount of money, in cents. */
   centsOf?: string
-  /** A filter by it ignores case. */
-  ignoresCase?: true
+  /** What is stored of it beside its value, for filters and sorting to compare. */
+  key?: KeyForm
+  /** Of a parameter of a list: it shows the records whose field compares so with the value. */
+  compares?: Comparison
   /** Members of an open set that everybody knows. */
   known?: readonly string[]
   /** The record is deleted once it holds a value. */
@@ -60,6 +67,9 @@ const noted = <S extends TSchema>(schema: S, more: Partial<Traits>): S => ({
 /** Names a record of the resource: by its canonical identifier in a record, by either identifier in a request. */
 export const reference = <S extends TSchema>(resource: string, schema: S): S => noted(schema, { reference: resource })
 export const withDefault = <S extends TSchema>(value: Default, schema: S): S => noted(schema, { default: value })
+export const keyed = <S extends TSchema>(key: KeyForm, schema: S): S => noted(schema, { key })
+export const compares = <S extends TSchema>(field: string, by: Comparison['by'], schema: S): S =>
+  noted(schema, { compares: { field, by } })
 export const centsOf = <S extends TSchema>(field: string, schema: S): S => noted(schema, { centsOf: field })
 
 type TextOptions = { content?: Content; minLength?: number; maxLength?: number }
@@ -76,7 +86,13 @@ export const date = (description: string) => noted(Type.String({ description, fo
 export const input = (description: string, content: Content) =>
   text(description, { content, minLength: 1, maxLength: longest[content] })
 
-type NullableOptions = { description: string; maxLength?: number; format?: string; pattern?: string }
+type NullableOptions = {
+  description: string
+  minLength?: number
+  maxLength?: number
+  format?: string
+  pattern?: string
+}
 
 /** A nullable field is always present in an answer; `type: [x, 'null']` reads better in OpenAPI 3.1 than a union. */
 const nullable = <T>(kind: Kind, type: string, options: NullableOptions): TUnsafe<T | null> =>
@@ -95,7 +111,7 @@ export const nullableTimestamp = (description: string) =>
   nullable<string>('timestamp', 'string', { description, format: 'date-time' })
 export const nullableDate = (description: string) => nullable<string>('date', 'string', { description, format: 'date' })
 export const nullableMoney = (description: string) =>
-  nullable<string>('money', 'string', { description, pattern: '^-?[0-9]+\\.[0-9]{2}$' })
+  keyed('cents', nullable<string>('money', 'string', { description, pattern: '^-?[0-9]+\\.[0-9]{2}$' }))
 export const nullableCount = (description: string) =>
   nullable<string>('integer', 'string', { description, pattern: '^-?[0-9]+$' })
 
@@ -105,5 +121,10 @@ export const deletion = (description: string) => noted(nullableTimestamp(descrip
 /** A status is one of an open set, which imports may extend. */
 export const status = (...known: string[]) => noted(text(describe(known)), ofStatus(known))
 export const nullableStatus = (...known: string[]) => noted(nullableText(describe(known)), ofStatus(known))
+/** The same in a request, held to the limit of labels. Having none is null, never an empty text. */
+export const nullableStatusInput = (...known: string[]) => {
+  const limits = { description: describe(known), minLength: 1, maxLength: longest.label }
+  return noted(nullable<string>('text', 'string', limits), ofStatus(known))
+}
 const describe = (known: string[]): string => `Open set; known: ${known.join(', ')}.`
-const ofStatus = (known: string[]): Partial<Traits> => ({ content: 'label', ignoresCase: true, known })
+const ofStatus = (known: string[]): Partial<Traits> => ({ content: 'label', key: 'lowerCase', known })

@@ -1,13 +1,17 @@
 export * from './apis.ts'
 export * from './changes.ts'
-export { type Content, type Kind, longest, traitsOf } from './fields.ts'
+export * from './exports.ts'
+export { type Comparison, type Content, type KeyForm, type Kind, longest, traitsOf } from './fields.ts'
 export type { DeliveryState } from './management/deliveries.ts'
 export {
   dateOrders,
   decimalSigns,
   epochUnits,
   type ImportEncoding,
+  type ImportEscapes,
   importEncodings,
+  importEscapes,
+  mostMembers,
 } from './management/import-inspection.ts'
 export { importPart } from './management/import-runs.ts'
 export * from './management/resources.ts'

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { changes, changesRelation } from './changes.ts'
+import { exportJobs } from './exports.ts'
 import { describeWebhooks } from './openapi-webhooks.ts'
 import { idempotencyKeys, isPaged, mediaTypesOf, type Operation, type Resource, scopesOf } from './operation.ts'
 import { isTagged, type NamedOperation, operations } from './operations.ts'
@@ -32,7 +33,7 @@ export const openapi = (): Json => {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: basePath }],
-    tags: Object.values<Resource>({ ...resources, changes })
+    tags: Object.values<Resource>({ ...resources, changes, exportJobs })
       .sort((one, other) => rankOf(one) - rankOf(other))
       .map(({ name, description }) => ({ name, description })),
     paths,
@@ -49,14 +50,14 @@ const rankOf = (resource: Resource): number =>
     ),
   )
 
-const introduction = `Accounts, contacts, publications, subscriptions and invoices of a publisher, page by page.
+const introduction = `Accounts, contacts, publications, subscriptions, invoices and tasks of a publisher, page by page.
 
 Send \`Authorization: Bearer <ACCESS_TOKEN>\` with every call. To walk a list, follow the \`next\` link of the \`Link\` header until there is none: every record comes exactly once, whatever others write meanwhile. To keep a copy current, go on with \`/changes\`. Errors are RFC 9457 problems; \`code\` is stable.`
 
 const describe = ({ name, operation, resource }: NamedOperation, schemas: Record<string, Json>): Json => ({
   operationId: name,
   summary: operation.summary,
-  description: describeScopes(operation),
+  description: [operation.description, describeScopes(operation)].filter(Boolean).join('\n\n'),
   tags: [resource.name],
   security: scopesOf(operation).flatMap((scope) => [
     { personalAccessToken: [scope] },
@@ -71,11 +72,16 @@ const describe = ({ name, operation, resource }: NamedOperation, schemas: Record
     [operation.status]: {
       description: operation.status === 201 ? 'Created.' : 'Done.',
       headers: answerHeaders({ name, operation, resource }),
-      content: {
-        'application/json': { schema: refer(operation.answer, schemas) },
-        ...(operation.followed && { 'text/event-stream': { schema: { type: 'string', description: eventStream } } }),
-      },
+      content: operation.download
+        ? fileContent(operation.download)
+        : {
+            'application/json': { schema: refer(operation.answer, schemas) },
+            ...(operation.followed && {
+              'text/event-stream': { schema: { type: 'string', description: eventStream } },
+            }),
+          },
     },
+    ...(operation.download && partsOf({ name, operation, resource }, operation.download)),
     ...(operation.method === 'GET' && {
       304: {
         description: 'The caller has the current version.',
@@ -85,6 +91,22 @@ const describe = ({ name, operation, resource }: NamedOperation, schemas: Record
     ...Object.fromEntries(
       byStatus(problemsOf(operation)).map(([status, codes]) => [status, problemResponse(operation, codes)]),
     ),
+  },
+})
+
+/** OpenAPI 3.1: a body that is no JSON has no type. */
+const fileContent = (types: readonly string[]): Json => Object.fromEntries(types.map((type) => [type, {}]))
+
+/** RFC 9110 §14. */
+const partsOf = (named: NamedOperation, types: readonly string[]): Record<string, Json> => ({
+  206: {
+    description: 'The part that `Range` asks for.',
+    headers: { ...answerHeaders(named), ...referHeaders('Content-Range') },
+    content: fileContent(types),
+  },
+  416: {
+    description: 'The file ends before the part that `Range` asks for. There is no body.',
+    headers: { ...answerHeaders(named), ...referHeaders('Content-Range') },
   },
 })
 
@@ -142,7 +164,9 @@ const parameters = (operation: Operation, { singular, businessIdentifier }: Reso
     name,
     in: 'path',
     required: true,
-    description: `The \`id\`${businessIdentifier ? ` or the \`${businessIdentifier}\`` : ''} of the ${singular}.`,
+    description:
+      operation.parameters?.[name] ??
+      `The \`id\`${businessIdentifier ? ` or the \`${businessIdentifier}\`` : ''} of the ${singular}.`,
     schema: { type: 'string' },
   })),
   ...Object.entries(operation.query?.properties ?? {}).map(([name, schema]) => {
@@ -150,6 +174,12 @@ const parameters = (operation: Operation, { singular, businessIdentifier }: Reso
     return { name, in: 'query', description, schema: rest }
   }),
   ...(operation.method === 'GET' ? [header('If-None-Match', 'An `ETag`: answers 304 when it is still current.')] : []),
+  ...(operation.download
+    ? [
+        header('Range', 'RFC 9110: `bytes=<first>-` or `bytes=<first>-<last>`, to resume a download.'),
+        header('If-Range', 'The `ETag` of the file: where it is another, the whole file comes.'),
+      ]
+    : []),
   ...(operation.followed
     ? [header('Last-Event-ID', 'Of a stream: the `id` of the last event; goes before `after`.')]
     : []),
@@ -170,7 +200,7 @@ const header = (name: string, description: string): Json => ({
   schema: { type: 'string' },
 })
 
-const answerHeaders = (named: NamedOperation): Json => {
+const answerHeaders = (named: NamedOperation): Record<string, Json> => {
   const { operation } = named
   return referHeaders(
     'X-Request-Id',
@@ -179,6 +209,7 @@ const answerHeaders = (named: NamedOperation): Json => {
     ...(operation.status === 201 && isShownLater(operation) ? (['Location'] as const) : []),
     ...(operation.method === 'POST' ? (['Idempotency-Replayed'] as const) : []),
     ...(isPaged(operation) ? (['Link'] as const) : []),
+    ...(operation.download ? (['Accept-Ranges', 'Content-Disposition'] as const) : []),
   )
 }
 
@@ -197,7 +228,7 @@ const problemHeaders = ({ method }: Operation, codes: ReadonlySet<ProblemCode>):
   )
 }
 
-const referHeaders = (...names: (keyof typeof headers)[]): Json =>
+const referHeaders = (...names: (keyof typeof headers)[]): Record<string, Json> =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
 const limits = ['RateLimit', 'RateLimit-Policy'] as const
@@ -208,6 +239,13 @@ const isShownLater = ({ path }: Operation): boolean =>
 
 /** Required: where an answer is said to have it, it has it. */
 const headers = {
+  'Accept-Ranges': { description: '`bytes`: parts can be asked for.', schema: { type: 'string' } },
+  'Content-Disposition': { description: 'RFC 6266: the name to save the file under.', schema: { type: 'string' } },
+  'Content-Range': {
+    required: true,
+    description: 'Which part of the file this is, and the size of the whole.',
+    schema: { type: 'string' },
+  },
   ETag: { required: true, description: 'Names this version of the answer.', schema: { type: 'string' } },
   'Idempotency-Replayed': {
     description: '`true` when this is the stored response to an earlier request with the same `Idempotency-Key`.',

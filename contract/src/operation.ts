@@ -1,5 +1,5 @@
-import type { Static, TObject, TSchema } from 'typebox'
-import { closed, longest } from './fields.ts'
+import type { Static, TObject, TOptional, TSchema, TString } from 'typebox'
+import { closed, compares, date, longest, timestamp } from './fields.ts'
 import type { ProblemCode } from './problems.ts'
 import { Type } from './schema.ts'
 
@@ -13,6 +13,8 @@ export type Operation = {
   /** The scope that a token needs; of several, any one. */
   scope: string | readonly string[]
   summary: string
+  /** What the summary leaves open, such as why the operation takes this and not more. */
+  description?: string
   query?: TObject
   body?: TObject
   status: 200 | 201
@@ -21,6 +23,12 @@ export type Operation = {
   conditional?: true
   /** A GET whose caller may wait for news (`wait`), or follow them as a stream of server-sent events. */
   followed?: true
+  /** The response does not follow from the tenant's records alone, so it is not cached. */
+  isVolatile?: true
+  /** The response is a file of one of these media types, or a part of it by `Range`, in place of `answer`. */
+  download?: readonly string[]
+  /** What a parameter of the path is, where it is not the identifier of a record. */
+  parameters?: Readonly<Record<string, string>>
   /** The answer is shown once and kept nowhere, not even for a retry. */
   showsSecret?: true
   problems?: readonly ProblemCode[]
@@ -32,8 +40,16 @@ export type Listing = {
   filters: readonly string[]
   /** Records that carry the field are left out unless the parameter is true. */
   leftOutUnless: Readonly<Record<string, string>>
+  /** True for the parameter shows only records without the field, false only those with it. Absent shows both. */
+  onlyWithout?: Readonly<Record<string, string>>
   /** Fields in which `search` looks. */
   search: readonly string[]
+  /** Fields by which `sort` orders. */
+  sorts: readonly string[]
+  /** The sorts that have an index of their own among the records with one value of a field. */
+  sortsWithin?: Readonly<Record<string, readonly string[]>>
+  /** The parameter for records that are open and whose day has passed. */
+  overdue?: { parameter: string; open: string; day: string }
 }
 
 export type Resource = {
@@ -75,7 +91,7 @@ export type Input<O extends Operation> = {
 }
 export type Output<O extends Operation> = Static<O['answer']>
 
-/** A search that finds more is not counted to the end. */
+/** What a search, a sort or a filter without kept totals finds beyond this is not counted, and has no numbered pages. */
 export const mostCounted = 10_000
 
 /** As `toLocaleString` has it, which would load the languages of the world, a twentieth of a start. */
@@ -84,13 +100,15 @@ const withCommas = (count: number): string => String(count).replace(/\B(?=(\d{3}
 export const pageOf = <R extends TObject>(record: R, title: string) =>
   Type.Object(
     {
-      items: Type.Array(record, { description: 'The records of this page, in order of arrival.' }),
+      items: Type.Array(record, {
+        description: 'The records of this page, in order of arrival unless `sort` asks for another.',
+      }),
       page: Type.Number({ format: 'double', description: 'The number of this page; the first is 1.' }),
       pageSize: Type.Number({ format: 'double', description: 'How many records a full page holds.' }),
       total: Type.Unsafe<number | null>({
         type: ['number', 'null'],
         format: 'double',
-        description: `How many records match, exactly; null when a search matches more than ${withCommas(mostCounted)}.`,
+        description: `How many records match, exactly. Null when more than ${withCommas(mostCounted)} do, or have to be looked at, and the list is searched, sorted or filtered by more than what it counts.`,
       }),
     },
     { ...closed, title },
@@ -142,8 +160,47 @@ export const search = (fields: readonly string[]) =>
     Type.String({
       minLength: 1,
       maxLength: longest.search,
-      description: `Words, separated by spaces, that must all occur in one of ${fields.join(', ')}; case and accents do not matter.`,
+      description: `Words, separated by spaces, that must all occur in one of ${fields.join(', ')}. Case and accents do not matter, nor whether ü is written ue or u, and the like.`,
     }),
   )
 export const filter = (description: string) => Type.Optional(Type.String({ description }))
+/** Only records whose field has this value. */
+export const equal = (field: string, description: string) =>
+  compares(field, '=', Type.Optional(Type.String({ minLength: 1, maxLength: longest.search, description })))
+
+/** Two parameters, `…From` and `…To`, around the days of a field. */
+export const days = <Name extends string>(name: Name, what: string) =>
+  ({
+    [`${name}From`]: compares(name, '>=', Type.Optional(date(`Only ${what} on this day or later.`))),
+    [`${name}To`]: compares(name, '<=', Type.Optional(date(`Only ${what} on this day or earlier.`))),
+  }) as Record<`${Name}From` | `${Name}To`, TOptional<TString>> // the keys are those two
+
+export const mostIds = 200
+
+/** The parameters that came later, which every list has. */
+export const asking = <const Fields extends readonly string[]>(sorts: Fields) => ({
+  changedFrom: compares(
+    'updatedAt',
+    '>=',
+    Type.Optional(timestamp('Only records that last changed at this instant or later.')),
+  ),
+  changedTo: compares(
+    'updatedAt',
+    '<',
+    Type.Optional(timestamp('Only records that last changed before this instant.')),
+  ),
+  ids: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: `Only these records: up to ${mostIds} identifiers of either kind, separated by commas.`,
+    }),
+  ),
+  sort: Type.Optional(
+    Type.Unsafe<Fields[number] | `-${Fields[number]}`>({
+      type: 'string',
+      enum: sorts.flatMap((field) => [field, `-${field}`]),
+      description: `A field to order by, with \`-\` for descending; records without a value come last. Such a list is walked by cursor; numbered pages reach its first ${withCommas(mostCounted)} records.`,
+    }),
+  ),
+})
 export const flag = (description: string) => Type.Optional(Type.Boolean({ description }))

@@ -1,4 +1,5 @@
 import { changes } from './changes.ts'
+import { exportJobs } from './exports.ts'
 import type { Operation, Resource } from './operation.ts'
 import { resources } from './resources.ts'
 
@@ -10,7 +11,7 @@ export const operationsOf = (among: Readonly<Record<string, Resource>>): readonl
   )
 
 /** Every operation with its name and resource, for whoever loops over the contract. */
-export const operations = operationsOf({ ...resources, changes })
+export const operations = operationsOf({ ...resources, changes, exportJobs })
 
 /** RFC 9110 §8.8.3: an `ETag` names what the address of the record answers, so the answer must be that and be got again. */
 export const isTagged = ({ operation, resource }: NamedOperation): boolean =>

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
-import { type Content, type Default, type Kind, longest, traitsOf } from './fields.ts'
-import type { Resource } from './operation.ts'
+import { type Comparison, type Content, type Default, type KeyForm, type Kind, longest, traitsOf } from './fields.ts'
+import { isPaged, type Resource } from './operation.ts'
 import { type ResourceName, resourceNames, resources } from './resources.ts'
 
 /** A field of a resource, with all that storing, importing, exporting and showing it needs. */
@@ -10,8 +10,9 @@ export type Field = {
   description: string
   /** The column of the resource's table. */
   column: string
-  /** The column that holds the value in lower case, which filters compare; null where case matters. */
+  /** The column that holds what filters and sorting compare, and its form; null where they compare the value itself. */
   keyColumn: string | null
+  keyForm: KeyForm | null
   kind: Kind
   /** What a text holds. */
   content: Content | null
@@ -49,7 +50,8 @@ const describe = (resource: Resource, name: string, schema: TSchema, isShown: bo
   const content = isIdentifier ? 'businessIdentifier' : (traits.content ?? null)
   return {
     ...{ name, description, column, content, isShown, isIdentifier, kind: traits.kind },
-    keyColumn: traits.ignoresCase ? `${column}_key` : null,
+    keyColumn: traits.key ? `${column}_${traits.key === 'cents' ? 'cents' : 'key'}` : null,
+    keyForm: traits.key ?? null,
     isNullable: [type].flat().includes('null') && traits.default === undefined,
     isStored: traits.centsOf === undefined,
     centsOf: traits.centsOf ?? null,
@@ -111,3 +113,17 @@ export const referrersOf = (resource: ResourceName): readonly { resource: Resour
     .flatMap((other) =>
       all[other].filter(({ reference }) => reference === resource).map((field) => ({ resource: other, field })),
     )
+
+/** A parameter of a list that compares a field with its value, and keeps no totals. */
+export type ListComparison = { parameter: string; field: Field; by: Comparison['by'] }
+
+const comparisons = byResource(({ operations }, name) =>
+  Object.values(operations)
+    .filter(isPaged)
+    .flatMap(({ query }) => Object.entries(query?.properties ?? {}))
+    .flatMap(([parameter, schema]): ListComparison[] => {
+      const { compares } = traitsOf(schema as TSchema) // a query has nothing else
+      return compares ? [{ parameter, field: fieldOf(name, compares.field), by: compares.by }] : []
+    }),
+)
+export const comparisonsOf = (resource: ResourceName): readonly ListComparison[] => comparisons[resource]

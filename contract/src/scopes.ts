@@ -13,8 +13,9 @@ export const scopes: Readonly<Record<Scope, string>> = {
   'contacts:read': 'See contacts',
   'contacts:write': 'Create, change, delete and restore contacts',
   'accounts:read': 'See accounts',
-  'accounts:write': 'Create accounts',
-  'tasks:write': 'Create tasks for accounts',
+  'accounts:write': 'Create and correct accounts',
+  'tasks:read': 'See tasks',
+  'tasks:write': 'Create tasks for accounts, change them and mark them as done',
 }
 
 export const isScope = (name: string): name is Scope => Object.hasOwn(scopes, name)

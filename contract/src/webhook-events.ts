@@ -48,7 +48,9 @@ export const webhookEvents = {
   'contact.deleted': { summary: 'A contact was deleted; it can be restored.', data: ContactData },
   'contact.restored': { summary: 'A deleted contact was restored.', data: ContactData },
   'account.created': { summary: 'An account was created.', data: AccountData },
+  'account.updated': { summary: 'An account was corrected.', data: AccountData },
   'task.created': { summary: 'A task was created.', data: TaskData },
+  'task.updated': { summary: 'A task was changed, marked as done or opened again.', data: TaskData },
   'import.completed': { summary: 'An import has written all of its records.', data: CompletedData },
   'import.undone': { summary: 'An import was taken back.', data: UndoneData },
 } as const satisfies Record<string, WebhookEvent>

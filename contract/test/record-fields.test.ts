@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { startService } from '../../server/test/service.ts'
 import {
   fieldsOf,
+  type KeyForm,
   type Kind,
   operations,
   type Resource,
@@ -27,6 +28,8 @@ const sqlTypes: Record<Kind, string> = {
   boolean: 'boolean',
 }
 
+const keyTypes: Record<KeyForm, string> = { lowerCase: 'text', name: 'text', cents: 'bigint', whole: 'bigint' }
+
 type Column = { name: string; type: string; isNullable: boolean }
 
 describe('the stored fields of a resource', async () => {
@@ -43,9 +46,9 @@ describe('the stored fields of a resource', async () => {
 
   for (const resource of resourceNames) {
     test(`are the columns of the table ${resource}`, async () => {
-      const promised = storedFieldsOf(resource).flatMap(({ column, keyColumn, kind, isNullable }) => [
+      const promised = storedFieldsOf(resource).flatMap(({ column, keyColumn, keyForm, kind, isNullable }) => [
         { name: column, type: sqlTypes[kind], isNullable },
-        ...(keyColumn ? [{ name: keyColumn, type: 'text', isNullable }] : []),
+        ...(keyColumn && keyForm ? [{ name: keyColumn, type: keyTypes[keyForm], isNullable }] : []),
       ])
       assert.deepEqual(byName(await columnsOf(resource)), byName(promised))
     })
@@ -100,7 +103,8 @@ describe('a reference', () => {
 test('a list filters, leaves out and searches by fields of its resource', () => {
   for (const resource of resourceNames) {
     const { listing, businessIdentifier, canonicalIdentifier, importKey }: Resource = resources[resource]
-    const named = [listing?.filters, Object.values(listing?.leftOutUnless ?? {}), listing?.search].flat()
+    const told = Object.values({ ...listing?.leftOutUnless, ...listing?.onlyWithout })
+    const named = [listing?.filters, told, listing?.search].flat()
     const known = fieldsOf(resource).map(({ name }) => name)
     for (const name of [...named, businessIdentifier, canonicalIdentifier, importKey]) {
       if (name !== undefined) assert.ok(known.includes(name), `${resource} ${name}`)

@@ -14,7 +14,7 @@ type Parameter = {
 }
 type Described = {
   parameters?: Parameter[]
-  responses: Record<string, { description: string; headers?: Record<string, unknown> }>
+  responses: Record<string, { description: string; headers?: Record<string, unknown>; content?: object }>
 }
 type Document = { paths: Record<string, Record<string, Described>>; components: { headers: Record<string, Header> } }
 type Header = { description: string }
@@ -28,7 +28,8 @@ export const problemCodes = Object.keys(problems) as ProblemCode[] // the keys o
 /** The responses name each code that they stand for. */
 const problemsIn = ({ responses }: Described): ProblemCode[] =>
   Object.entries(responses)
-    .filter(([status]) => Number(status) >= 400)
+    // One without a body is no problem of the contract.
+    .filter(([status, { content }]) => Number(status) >= 400 && content)
     .flatMap(([status, { description }]) => {
       const named = problemCodes.filter(
         (code) => problems[code].status === Number(status) && description.includes(`\`${code}\``),

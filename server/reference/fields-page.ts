@@ -1,4 +1,12 @@
-import { changes, type Operation, Problem, ProblemPlace, type Resource, resources } from '@masthead/contract'
+import {
+  changes,
+  exportJobs,
+  type Operation,
+  Problem,
+  ProblemPlace,
+  type Resource,
+  resources,
+} from '@masthead/contract'
 import { code, link, pageOf, table } from './markdown.ts'
 import { kinds, limitsOf, plain, type Schema, titleOf, typeOf } from './schema-words.ts'
 
@@ -47,22 +55,33 @@ export const fieldsPage = (): string =>
     ...fields(placeOf(plain(ProblemPlace))),
   )
 
-const all = Object.values<Resource>({ ...resources, changes })
+const all = Object.values<Resource>({ ...resources, changes, exportJobs })
 
 type Used = Schema & { use: string }
 
 /** The schemas of a resource beside its record, in the order in which its operations use them. */
 const others = (resource: Resource): Used[] => {
   const schemas = new Map<string, Used>()
-  for (const { query, body, answer } of Object.values(resource.operations)) {
-    for (const [part, schema] of Object.entries({ body, answer })) {
+  for (const { query, body, answer, download } of Object.values(resource.operations)) {
+    for (const [part, schema] of Object.entries({ body, answer: download ? undefined : answer })) {
       if (schema === undefined || schema === resource.record) continue
       const used = plain(query && part === 'answer' ? pageWithout(schema, resource) : schema)
       schemas.set(titleOf(schema), { ...used, use: usesOf(resource, part as 'body' | 'answer', schema) }) // as written above
     }
   }
+  if (resource !== exportJobs) return [...schemas.values()]
+  const records = all.map(({ record }) => titleOf(record))
+  for (const schema of [plain(resource.record), ...schemas.values()].flatMap(titledWithin))
+    if (!records.includes(titleOf(schema)))
+      schemas.set(titleOf(schema), { ...schema, use: sentences(schema.description ?? '') })
   return [...schemas.values()]
 }
+
+/** What a body holds that has a name of its own. */
+const titledWithin = ({ properties = {} }: Schema): Schema[] =>
+  Object.values(properties)
+    .flatMap((schema) => [schema, schema.items ?? []].flat())
+    .flatMap((schema) => [...(schema.title === undefined ? [] : [schema]), ...titledWithin(schema)])
 
 /** A page holds records, which are described where they belong. */
 const pageWithout = (page: unknown, { record }: Resource): Schema => {

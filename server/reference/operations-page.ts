@@ -1,4 +1,13 @@
-import { basePath, changes, largest, mediaTypesOf, type Operation, resources, scopesOf } from '@masthead/contract'
+import {
+  basePath,
+  changes,
+  exportJobs,
+  largest,
+  mediaTypesOf,
+  type Operation,
+  resources,
+  scopesOf,
+} from '@masthead/contract'
 import { answerHeaders, type DescribedOperation, describedOperations } from './described-operations.ts'
 import { code, codeLink, link, pageOf, sentence, table } from './markdown.ts'
 import { limitsOf, titleOf, typeOf } from './schema-words.ts'
@@ -31,7 +40,7 @@ export const operationsPage = (): string =>
       ['header', 'meaning'],
       Object.entries(answerHeaders).map(([name, { description }]) => [code(name), description]),
     ),
-    ...Object.values({ ...resources, changes }).flatMap(({ name, description }) => [
+    ...Object.values({ ...resources, changes, exportJobs }).flatMap(({ name, description }) => [
       '',
       `## ${name.charAt(0).toUpperCase()}${name.slice(1)}`,
       '',
@@ -74,12 +83,14 @@ const common = {
 
 const section = (described: DescribedOperation): string[] => {
   const { name, operation, parameters, answerHeaders: headers, problems } = described
-  const { method, path, summary, scope, body, answer, status } = operation
+  const { method, path, summary, description, scope, body, answer, status, download } = operation
+  const response = download ? `the file, as ${download.map(code).join(' or ')}` : link(titleOf(answer), 'fields.md')
   return [
     '',
     `### ${name}`,
     '',
     sentence(summary),
+    ...(description ? ['', description] : []),
     '',
     '```http',
     `${method} ${basePath}${path}`,
@@ -89,9 +100,14 @@ const section = (described: DescribedOperation): string[] => {
     ...(body
       ? [`- **Body:** ${link(titleOf(body), 'fields.md')}, as ${mediaTypesOf(operation).map(code).join(' or ')}`]
       : []),
-    `- **Response:** ${status} with ${link(titleOf(answer), 'fields.md')}${own(headers, ofAll.headers)
+    `- **Response:** ${status} with ${response}${own(headers, ofAll.headers)
       .map((one) => `, ${code(one)}`)
       .join('')}`,
+    ...(download
+      ? [
+          `- **Parts:** 206 with the part that ${code('Range')} asks for and ${code('Content-Range')}; 416 without a body where the file ends before it`,
+        ]
+      : []),
     `- **Problems:** [those of any call](#all-operations)${own(problems, ofAll.problems)
       .map((one) => `, ${toProblem(one)}`)
       .join('')}`,

@@ -4,7 +4,7 @@ import { glob, readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { changes, operations, problems, type Resource, resources, scopes } from '@masthead/contract'
+import { changes, exportJobs, operations, problems, type Resource, resources, scopes } from '@masthead/contract'
 import type { Command } from 'commander'
 import { buildProgram } from '../src/commands/program.ts'
 import { readConfig } from '../src/config.ts'
@@ -29,8 +29,11 @@ describe('the reference', () => {
   test('has a place for every operation, schema, scope, problem and command', async () => {
     const commands = (command: Command, path: string[]): string[] =>
       command.commands.flatMap((one) => [[...path, one.name()].join(' '), ...commands(one, [...path, one.name()])])
-    const schemas = Object.values<Resource>({ ...resources, changes }).flatMap(({ record, operations }) => [
-      ...[record, ...Object.values(operations).flatMap(({ body, answer }) => [body, answer])],
+    const schemas = Object.values<Resource>({ ...resources, changes, exportJobs }).flatMap(({ record, operations }) => [
+      ...[
+        record,
+        ...Object.values(operations).flatMap(({ body, answer, download }) => (download ? [] : [body, answer])),
+      ],
     ])
     const wanted = {
       'operations.md': operations.map(({ name }) => name),

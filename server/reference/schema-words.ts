@@ -47,6 +47,7 @@ export const typeOf = (schema: Schema): string => {
   if (schema.const !== undefined) return `\`${schema.const}\``
   if (schema.title !== undefined) return link(schema.title)
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(' or ')
+  if (schema.items) return `array of ${typeOf(schema.items)}`
   const kind = kinds[schema.format ?? '']?.name ?? kinds[schema.pattern ?? '']?.name
   const types = [schema.type ?? 'unknown'].flat().map((type) => (type === 'string' ? (kind ?? 'text') : type))
   const unknown = types.find((type) => !known.includes(type) && type !== kind)

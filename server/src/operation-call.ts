@@ -16,7 +16,10 @@ export type Call<O extends Operation> = Input<O> & {
   issuer: string | null
   /** Logs what fails after the response. */
   onError: (error: unknown) => void
-} & (O['method'] extends 'GET' ? unknown : Writing)
+} & (O['method'] extends 'GET' ? Downloading<O> : Writing)
+
+/** The audit log tells who has downloaded a file. */
+type Downloading<O extends Operation> = O extends { download: readonly string[] } ? { author: Caller } : unknown
 
 type Writing = {
   /** Null without a mail server. */
@@ -27,13 +30,26 @@ type Writing = {
   requireCurrent: (body: string) => void
 }
 
+/** A file that a response sends, whole or in part. */
+export type FileResponse = {
+  name: string
+  mediaType: string
+  bytes: number
+  /** A strong validator. */
+  etag: string
+  /** The bytes from one place to before another. */
+  read: (from: number, to: number) => AsyncIterable<Buffer>
+}
+
 /** The response of an operation: its JSON, and the values of its headers; `location` is a path below the base path. */
 export type HandlerResult = {
   body: string | Buffer
   location?: string
   /** Of an operation that can be followed. */
   news?: News
-} & Partial<Pick<Page, 'links' | 'next'>>
+  /** Of an operation that is a download. */
+  file?: FileResponse
+} & Partial<Pick<Page, 'links' | 'next' | 'isOfToday'>>
 
 /** A handler as HTTP calls it; `Handlers<…>` types it in its resource. */
 // biome-ignore lint/suspicious/noExplicitAny: a handler's call is typed where it is written, by its own operation

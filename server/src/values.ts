@@ -35,3 +35,11 @@ const isCanonical = (text: string): boolean => canonicalShape.test(text) && isCa
 /** The name of a contact that was given only its parts, shortened to the limit of names. */
 export const joinedName = (firstName: string | null, lastName: string | null): string | null =>
   [...[firstName, lastName].filter(Boolean).join(' ')].slice(0, longest.name).join('') || null
+
+type Names = { name: string | null; firstName: string | null; lastName: string | null }
+
+/** The name of a contact whose first or last name changes: one that was joined from them follows, one of its own stays. */
+export const followedName = (before: Names, after: Omit<Names, 'name'>): string | null =>
+  before.name === joinedName(before.firstName, before.lastName)
+    ? joinedName(after.firstName, after.lastName)
+    : before.name

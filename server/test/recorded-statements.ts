@@ -126,10 +126,11 @@ export const unmetStatements = ({ senders }: RecordedStatements): string[] => {
 }
 
 /** All of them as one file, in the order of their senders. */
-export const statementsText = ({ senders }: RecordedStatements, tenantIds: readonly string[]): string => {
+export const statementsText = ({ senders }: RecordedStatements): string => {
   const statements = new Map<string, Set<string>>()
   for (const [text, from] of senders) {
-    const shown = tenantIds.reduce((sql, id) => sql.replaceAll(id, '…'), withoutIndentation(text))
+    // COPY takes no parameters.
+    const shown = withoutIndentation(text).replaceAll(/(?<=tenant_id = ')[\da-f-]{36}(?=')/g, '…')
     statements.set(shown, new Set([...(statements.get(shown) ?? []), ...from]))
   }
   const parts = [...statements].map(([text, from]) => `-- ${[...from].sort().join('\n-- ')}\n${text};\n`)

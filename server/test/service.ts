@@ -98,6 +98,11 @@ export const generous: RateLimits = {
 /** Whether the suite runs on a database whose tables are sharded. */
 export const isSharded = process.env.TEST_CITUS_SERVERS !== undefined
 
+/** Where tables are sharded, the server of the shard waits. */
+export const waitsForLocks = isSharded
+  ? 'select from citus_lock_waits'
+  : `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+
 /** Made once a test file, at its top level; ends with it. */
 export const startService = async (options: ServiceOptions = {}): Promise<Service> => {
   const { baseUrl } = { ...defaults, ...options }

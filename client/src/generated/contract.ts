@@ -22,9 +22,11 @@ export type Scope =
   | 'contacts:write'
   /** See accounts */
   | 'accounts:read'
-  /** Create accounts */
+  /** Create and correct accounts */
   | 'accounts:write'
-  /** Create tasks for accounts */
+  /** See tasks */
+  | 'tasks:read'
+  /** Create tasks for accounts, change them and mark them as done */
   | 'tasks:write'
 
 /** Why the service said no; stable. */
@@ -108,10 +110,18 @@ export interface PublicationQuery {
   page?: number | undefined
   /** How many records a page holds. At most 200. */
   pageSize?: number | undefined
-  /** Words, separated by spaces, that must all occur in one of code, name; case and accents do not matter. At most 200 characters. */
+  /** Words, separated by spaces, that must all occur in one of code, name. Case and accents do not matter, nor whether ü is written ue or u, and the like. At most 200 characters. */
   search?: string | undefined
   /** Only publications that appear (true), or that no longer do (false). */
   isActive?: boolean | undefined
+  /** Only records that last changed at this instant or later. RFC 3339, UTC. */
+  changedFrom?: string | undefined
+  /** Only records that last changed before this instant. RFC 3339, UTC. */
+  changedTo?: string | undefined
+  /** Only these records: up to 200 identifiers of either kind, separated by commas. */
+  ids?: string | undefined
+  /** A field to order by, with `-` for descending; records without a value come last. Such a list is walked by cursor; numbered pages reach its first 10,000 records. */
+  sort?: 'code' | '-code' | 'name' | '-name' | 'createdAt' | '-createdAt' | 'updatedAt' | '-updatedAt' | undefined
   /** From the `next` link: continues a walk exactly where the page before ended. Not with `page`. */
   cursor?: string | undefined
 }
@@ -160,10 +170,31 @@ export interface AccountQuery {
   page?: number | undefined
   /** How many records a page holds. At most 200. */
   pageSize?: number | undefined
-  /** Words, separated by spaces, that must all occur in one of accountId, company, city, billingEmail, webAddress; case and accents do not matter. At most 200 characters. */
+  /** Words, separated by spaces, that must all occur in one of accountId, company, city, billingEmail, webAddress. Case and accents do not matter, nor whether ü is written ue or u, and the like. At most 200 characters. */
   search?: string | undefined
   /** Only accounts with this status; case does not matter. */
   status?: string | undefined
+  /** Only accounts in this city; case and accents do not matter. At most 200 characters. */
+  city?: string | undefined
+  /** Only records that last changed at this instant or later. RFC 3339, UTC. */
+  changedFrom?: string | undefined
+  /** Only records that last changed before this instant. RFC 3339, UTC. */
+  changedTo?: string | undefined
+  /** Only these records: up to 200 identifiers of either kind, separated by commas. */
+  ids?: string | undefined
+  /** A field to order by, with `-` for descending; records without a value come last. Such a list is walked by cursor; numbered pages reach its first 10,000 records. */
+  sort?:
+    | 'accountId'
+    | '-accountId'
+    | 'company'
+    | '-company'
+    | 'city'
+    | '-city'
+    | 'createdAt'
+    | '-createdAt'
+    | 'updatedAt'
+    | '-updatedAt'
+    | undefined
   /** From the `next` link: continues a walk exactly where the page before ended. Not with `page`. */
   cursor?: string | undefined
 }
@@ -200,6 +231,36 @@ export interface AccountInput {
   website?: string | null | undefined
   /** The publication of most interest, by its code or `id`. */
   primaryPublicationId?: string | null | undefined
+}
+
+/** Given to `accounts.update`. */
+export interface AccountChanges {
+  /** Name of the company. At most 255 characters. */
+  company?: string | undefined
+  /** Street and number. At most 500 characters. */
+  address?: string | null | undefined
+  /** Suite, floor or door. At most 100 characters. */
+  suite?: string | null | undefined
+  /** City. At most 100 characters. */
+  city?: string | null | undefined
+  /** State or province. At most 100 characters. */
+  state?: string | null | undefined
+  /** Postal code. At most 20 characters. */
+  zip?: string | null | undefined
+  /** Country. At most 100 characters. */
+  country?: string | null | undefined
+  /** Address of the web site. At most 2048 characters. */
+  webAddress?: string | null | undefined
+  /** Open set; known: prospect, active, on_hold, inactive. At most 100 characters. */
+  status?: string | null | undefined
+  /** Where invoices are mailed to. At most 254 characters. */
+  billingEmail?: string | null | undefined
+  /** Invoices are sent by e-mail. */
+  invoiceEmailEnabled?: boolean | null | undefined
+  /** Invoices are sent on paper. */
+  invoicePrintEnabled?: boolean | null | undefined
+  /** The account does not want to receive e-mail. */
+  doNotEmail?: boolean | null | undefined
 }
 
 /** Answered by `accounts.create`. */
@@ -260,7 +321,7 @@ export interface ContactQuery {
   pageSize?: number | undefined
   /** Only contacts of this account (business identifier or `id`). */
   accountId?: string | undefined
-  /** Words, separated by spaces, that must all occur in one of name, firstName, lastName, email, phone, phone2, title; case and accents do not matter. At most 200 characters. */
+  /** Words, separated by spaces, that must all occur in one of name, firstName, lastName, email, phone, phone2, title. Case and accents do not matter, nor whether ü is written ue or u, and the like. At most 200 characters. */
   search?: string | undefined
   /** Also contacts with `hideContact`. */
   includeHidden?: boolean | undefined
@@ -268,6 +329,31 @@ export interface ContactQuery {
   includeSubsOnly?: boolean | undefined
   /** Also deleted contacts. */
   includeDeleted?: boolean | undefined
+  /** Only contacts with this e-mail address; case does not matter. At most 200 characters. */
+  email?: string | undefined
+  /** Only the contact with this identifier in another system. At most 200 characters. */
+  externalId?: string | undefined
+  /** Only records that last changed at this instant or later. RFC 3339, UTC. */
+  changedFrom?: string | undefined
+  /** Only records that last changed before this instant. RFC 3339, UTC. */
+  changedTo?: string | undefined
+  /** Only these records: up to 200 identifiers of either kind, separated by commas. */
+  ids?: string | undefined
+  /** A field to order by, with `-` for descending; records without a value come last. Such a list is walked by cursor; numbered pages reach its first 10,000 records. */
+  sort?:
+    | 'name'
+    | '-name'
+    | 'firstName'
+    | '-firstName'
+    | 'lastName'
+    | '-lastName'
+    | 'email'
+    | '-email'
+    | 'createdAt'
+    | '-createdAt'
+    | 'updatedAt'
+    | '-updatedAt'
+    | undefined
   /** From the `next` link: continues a walk exactly where the page before ended. Not with `page`. */
   cursor?: string | undefined
 }
@@ -276,7 +362,7 @@ export interface ContactQuery {
 export interface ContactInput {
   /** The account, by its business identifier or its `id`. */
   accountId: string
-  /** Full name; on creation joined from first and last name when absent. At most 255 characters. */
+  /** Full name. Absent on creation, it is joined from first and last name, and follows them. At most 255 characters. */
   name?: string | null | undefined
   /** First name. At most 255 characters. */
   firstName?: string | null | undefined
@@ -366,6 +452,51 @@ export interface SubscriptionQuery {
   status?: string | undefined
   /** Also deleted subscriptions. */
   includeDeleted?: boolean | undefined
+  /** Only subscriptions that expire on this day or later. As `YYYY-MM-DD`. */
+  expireDateFrom?: string | undefined
+  /** Only subscriptions that expire on this day or earlier. As `YYYY-MM-DD`. */
+  expireDateTo?: string | undefined
+  /** Only subscriptions that start on this day or later. As `YYYY-MM-DD`. */
+  startDateFrom?: string | undefined
+  /** Only subscriptions that start on this day or earlier. As `YYYY-MM-DD`. */
+  startDateTo?: string | undefined
+  /** Only subscriptions that were or will be renewed on this day or later. As `YYYY-MM-DD`. */
+  renewalDateFrom?: string | undefined
+  /** Only subscriptions that were or will be renewed on this day or earlier. As `YYYY-MM-DD`. */
+  renewalDateTo?: string | undefined
+  /** Only records that last changed at this instant or later. RFC 3339, UTC. */
+  changedFrom?: string | undefined
+  /** Only records that last changed before this instant. RFC 3339, UTC. */
+  changedTo?: string | undefined
+  /** Only these records: up to 200 identifiers of either kind, separated by commas. */
+  ids?: string | undefined
+  /** A field to order by, with `-` for descending; records without a value come last. Such a list is walked by cursor; numbered pages reach its first 10,000 records. */
+  sort?:
+    | 'subscriptionNumber'
+    | '-subscriptionNumber'
+    | 'copies'
+    | '-copies'
+    | 'startDate'
+    | '-startDate'
+    | 'endDate'
+    | '-endDate'
+    | 'expireDate'
+    | '-expireDate'
+    | 'firstRunDate'
+    | '-firstRunDate'
+    | 'renewalDate'
+    | '-renewalDate'
+    | 'totalNetCharge'
+    | '-totalNetCharge'
+    | 'totalApplied'
+    | '-totalApplied'
+    | 'totalDue'
+    | '-totalDue'
+    | 'createdAt'
+    | '-createdAt'
+    | 'updatedAt'
+    | '-updatedAt'
+    | undefined
   /** From the `next` link: continues a walk exactly where the page before ended. Not with `page`. */
   cursor?: string | undefined
 }
@@ -436,12 +567,63 @@ export interface InvoiceQuery {
   publicationId?: string | undefined
   /** Only invoices with this status; case does not matter. */
   status?: string | undefined
+  /** Only invoices that are due on this day or later. As `YYYY-MM-DD`. */
+  dueDateFrom?: string | undefined
+  /** Only invoices that are due on this day or earlier. As `YYYY-MM-DD`. */
+  dueDateTo?: string | undefined
+  /** Only invoices issued on this day or later. As `YYYY-MM-DD`. */
+  issueDateFrom?: string | undefined
+  /** Only invoices issued on this day or earlier. As `YYYY-MM-DD`. */
+  issueDateTo?: string | undefined
+  /** Only the invoice with this identifier in another system. At most 200 characters. */
+  externalId?: string | undefined
+  /** Only invoices for which money is expected (true), or is not (false). */
+  isOpen?: boolean | undefined
+  /** Only invoices for which money is expected and that were due before today in the time zone of the tenant (true), or all others (false). */
+  overdue?: boolean | undefined
+  /** Only records that last changed at this instant or later. RFC 3339, UTC. */
+  changedFrom?: string | undefined
+  /** Only records that last changed before this instant. RFC 3339, UTC. */
+  changedTo?: string | undefined
+  /** Only these records: up to 200 identifiers of either kind, separated by commas. */
+  ids?: string | undefined
+  /** A field to order by, with `-` for descending; records without a value come last. Such a list is walked by cursor; numbered pages reach its first 10,000 records. */
+  sort?:
+    | 'issueDate'
+    | '-issueDate'
+    | 'dueDate'
+    | '-dueDate'
+    | 'datePaid'
+    | '-datePaid'
+    | 'total'
+    | '-total'
+    | 'totalDue'
+    | '-totalDue'
+    | 'gross'
+    | '-gross'
+    | 'net'
+    | '-net'
+    | 'invCharges'
+    | '-invCharges'
+    | 'invInvoiced'
+    | '-invInvoiced'
+    | 'invApplied'
+    | '-invApplied'
+    | 'invDiscount'
+    | '-invDiscount'
+    | 'invTax'
+    | '-invTax'
+    | 'createdAt'
+    | '-createdAt'
+    | 'updatedAt'
+    | '-updatedAt'
+    | undefined
   /** From the `next` link: continues a walk exactly where the page before ended. Not with `page`. */
   cursor?: string | undefined
 }
 
 /** Things to do for an account. */
-export interface Task {
+export interface TaskRecord {
   /** Identifier of the task. A UUID. */
   id: string
   /** Business identifier of the account. */
@@ -452,8 +634,57 @@ export interface Task {
   dueDate: string
   /** User of the legacy system who is to do it; empty when nobody is known. */
   userId: string
+  /** Priority. */
+  priority: string | null
+  /** Kind of task. */
+  type: string | null
+  /** Free text. */
+  notes: string | null
+  /** When the task was done; null while it is open. RFC 3339, UTC. */
+  doneAt: string | null
   /** The processing route. `native`: Masthead is the system of record. `legacy`: the record is also handed to the legacy system. */
   route: 'native' | 'legacy'
+  /** When the task was created. RFC 3339, UTC. */
+  createdAt: string
+  /** When the task last changed. RFC 3339, UTC. */
+  updatedAt: string
+}
+
+/** Given to `tasks.list`. */
+export interface TaskQuery {
+  /** The page to show; the first is 1. At most 2147483647. */
+  page?: number | undefined
+  /** How many records a page holds. At most 200. */
+  pageSize?: number | undefined
+  /** Only tasks for this account (business identifier or `id`). */
+  accountId?: string | undefined
+  /** Only tasks of this user of the legacy system; empty for those of nobody. */
+  userId?: string | undefined
+  /** `true`: only tasks that are not done. `false`: only those that are. */
+  open?: boolean | undefined
+  /** Only tasks that are due on this day or later. As `YYYY-MM-DD`. */
+  dueFrom?: string | undefined
+  /** Only tasks that are due on this day or earlier. As `YYYY-MM-DD`. */
+  dueTo?: string | undefined
+  /** Only records that last changed at this instant or later. RFC 3339, UTC. */
+  changedFrom?: string | undefined
+  /** Only records that last changed before this instant. RFC 3339, UTC. */
+  changedTo?: string | undefined
+  /** Only these records: up to 200 identifiers of either kind, separated by commas. */
+  ids?: string | undefined
+  /** A field to order by, with `-` for descending; records without a value come last. Such a list is walked by cursor; numbered pages reach its first 10,000 records. */
+  sort?:
+    | 'dueDate'
+    | '-dueDate'
+    | 'doneAt'
+    | '-doneAt'
+    | 'createdAt'
+    | '-createdAt'
+    | 'updatedAt'
+    | '-updatedAt'
+    | undefined
+  /** From the `next` link: continues a walk exactly where the page before ended. Not with `page`. */
+  cursor?: string | undefined
 }
 
 /** Given to `tasks.create`. */
@@ -472,6 +703,252 @@ export interface TaskInput {
   type?: string | null | undefined
 }
 
+/** Given to `tasks.update`. */
+export interface TaskChanges {
+  /** The account, by its business identifier or its `id`. */
+  accountId?: string | undefined
+  /** What is to be done. At most 255 characters. */
+  title?: string | undefined
+  /** Day by which it is to be done. As `YYYY-MM-DD`. */
+  dueDate?: string | undefined
+  /** User of the legacy system who is to do it; null when nobody is to. At most 100 characters. */
+  userId?: string | null | undefined
+  /** Priority. At most 100 characters. */
+  priority?: string | null | undefined
+  /** Kind of task. At most 100 characters. */
+  type?: string | null | undefined
+  /** Free text. At most 10000 characters. */
+  notes?: string | null | undefined
+  /** An instant marks the task as done, null opens it again. At most an hour ahead, since clocks differ. RFC 3339, UTC. */
+  doneAt?: string | null | undefined
+}
+
+/** Answered by `tasks.create`. */
+export interface Task {
+  /** Identifier of the task. A UUID. */
+  id: string
+  /** Business identifier of the account. */
+  accountId: string
+  /** What is to be done. */
+  title: string
+  /** Day by which it is to be done. As `YYYY-MM-DD`. */
+  dueDate: string
+  /** User of the legacy system who is to do it; empty when nobody is known. */
+  userId: string
+  /** The processing route. `native`: Masthead is the system of record. `legacy`: the record is also handed to the legacy system. */
+  route: 'native' | 'legacy'
+}
+
+/** Files of the records of one moment, made in the background and kept for a day. */
+export interface Export {
+  /** Identifier of the export. A UUID. */
+  id: string
+  /** `waiting`, `running`: ask again in a second. `done`: the files can be downloaded. `failed`: `problem` says why. `deleted`: somebody has cancelled or deleted it. */
+  state: 'waiting' | 'running' | 'done' | 'failed' | 'deleted'
+  /** What it holds, a file for each. */
+  resources: ListedName[]
+  /** Which records of each list; without filters, what the list shows. */
+  filters: ExportFilters
+  /** The format of the files. */
+  format: 'csv' | 'ndjson'
+  /** The files are compressed. */
+  gzip: boolean
+  /** Spreadsheets do not treat texts of the files as formulas. */
+  spreadsheet: boolean
+  /** How many records are written so far. */
+  records: number
+  /** How many it will be; null while nobody knows, as with most filters. */
+  expected: number | null
+  /** The moment of which all files are; null before it was begun. RFC 3339, UTC. */
+  asOf: string | null
+  /** The files; none until it is done. */
+  files: ExportFile[]
+  /** Why it failed, and what to do. */
+  problem: string | null
+  /** When it was asked for. RFC 3339, UTC. */
+  createdAt: string
+  /** When it will be gone, with its files. RFC 3339, UTC. */
+  expiresAt: string
+}
+
+/** Given to `exports.create`. */
+export interface ExportInput {
+  /** What to export, a file for each. The token needs the scope to read every one of them. */
+  resources: ListedName[]
+  /** Which records of each list; without filters, what the list shows. */
+  filters?: ExportFilters | undefined
+  /** The format of the files. */
+  format?: 'csv' | 'ndjson' | undefined
+  /** Compress the files. */
+  gzip?: boolean | undefined
+  /** For CSV: keep spreadsheets from treating texts as formulas. */
+  spreadsheet?: boolean | undefined
+}
+
+/** Answered by `exports.list`. */
+export interface ExportList {
+  /** Up to a hundred: first those that have files or will have, then the others; the newest first. */
+  items: Export[]
+}
+
+/** Which records of each list; without filters, what the list shows. */
+export interface ExportFilters {
+  /** As the list of publications takes them, without `search`. */
+  publications?: PublicationFilters | undefined
+  /** As the list of accounts takes them, without `search`. */
+  accounts?: AccountFilters | undefined
+  /** As the list of contacts takes them, without `search`. */
+  contacts?: ContactFilters | undefined
+  /** As the list of subscriptions takes them, without `search`. */
+  subscriptions?: SubscriptionFilters | undefined
+  /** As the list of invoices takes them, without `search`. */
+  invoices?: InvoiceFilters | undefined
+  /** As the list of tasks takes them, without `search`. */
+  tasks?: TaskRecordFilters | undefined
+}
+
+/** As the list of publications takes them, without `search`. */
+export interface PublicationFilters {
+  /** Only publications that appear (true), or that no longer do (false). */
+  isActive?: boolean | undefined
+  /** Only records that last changed at this instant or later. RFC 3339, UTC. */
+  changedFrom?: string | undefined
+  /** Only records that last changed before this instant. RFC 3339, UTC. */
+  changedTo?: string | undefined
+  /** Only these records: up to 200 identifiers of either kind, separated by commas. */
+  ids?: string | undefined
+}
+
+/** As the list of accounts takes them, without `search`. */
+export interface AccountFilters {
+  /** Only accounts with this status; case does not matter. */
+  status?: string | undefined
+  /** Only accounts in this city; case and accents do not matter. At most 200 characters. */
+  city?: string | undefined
+  /** Only records that last changed at this instant or later. RFC 3339, UTC. */
+  changedFrom?: string | undefined
+  /** Only records that last changed before this instant. RFC 3339, UTC. */
+  changedTo?: string | undefined
+  /** Only these records: up to 200 identifiers of either kind, separated by commas. */
+  ids?: string | undefined
+}
+
+/** As the list of contacts takes them, without `search`. */
+export interface ContactFilters {
+  /** Only contacts of this account (business identifier or `id`). */
+  accountId?: string | undefined
+  /** Also contacts with `hideContact`. */
+  includeHidden?: boolean | undefined
+  /** Also contacts with `subsOnly`. */
+  includeSubsOnly?: boolean | undefined
+  /** Also deleted contacts. */
+  includeDeleted?: boolean | undefined
+  /** Only contacts with this e-mail address; case does not matter. At most 200 characters. */
+  email?: string | undefined
+  /** Only the contact with this identifier in another system. At most 200 characters. */
+  externalId?: string | undefined
+  /** Only records that last changed at this instant or later. RFC 3339, UTC. */
+  changedFrom?: string | undefined
+  /** Only records that last changed before this instant. RFC 3339, UTC. */
+  changedTo?: string | undefined
+  /** Only these records: up to 200 identifiers of either kind, separated by commas. */
+  ids?: string | undefined
+}
+
+/** As the list of subscriptions takes them, without `search`. */
+export interface SubscriptionFilters {
+  /** Only subscriptions of this account (business identifier or `id`). */
+  accountId?: string | undefined
+  /** Only subscriptions to this publication (`id` or code). */
+  publicationId?: string | undefined
+  /** Only subscriptions with this status; case does not matter. */
+  status?: string | undefined
+  /** Also deleted subscriptions. */
+  includeDeleted?: boolean | undefined
+  /** Only subscriptions that expire on this day or later. As `YYYY-MM-DD`. */
+  expireDateFrom?: string | undefined
+  /** Only subscriptions that expire on this day or earlier. As `YYYY-MM-DD`. */
+  expireDateTo?: string | undefined
+  /** Only subscriptions that start on this day or later. As `YYYY-MM-DD`. */
+  startDateFrom?: string | undefined
+  /** Only subscriptions that start on this day or earlier. As `YYYY-MM-DD`. */
+  startDateTo?: string | undefined
+  /** Only subscriptions that were or will be renewed on this day or later. As `YYYY-MM-DD`. */
+  renewalDateFrom?: string | undefined
+  /** Only subscriptions that were or will be renewed on this day or earlier. As `YYYY-MM-DD`. */
+  renewalDateTo?: string | undefined
+  /** Only records that last changed at this instant or later. RFC 3339, UTC. */
+  changedFrom?: string | undefined
+  /** Only records that last changed before this instant. RFC 3339, UTC. */
+  changedTo?: string | undefined
+  /** Only these records: up to 200 identifiers of either kind, separated by commas. */
+  ids?: string | undefined
+}
+
+/** As the list of invoices takes them, without `search`. */
+export interface InvoiceFilters {
+  /** Only invoices of this account (business identifier or `id`). */
+  accountId?: string | undefined
+  /** Only invoices for this publication (`id` or code). */
+  publicationId?: string | undefined
+  /** Only invoices with this status; case does not matter. */
+  status?: string | undefined
+  /** Only invoices that are due on this day or later. As `YYYY-MM-DD`. */
+  dueDateFrom?: string | undefined
+  /** Only invoices that are due on this day or earlier. As `YYYY-MM-DD`. */
+  dueDateTo?: string | undefined
+  /** Only invoices issued on this day or later. As `YYYY-MM-DD`. */
+  issueDateFrom?: string | undefined
+  /** Only invoices issued on this day or earlier. As `YYYY-MM-DD`. */
+  issueDateTo?: string | undefined
+  /** Only the invoice with this identifier in another system. At most 200 characters. */
+  externalId?: string | undefined
+  /** Only invoices for which money is expected (true), or is not (false). */
+  isOpen?: boolean | undefined
+  /** Only invoices for which money is expected and that were due before today in the time zone of the tenant (true), or all others (false). */
+  overdue?: boolean | undefined
+  /** Only records that last changed at this instant or later. RFC 3339, UTC. */
+  changedFrom?: string | undefined
+  /** Only records that last changed before this instant. RFC 3339, UTC. */
+  changedTo?: string | undefined
+  /** Only these records: up to 200 identifiers of either kind, separated by commas. */
+  ids?: string | undefined
+}
+
+/** As the list of tasks takes them, without `search`. */
+export interface TaskRecordFilters {
+  /** Only tasks for this account (business identifier or `id`). */
+  accountId?: string | undefined
+  /** Only tasks of this user of the legacy system; empty for those of nobody. */
+  userId?: string | undefined
+  /** `true`: only tasks that are not done. `false`: only those that are. */
+  open?: boolean | undefined
+  /** Only tasks that are due on this day or later. As `YYYY-MM-DD`. */
+  dueFrom?: string | undefined
+  /** Only tasks that are due on this day or earlier. As `YYYY-MM-DD`. */
+  dueTo?: string | undefined
+  /** Only records that last changed at this instant or later. RFC 3339, UTC. */
+  changedFrom?: string | undefined
+  /** Only records that last changed before this instant. RFC 3339, UTC. */
+  changedTo?: string | undefined
+  /** Only these records: up to 200 identifiers of either kind, separated by commas. */
+  ids?: string | undefined
+}
+
+/** A file of an export. */
+export interface ExportFile {
+  /** Its name, the last part of its address. */
+  name: string
+  /** What it holds. */
+  resource: ListedName
+  /** How many records it holds. */
+  records: number
+  /** Its size. */
+  bytes: number
+  /** SHA-256 of its bytes, in hexadecimal digits. */
+  sha256: string
+}
+
 /** The records of every list that can be followed. */
 export interface ListedRecords {
   publications: Publication
@@ -479,6 +956,7 @@ export interface ListedRecords {
   contacts: Contact
   subscriptions: Subscription
   invoices: Invoice
+  tasks: TaskRecord
 }
 export type ListedName = keyof ListedRecords
 
@@ -607,8 +1085,20 @@ export interface TaskEventData {
   title: string
   /** Day by which it is to be done. As `YYYY-MM-DD`. */
   dueDate: string
+  /** Priority. */
+  priority: string | null
+  /** Kind of task. */
+  type: string | null
+  /** Free text. */
+  notes: string | null
+  /** When the task was done; null while it is open. RFC 3339, UTC. */
+  doneAt: string | null
   /** The processing route. `native`: Masthead is the system of record. `legacy`: the record is also handed to the legacy system. */
   route: 'native' | 'legacy'
+  /** When the task was created. RFC 3339, UTC. */
+  createdAt: string
+  /** When the task last changed. RFC 3339, UTC. */
+  updatedAt: string
 }
 
 /** The `data` of a webhook. */
@@ -649,8 +1139,12 @@ export type WebhookEvent =
   | { type: 'contact.restored'; timestamp: string; data: ContactEventData }
   /** An account was created. */
   | { type: 'account.created'; timestamp: string; data: AccountEventData }
+  /** An account was corrected. */
+  | { type: 'account.updated'; timestamp: string; data: AccountEventData }
   /** A task was created. */
   | { type: 'task.created'; timestamp: string; data: TaskEventData }
+  /** A task was changed, marked as done or opened again. */
+  | { type: 'task.updated'; timestamp: string; data: TaskEventData }
   /** An import has written all of its records. */
   | { type: 'import.completed'; timestamp: string; data: ImportCompletedData }
   /** An import was taken back. */

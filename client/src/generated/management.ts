@@ -1,7 +1,7 @@
 /** GENERATED from the contract by `npm run generate`. */
 
 import type { Caller, CallOptions, KeyedOptions } from '../caller.ts'
-import type { Scope } from './contract.ts'
+import type { ListedName, Scope } from './contract.ts'
 
 export const basePath = '/management-api/v1'
 export const scopePrefix = 'management-api/'
@@ -16,6 +16,10 @@ export type ManagementScope =
   | 'consents:manage'
   /** See how the business stands */
   | 'overview:read'
+  /** See who changed the records that you may see */
+  | 'history:read'
+  /** Change what holds for all members */
+  | 'tenant:manage'
   /** Invite, change and remove members */
   | 'members:manage'
   /** Make, rotate and revoke service tokens */
@@ -43,8 +47,12 @@ export type WebhookEventType =
   | 'contact.restored'
   /** An account was created. */
   | 'account.created'
+  /** An account was corrected. */
+  | 'account.updated'
   /** A task was created. */
   | 'task.created'
+  /** A task was changed, marked as done or opened again. */
+  | 'task.updated'
   /** An import has written all of its records. */
   | 'import.completed'
   /** An import was taken back. */
@@ -57,6 +65,8 @@ export interface Me {
   email: string
   /** Full name. */
   name: string
+  /** User of the legacy system that the user is in this tenant, as tasks name them; null when nobody has said so. */
+  legacyUserId: string | null
   /** The tenant that this token is for. */
   tenant: {
     /** Identifier of the tenant. A UUID. */
@@ -136,6 +146,20 @@ export interface PasswordInput {
   keepTokens?: string[] | undefined
 }
 
+export interface TenantSettings {
+  /** Short name of the tenant, as commands take it. */
+  slug: string
+  /** Name of the tenant. */
+  name: string
+  /** Where "today" is, for what is overdue: a name of the IANA database, such as Europe/Berlin. */
+  timeZone: string
+}
+
+export interface TenantSettingsInput {
+  /** Where "today" is, for what is overdue: a name of the IANA database, such as Europe/Berlin. At most 100 characters. */
+  timeZone: string
+}
+
 export interface Overview {
   /** Subscriptions that are not deleted, by status, the most frequent first. */
   subscriptionsByStatus: {
@@ -161,7 +185,7 @@ export interface Overview {
   renewalsDue: {
     /** The month, as `2026-11`. */
     month: string
-    /** Active subscriptions and those in grace that are due for renewal. */
+    /** Active subscriptions that are due for renewal. */
     count: number
   }[]
   /** What open invoices ask for, by age; always all five. */
@@ -670,15 +694,26 @@ export interface ImportRun {
     encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'latin1' | ''
     /** What separates cells; empty where nothing does. */
     separator: string
-    /** Backslash escapes are read, because cells hold `\N`. */
-    hasEscapes: boolean
+    /** What protects special characters in text with separators, where the option `escapes` decides what is in doubt; empty for others. */
+    escapes: 'quotes' | 'backslashes' | 'both' | 'in doubt' | ''
     /** The sheets of a workbook. */
     sheets: string[]
     /** The sheet that is read; empty when it is no workbook. */
     sheet: string
-    /** The files of an archive. */
-    members: string[]
-    /** The file of the archive that is read; empty when it is no archive. */
+    /** The files of an archive, in its order. They are imported together. */
+    members: {
+      /** Name of a file in an archive. At most 1000 characters. */
+      name: string
+      /** What it holds; null when nobody can tell, or it is left out. */
+      resource: string | null
+      /** It is not imported. */
+      isLeftOut: boolean
+      /** Rows, without the header; 0 when it is left out. */
+      rows: number
+      /** How many reasons there are why it cannot be imported yet. */
+      problems: number
+    }[]
+    /** The file of the archive that is looked at here; empty when it is no archive. */
     member: string
     /** Rows, without the header. */
     rows: number
@@ -689,7 +724,7 @@ export interface ImportRun {
     /** What the file could hold by its columns, the best first. */
     candidates: {
       /** What it could hold. */
-      resource: 'publications' | 'accounts' | 'contacts' | 'subscriptions' | 'invoices' | 'tasks'
+      resource: ListedName
       /** How many columns fit. */
       matched: number
     }[]
@@ -741,6 +776,8 @@ export interface ImportRun {
       /** How often it occurs. */
       count: number
     }[]
+    /** What apostrophes in front of texts are, where they could be marks of an export for spreadsheets; `isForSpreadsheet` decides. */
+    apostrophes: 'none' | 'marks' | 'text' | 'in doubt'
     /** What was understood, as sentences. */
     notes: string[]
     /** Why the file cannot be imported yet, as sentences. */
@@ -754,7 +791,7 @@ export interface ImportRun {
         /** Line of the file. */
         line: number
         /** What each field would hold, in the order of the fields. */
-        values: string | null[]
+        values: (string | null)[]
         /** Why the row would be refused, as far as the file alone tells. */
         problem: string | null
       }[]
@@ -783,6 +820,8 @@ export interface ImportRun {
   refused: number
   /** The first rows that are refused. */
   refusals: {
+    /** The file of an archive; empty when it is none. */
+    file: string
     /** Line of the file. */
     line: number
     /** Column; empty when it is the row as a whole. */
@@ -792,6 +831,8 @@ export interface ImportRun {
   }[]
   /** All refusals by reason, the most frequent first, 50 at most. */
   groups: {
+    /** The file of an archive; empty when it is none. */
+    file: string
     /** Field; empty when it is the row as a whole. */
     column: string
     /** Why, without the values of rows. */
@@ -802,6 +843,21 @@ export interface ImportRun {
     count: number
     /** The lines of the first five. */
     lines: number[]
+  }[]
+  /** The same by file: an archive may hold several. Empty before it was checked. */
+  files: {
+    /** Its name; of an archive, that of the file in it. */
+    file: string
+    /** What it holds. */
+    resource: string
+    /** Records that it creates, or would. */
+    created: number
+    /** Records that it changes, or would. */
+    changed: number
+    /** Records that are the same already. */
+    unchanged: number
+    /** Rows that are refused. */
+    refused: number
   }[]
   /** Records that an undo removed. */
   removed: number
@@ -823,10 +879,10 @@ export interface ImportRun {
 export interface ImportOptions {
   /** How the text is encoded; noticed when absent. */
   encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'latin1' | undefined
+  /** What protects special characters in text with separators; noticed when absent. */
+  escapes?: 'quotes' | 'backslashes' | 'both' | undefined
   /** Which sheet of a workbook; the first one when absent. At most 255 characters. */
   sheet?: string | undefined
-  /** Which file of an archive; the first one when absent. At most 1000 characters. */
-  member?: string | undefined
   /** What comes first in dates such as 01/02/2026, where the values leave doubt. */
   dates?: 'dmy' | 'mdy' | undefined
   /** What precedes the decimals of numbers such as 1.234, where the values leave doubt. */
@@ -841,8 +897,16 @@ export interface ImportOptions {
   ignoreUnknown?: boolean | undefined
   /** Which fields columns hold, where that was chosen. */
   columns?: ImportColumn[] | undefined
+  /** Columns of which several fields are made: first and last name of a name. */
+  splits?: ImportSplit[] | undefined
+  /** Fields that several columns make: an address of street and number. */
+  joins?: ImportJoin[] | undefined
   /** Values that stand for others, by field: `aktiv` for `active`. */
   translations?: ImportTranslation[] | undefined
+  /** Which file of an archive is looked at; the first one that is imported when absent. At most 1000 characters. */
+  member?: string | undefined
+  /** What was decided about single files of an archive, instead of what holds for all. */
+  members?: ImportMember[] | undefined
 }
 
 export interface ImportColumn {
@@ -850,6 +914,24 @@ export interface ImportColumn {
   heading: string
   /** The field that it holds; null leaves it out. At most 100 characters. */
   field: string | null
+}
+
+export interface ImportSplit {
+  /** Heading of a column, as it stands in the file. At most 1000 characters. */
+  heading: string
+  /** In the order of the parts. With more parts than fields, the first field gets the rest. */
+  into: (string | null)[]
+  /** What separates the parts. At most 20 characters. */
+  at: string
+}
+
+export interface ImportJoin {
+  /** Name of a field. At most 100 characters. */
+  field: string
+  /** The columns in their order. */
+  of: string[]
+  /** What is put between their values. At most 20 characters. */
+  with: string
 }
 
 export interface ImportTranslation {
@@ -861,11 +943,51 @@ export interface ImportTranslation {
   to: string | null
 }
 
+export interface ImportMember {
+  /** Name of a file in an archive. At most 1000 characters. */
+  name: string
+  /** What it holds; noticed when absent. */
+  resource?: ListedName | undefined
+  /** Whether it is not imported. Where files are named after what they hold, others are left out when absent. */
+  isLeftOut?: boolean | undefined
+  /**  */
+  options?: ImportFileOptions | undefined
+}
+
+export interface ImportFileOptions {
+  /** How the text is encoded; noticed when absent. */
+  encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | 'latin1' | undefined
+  /** What protects special characters in text with separators; noticed when absent. */
+  escapes?: 'quotes' | 'backslashes' | 'both' | undefined
+  /** Which sheet of a workbook; the first one when absent. At most 255 characters. */
+  sheet?: string | undefined
+  /** What comes first in dates such as 01/02/2026, where the values leave doubt. */
+  dates?: 'dmy' | 'mdy' | undefined
+  /** What precedes the decimals of numbers such as 1.234, where the values leave doubt. */
+  decimal?: 'comma' | 'point' | undefined
+  /** Where clocks showed the times that have no zone: `Europe/Berlin`, `UTC`, `+01:00`. At most 100 characters. */
+  timeZone?: string | undefined
+  /** What instants count that are written as whole numbers since 1970. */
+  epoch?: 'seconds' | 'milliseconds' | undefined
+  /** Whether an apostrophe in front of a text marks it for spreadsheets, as in an export. */
+  isForSpreadsheet?: boolean | undefined
+  /** Leave out columns that match no field. */
+  ignoreUnknown?: boolean | undefined
+  /** Which fields columns hold, where that was chosen. */
+  columns?: ImportColumn[] | undefined
+  /** Columns of which several fields are made: first and last name of a name. */
+  splits?: ImportSplit[] | undefined
+  /** Fields that several columns make: an address of street and number. */
+  joins?: ImportJoin[] | undefined
+  /** Values that stand for others, by field: `aktiv` for `active`. */
+  translations?: ImportTranslation[] | undefined
+}
+
 export interface ImportRunInput {
   /** Name of the file. At most 255 characters. */
   fileName: string
   /** What the file holds; noticed by its name or columns when absent. */
-  resource?: 'publications' | 'accounts' | 'contacts' | 'subscriptions' | 'invoices' | 'tasks' | undefined
+  resource?: ListedName | undefined
 }
 
 export interface ImportPart {
@@ -877,7 +999,7 @@ export interface ImportPart {
 
 export interface ImportRunChange {
   /** What the file holds. */
-  resource?: 'publications' | 'accounts' | 'contacts' | 'subscriptions' | 'invoices' | 'tasks' | undefined
+  resource?: ListedName | undefined
   /** How the file is read, where that was decided. The rest is noticed. */
   options?: ImportOptions | undefined
 }
@@ -885,7 +1007,7 @@ export interface ImportRunChange {
 export interface RejectedRows {
   /** What to call the file. */
   fileName: string
-  /** The refused rows in base64, with the reason in front: separated and encoded as the file that came, ready to be mended. */
+  /** The refused rows in base64, with the reason in front: separated and encoded as the file that came, ready to be mended. Of an archive with several files, an archive. */
   content: string
 }
 
@@ -894,6 +1016,37 @@ export interface ImportTemplate {
   fileName: string
   /** A CSV file in base64, whose only line names the columns. */
   content: string
+}
+
+export interface RecordChange {
+  /** Number of the change; newer ones have larger numbers. */
+  number: number
+  /** When it happened. RFC 3339, UTC. */
+  at: string
+  /** Who did it. */
+  author: {
+    /** A `personal`, `service` or `delegated` token, an `operator`, `masthead` itself, or an `import`. */
+    kind: string
+    /** The user or integration, as far as known. */
+    name: string | null
+    /** The application that acted for the user; null where none did. */
+    application: string | null
+  }
+  /** What was done: `created`, `updated`, `deleted`, `restored`. */
+  action: string
+  /** The record before, with the fields that responses show; null where there was none, or what was noted has been erased. */
+  before: unknown
+  /** The record after, with the fields that responses show; null where there was none, or what was noted has been erased. */
+  after: unknown
+  /** What was noted of it has been erased on request of the person. */
+  isErased: boolean
+}
+
+export interface RecordHistory {
+  /** Up to 20 changes. */
+  items: RecordChange[]
+  /** Give it as `before` for older ones; null when there are none. */
+  next: number | null
 }
 
 export interface AuditEntry {
@@ -945,6 +1098,12 @@ export interface WebhookDeliveryQuery {
   state?: 'waiting' | 'delivered' | 'failed' | undefined
 }
 
+/** Given to `history.list`. */
+export interface RecordChangeQuery {
+  /** Only changes with smaller numbers: `next` of the answer before. At most 9007199254740991. */
+  before?: number | undefined
+}
+
 /** Given to `auditEntries.list`. */
 export interface AuditEntryQuery {
   /** Only entries with smaller numbers: `next` of the answer before. At most 9007199254740991. */
@@ -983,6 +1142,25 @@ export class MeCalls {
   /** Change the password; all sessions, consents and personal access tokens end, but for the tokens to keep. Needs `self:manage`. */
   password(input: PasswordInput, options: CallOptions = {}): Promise<Credentials> {
     return this.#caller.call('ChangePassword', 'PATCH', ['me', 'password'], options, input)
+  }
+}
+
+/** What holds for all members of the tenant. */
+export class TenantCalls {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** Get the settings of the tenant. Needs `self:manage`. */
+  get(options: CallOptions = {}): Promise<TenantSettings> {
+    return this.#caller.call('GetTenant', 'GET', ['tenant'], options)
+  }
+
+  /** Change the settings of the tenant. Needs `tenant:manage`. */
+  update(input: TenantSettingsInput, options: CallOptions = {}): Promise<TenantSettings> {
+    return this.#caller.call('UpdateTenant', 'PATCH', ['tenant'], options, input)
   }
 }
 
@@ -1340,6 +1518,25 @@ export class ImportTemplatesCalls {
   }
 }
 
+/** What was done to one record, for members who may read it. */
+export class HistoryCalls {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** List the changes of a record, the newest first, 20 at a time. Needs `history:read`. */
+  list(
+    resource: string,
+    recordId: string,
+    query: RecordChangeQuery = {},
+    options: CallOptions = {},
+  ): Promise<RecordHistory> {
+    return this.#caller.call('GetHistory', 'GET', ['history', resource, recordId], options, undefined, query)
+  }
+}
+
 /** What was done in the tenant, and by whom. */
 export class AuditEntriesCalls {
   readonly #caller: Caller
@@ -1358,6 +1555,8 @@ export class AuditEntriesCalls {
 export class ManagementResources {
   /** The user who is signed in. */
   readonly me: MeCalls
+  /** What holds for all members of the tenant. */
+  readonly tenant: TenantCalls
   /** How the business of the tenant stands. */
   readonly overview: OverviewCalls
   /** Personal access tokens of the user who is signed in, for this tenant. */
@@ -1384,11 +1583,14 @@ export class ManagementResources {
   readonly importRuns: ImportRunsCalls
   /** Files to fill in, one for each resource. */
   readonly importTemplates: ImportTemplatesCalls
+  /** What was done to one record, for members who may read it. */
+  readonly history: HistoryCalls
   /** What was done in the tenant, and by whom. */
   readonly auditEntries: AuditEntriesCalls
 
   constructor(caller: Caller) {
     this.me = new MeCalls(caller)
+    this.tenant = new TenantCalls(caller)
     this.overview = new OverviewCalls(caller)
     this.tokens = new TokensCalls(caller)
     this.consents = new ConsentsCalls(caller)
@@ -1402,6 +1604,7 @@ export class ManagementResources {
     this.imports = new ImportsCalls(caller)
     this.importRuns = new ImportRunsCalls(caller)
     this.importTemplates = new ImportTemplatesCalls(caller)
+    this.history = new HistoryCalls(caller)
     this.auditEntries = new AuditEntriesCalls(caller)
   }
 }

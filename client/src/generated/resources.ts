@@ -1,15 +1,19 @@
 /** GENERATED from the contract by `npm run generate`. */
 
-import type { Caller, CallOptions, ConditionalOptions, KeyedOptions } from '../caller.ts'
+import type { Caller, CallOptions, ConditionalOptions, DownloadOptions, KeyedOptions } from '../caller.ts'
 import type { List } from '../list.ts'
 import type {
   Account,
+  AccountChanges,
   AccountCreated,
   AccountInput,
   AccountQuery,
   Contact,
   ContactInput,
   ContactQuery,
+  Export,
+  ExportInput,
+  ExportList,
   Invoice,
   InvoiceQuery,
   Publication,
@@ -17,7 +21,10 @@ import type {
   Subscription,
   SubscriptionQuery,
   Task,
+  TaskChanges,
   TaskInput,
+  TaskQuery,
+  TaskRecord,
 } from './contract.ts'
 
 /** The titles a publisher sells. */
@@ -60,6 +67,11 @@ export class Accounts {
   /** Get an account by its business identifier or id. Needs `accounts:read`. */
   get(accountId: string, options: CallOptions = {}): Promise<Account> {
     return this.#caller.call('GetAccountById', 'GET', ['accounts', accountId], options)
+  }
+
+  /** Correct an account: what is absent stays, null clears. Needs `accounts:write`. */
+  update(accountId: string, account: AccountChanges, options: ConditionalOptions<Account> = {}): Promise<Account> {
+    return this.#caller.call('UpdateAccountRecord', 'PATCH', ['accounts', accountId], options, account)
   }
 }
 
@@ -148,9 +160,62 @@ export class Tasks {
     this.#caller = caller
   }
 
+  /** List tasks. Needs `tasks:read`. */
+  list(query: TaskQuery = {}, options: CallOptions = {}): List<TaskRecord> {
+    return this.#caller.list('GetTasks', ['tasks'], options, query)
+  }
+
   /** Create a task for an account. Needs `tasks:write`. */
   create(task: TaskInput, options: KeyedOptions = {}): Promise<Task> {
     return this.#caller.call('CreateTaskRecord', 'POST', ['tasks'], options, task)
+  }
+
+  /** Get a task. Needs `tasks:read`. */
+  get(taskId: string, options: CallOptions = {}): Promise<TaskRecord> {
+    return this.#caller.call('GetTaskById', 'GET', ['tasks', taskId], options)
+  }
+
+  /** Update a task, or mark it as done: what is absent stays, null clears. Needs `tasks:write`. */
+  update(taskId: string, task: TaskChanges, options: ConditionalOptions<TaskRecord> = {}): Promise<TaskRecord> {
+    return this.#caller.call('UpdateTaskRecord', 'PATCH', ['tasks', taskId], options, task)
+  }
+}
+
+/** Files of the records of one moment, made in the background and kept for a day. */
+export class Exports {
+  readonly #caller: Caller
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** Ask for files of the records of one moment. An export needs the scopes to read all lists that it holds. */
+  create(given: ExportInput, options: KeyedOptions = {}): Promise<Export> {
+    return this.#caller.call('CreateExport', 'POST', ['exports'], options, given)
+  }
+
+  /** List the exports of the last day that the token may read. An export needs the scopes to read all lists that it holds. */
+  list(options: CallOptions = {}): Promise<ExportList> {
+    return this.#caller.call('GetExports', 'GET', ['exports'], options)
+  }
+
+  /** Get how far an export is, and its files. An export needs the scopes to read all lists that it holds. */
+  get(exportId: string, options: CallOptions = {}): Promise<Export> {
+    return this.#caller.call('GetExport', 'GET', ['exports', exportId], options)
+  }
+
+  /** Download a file of an export, or a part of it by `Range`. An export needs the scopes to read all lists that it holds. */
+  download(
+    exportId: string,
+    fileName: string,
+    options: DownloadOptions = {},
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    return this.#caller.download('DownloadExport', ['exports', exportId, 'files', fileName], options)
+  }
+
+  /** Cancel an export, or delete its files. An export needs the scopes to read all lists that it holds. */
+  delete(exportId: string, options: CallOptions = {}): Promise<Export> {
+    return this.#caller.call('DeleteExport', 'DELETE', ['exports', exportId], options)
   }
 }
 
@@ -168,6 +233,8 @@ export class Resources {
   readonly invoices: Invoices
   /** Things to do for an account. */
   readonly tasks: Tasks
+  /** Files of the records of one moment, made in the background and kept for a day. */
+  readonly exports: Exports
 
   constructor(caller: Caller) {
     this.publications = new Publications(caller)
@@ -176,5 +243,6 @@ export class Resources {
     this.subscriptions = new Subscriptions(caller)
     this.invoices = new Invoices(caller)
     this.tasks = new Tasks(caller)
+    this.exports = new Exports(caller)
   }
 }

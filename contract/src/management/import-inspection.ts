@@ -10,6 +10,8 @@ const oneOf = <const T extends string>(known: readonly T[], description: string)
 
 export const importEncodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'latin1'] as const
 export type ImportEncoding = (typeof importEncodings)[number]
+export const importEscapes = ['quotes', 'backslashes', 'both'] as const
+export type ImportEscapes = (typeof importEscapes)[number]
 export const dateOrders = ['dmy', 'mdy'] as const
 export const decimalSigns = ['comma', 'point'] as const
 export const epochUnits = ['seconds', 'milliseconds'] as const
@@ -21,46 +23,119 @@ const value = field.text('A value, as it stands in the file.', { maxLength: long
 /** More columns than that are left to the command line. */
 const mostChoices = 1_000
 
+const resourceOf = (description: string) =>
+  Type.Unsafe<ResourceName>({ type: 'string', enum: resourceNames, description })
+
+/** Between parts of a value. */
+const sign = { maxLength: 20 } as const
+
+const fileOptions = {
+  encoding: Type.Optional(oneOf(importEncodings, 'How the text is encoded; noticed when absent.')),
+  escapes: Type.Optional(
+    oneOf(importEscapes, 'What protects special characters in text with separators; noticed when absent.'),
+  ),
+  sheet: Type.Optional(field.text('Which sheet of a workbook; the first one when absent.', { maxLength: 255 })),
+  dates: Type.Optional(
+    oneOf(dateOrders, 'What comes first in dates such as 01/02/2026, where the values leave doubt.'),
+  ),
+  decimal: Type.Optional(
+    oneOf(decimalSigns, 'What precedes the decimals of numbers such as 1.234, where the values leave doubt.'),
+  ),
+  timeZone: Type.Optional(
+    field.text('Where clocks showed the times that have no zone: `Europe/Berlin`, `UTC`, `+01:00`.', {
+      minLength: 1,
+      maxLength: longest.label,
+    }),
+  ),
+  epoch: Type.Optional(oneOf(epochUnits, 'What instants count that are written as whole numbers since 1970.')),
+  isForSpreadsheet: Type.Optional(
+    Type.Boolean({
+      description: 'Whether an apostrophe in front of a text marks it for spreadsheets, as in an export.',
+    }),
+  ),
+  ignoreUnknown: Type.Optional(Type.Boolean({ description: 'Leave out columns that match no field.' })),
+  columns: Type.Optional(
+    Type.Array(
+      Type.Object(
+        { heading, field: field.nullableInput('The field that it holds; null leaves it out.', 'label') },
+        { ...field.closed, title: 'ImportColumn' },
+      ),
+      { description: 'Which fields columns hold, where that was chosen.', maxItems: mostChoices },
+    ),
+  ),
+  splits: Type.Optional(
+    Type.Array(
+      Type.Object(
+        {
+          heading,
+          into: Type.Array(field.nullableInput('The field of a part; null leaves it out.', 'label'), {
+            description: 'In the order of the parts. With more parts than fields, the first field gets the rest.',
+            minItems: 2,
+            maxItems: 10,
+          }),
+          at: field.text('What separates the parts.', { ...sign, minLength: 1 }),
+        },
+        { ...field.closed, title: 'ImportSplit' },
+      ),
+      { description: 'Columns of which several fields are made: first and last name of a name.', maxItems: 100 },
+    ),
+  ),
+  joins: Type.Optional(
+    Type.Array(
+      Type.Object(
+        {
+          field: fieldName,
+          of: Type.Array(heading, { description: 'The columns in their order.', minItems: 2, maxItems: 20 }),
+          with: field.text('What is put between their values.', sign),
+        },
+        { ...field.closed, title: 'ImportJoin' },
+      ),
+      { description: 'Fields that several columns make: an address of street and number.', maxItems: 100 },
+    ),
+  ),
+  translations: Type.Optional(
+    Type.Array(
+      Type.Object(
+        { field: fieldName, from: value, to: field.nullableInput('What it stands for; null: nothing.', 'name') },
+        { ...field.closed, title: 'ImportTranslation' },
+      ),
+      { description: 'Values that stand for others, by field: `aktiv` for `active`.', maxItems: mostChoices },
+    ),
+  ),
+}
+
+const memberName = field.text('Name of a file in an archive.', { minLength: 1, maxLength: 1_000 })
+
+/** Archives of more files are left to the command line. */
+export const mostMembers = 100
+
 export const ImportOptions = Type.Object(
   {
-    encoding: Type.Optional(oneOf(importEncodings, 'How the text is encoded; noticed when absent.')),
-    sheet: Type.Optional(field.text('Which sheet of a workbook; the first one when absent.', { maxLength: 255 })),
-    member: Type.Optional(field.text('Which file of an archive; the first one when absent.', { maxLength: 1_000 })),
-    dates: Type.Optional(
-      oneOf(dateOrders, 'What comes first in dates such as 01/02/2026, where the values leave doubt.'),
-    ),
-    decimal: Type.Optional(
-      oneOf(decimalSigns, 'What precedes the decimals of numbers such as 1.234, where the values leave doubt.'),
-    ),
-    timeZone: Type.Optional(
-      field.text('Where clocks showed the times that have no zone: `Europe/Berlin`, `UTC`, `+01:00`.', {
-        minLength: 1,
-        maxLength: longest.label,
-      }),
-    ),
-    epoch: Type.Optional(oneOf(epochUnits, 'What instants count that are written as whole numbers since 1970.')),
-    isForSpreadsheet: Type.Optional(
-      Type.Boolean({
-        description: 'Whether an apostrophe in front of a text marks it for spreadsheets, as in an export.',
-      }),
-    ),
-    ignoreUnknown: Type.Optional(Type.Boolean({ description: 'Leave out columns that match no field.' })),
-    columns: Type.Optional(
+    ...fileOptions,
+    member: Type.Optional({
+      ...memberName,
+      description: 'Which file of an archive is looked at; the first one that is imported when absent.',
+    }),
+    members: Type.Optional(
       Type.Array(
         Type.Object(
-          { heading, field: field.nullableInput('The field that it holds; null leaves it out.', 'label') },
-          { ...field.closed, title: 'ImportColumn' },
+          {
+            name: memberName,
+            resource: Type.Optional(resourceOf('What it holds; noticed when absent.')),
+            isLeftOut: Type.Optional(
+              Type.Boolean({
+                description:
+                  'Whether it is not imported. Where files are named after what they hold, others are left out when absent.',
+              }),
+            ),
+            options: Type.Optional(Type.Object(fileOptions, { ...field.closed, title: 'ImportFileOptions' })),
+          },
+          { ...field.closed, title: 'ImportMember' },
         ),
-        { description: 'Which fields columns hold, where that was chosen.', maxItems: mostChoices },
-      ),
-    ),
-    translations: Type.Optional(
-      Type.Array(
-        Type.Object(
-          { field: fieldName, from: value, to: field.nullableInput('What it stands for; null: nothing.', 'name') },
-          { ...field.closed, title: 'ImportTranslation' },
-        ),
-        { description: 'Values that stand for others, by field: `aktiv` for `active`.', maxItems: mostChoices },
+        {
+          description: 'What was decided about single files of an archive, instead of what holds for all.',
+          maxItems: mostMembers,
+        },
       ),
     ),
   },
@@ -131,11 +206,28 @@ export const ImportInspection = Type.Object(
       description: 'How its text is encoded; empty for a workbook.',
     }),
     separator: field.text('What separates cells; empty where nothing does.'),
-    hasEscapes: Type.Boolean({ description: 'Backslash escapes are read, because cells hold `\\N`.' }),
+    escapes: Type.Unsafe<ImportEscapes | 'in doubt' | ''>({
+      type: 'string',
+      enum: [...importEscapes, 'in doubt', ''],
+      description:
+        'What protects special characters in text with separators, where the option `escapes` decides what is in doubt; empty for others.',
+    }),
     sheets: texts('The sheets of a workbook.'),
     sheet: field.text('The sheet that is read; empty when it is no workbook.'),
-    members: texts('The files of an archive.'),
-    member: field.text('The file of the archive that is read; empty when it is no archive.'),
+    members: Type.Array(
+      Type.Object(
+        {
+          name: memberName,
+          resource: nullableResource('What it holds; null when nobody can tell, or it is left out.'),
+          isLeftOut: Type.Boolean({ description: 'It is not imported.' }),
+          rows: count('Rows, without the header; 0 when it is left out.'),
+          problems: count('How many reasons there are why it cannot be imported yet.'),
+        },
+        field.closed,
+      ),
+      { description: 'The files of an archive, in its order. They are imported together.' },
+    ),
+    member: field.text('The file of the archive that is looked at here; empty when it is no archive.'),
     rows: count('Rows, without the header.'),
     resource: nullableResource('What the file holds; null when nobody can tell.'),
     resourceNoticed: Type.Unsafe<'given' | 'name' | 'columns' | ''>({
@@ -146,11 +238,7 @@ export const ImportInspection = Type.Object(
     candidates: Type.Array(
       Type.Object(
         {
-          resource: Type.Unsafe<ResourceName>({
-            type: 'string',
-            enum: resourceNames,
-            description: 'What it could hold.',
-          }),
+          resource: resourceOf('What it could hold.'),
           matched: count('How many columns fit.'),
         },
         field.closed,
@@ -167,6 +255,10 @@ export const ImportInspection = Type.Object(
         field.closed,
       ),
       { description: 'Values that are no known status. They go in as they are unless they are translated.' },
+    ),
+    apostrophes: oneOf(
+      ['none', 'marks', 'text', 'in doubt'],
+      'What apostrophes in front of texts are, where they could be marks of an export for spreadsheets; `isForSpreadsheet` decides.',
     ),
     notes: texts('What was understood, as sentences.'),
     problems: texts('Why the file cannot be imported yet, as sentences.'),

@@ -14,8 +14,11 @@ const steps = ['reading', 'judging', 'writing', 'undoing'] as const
 /** Of a part of a file: in base64, so that a body of the largest size holds one. */
 export const importPart = { bytes: 180_000, most: 1_000 } as const
 
+const file = field.text('The file of an archive; empty when it is none.')
+
 const RefusalGroup = Type.Object(
   {
+    file,
     column: field.text('Field; empty when it is the row as a whole.'),
     reason: field.text('Why, without the values of rows.'),
     example: field.text('Why the first of them is refused.'),
@@ -63,6 +66,7 @@ export const ImportRun = Type.Object(
     refusals: Type.Array(
       Type.Object(
         {
+          file,
           line: count('Line of the file.'),
           column: field.text('Column; empty when it is the row as a whole.'),
           reason: field.text('Why.'),
@@ -72,6 +76,20 @@ export const ImportRun = Type.Object(
       { description: 'The first rows that are refused.' },
     ),
     groups: Type.Array(RefusalGroup, { description: 'All refusals by reason, the most frequent first, 50 at most.' }),
+    files: Type.Array(
+      Type.Object(
+        {
+          file: field.text('Its name; of an archive, that of the file in it.'),
+          resource: field.text('What it holds.'),
+          created: count('Records that it creates, or would.'),
+          changed: count('Records that it changes, or would.'),
+          unchanged: count('Records that are the same already.'),
+          refused: count('Rows that are refused.'),
+        },
+        field.closed,
+      ),
+      { description: 'The same by file: an archive may hold several. Empty before it was checked.' },
+    ),
     removed: count('Records that an undo removed.'),
     restored: count('Records that an undo gave their former values.'),
     kept: count('Records that an undo left, because somebody changed them since.'),
@@ -117,7 +135,7 @@ const RejectedRows = Type.Object(
   {
     fileName: field.text('What to call the file.'),
     content: field.text(
-      'The refused rows in base64, with the reason in front: separated and encoded as the file that came, ready to be mended.',
+      'The refused rows in base64, with the reason in front: separated and encoded as the file that came, ready to be mended. Of an archive with several files, an archive.',
     ),
   },
   { ...field.closed, title: 'RejectedRows' },

@@ -16,6 +16,9 @@ const Me = Type.Object(
     userId: field.identifier('Identifier of the user.'),
     email: field.text('E-mail address, with which the user signs in.'),
     name: field.text('Full name.'),
+    legacyUserId: field.nullableText(
+      'User of the legacy system that the user is in this tenant, as tasks name them; null when nobody has said so.',
+    ),
     tenant: Type.Object(MyTenant, { ...field.closed, description: 'The tenant that this token is for.' }),
     tenants: Type.Array(Type.Object(MyTenant, field.closed), {
       description: 'All tenants that the user is a member of, by name.',

@@ -30,7 +30,7 @@ const Overview = Type.Object(
       Type.Object(
         {
           month: field.text('The month, as `2026-11`.'),
-          count: count('Active subscriptions and those in grace that are due for renewal.'),
+          count: count('Active subscriptions that are due for renewal.'),
         },
         field.closed,
       ),

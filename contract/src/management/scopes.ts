@@ -4,6 +4,8 @@ export const managementScopes = {
   'tokens:manage': { words: 'Make and revoke your personal access tokens', adminsOnly: false },
   'consents:manage': { words: 'See and withdraw what you allowed applications', adminsOnly: false },
   'overview:read': { words: 'See how the business stands', adminsOnly: false },
+  'history:read': { words: 'See who changed the records that you may see', adminsOnly: false },
+  'tenant:manage': { words: 'Change what holds for all members', adminsOnly: true },
   'members:manage': { words: 'Invite, change and remove members', adminsOnly: true },
   'service-tokens:manage': { words: 'Make, rotate and revoke service tokens', adminsOnly: true },
   'applications:manage': { words: 'Register and disable applications', adminsOnly: true },

@@ -1,5 +1,5 @@
 import * as field from '../fields.ts'
-import { cursor, defineResource, filter, pageOf, paging, search } from '../operation.ts'
+import { asking, cursor, defineResource, equal, filter, pageOf, paging, search } from '../operation.ts'
 import { Route } from '../route.ts'
 import { Type } from '../schema.ts'
 
@@ -7,10 +7,10 @@ const Account = Type.Object(
   {
     id: field.withDefault('newId', field.identifier('Identifier of the account.')),
     accountId: field.text('Business identifier of the account.'),
-    company: field.nullableText('Name of the company.'),
+    company: field.keyed('name', field.nullableText('Name of the company.')),
     address: field.nullableText('Street and number.', 'address'),
     suite: field.nullableText('Suite, floor or door.', 'place'),
-    city: field.nullableText('City.', 'place'),
+    city: field.keyed('name', field.nullableText('City.', 'place')),
     state: field.nullableText('State or province.', 'place'),
     zip: field.nullableText('Postal code.', 'zip'),
     country: field.nullableText('Country.', 'place'),
@@ -51,6 +51,25 @@ const AccountInput = Type.Object(
   { ...field.closed, title: 'AccountInput' },
 )
 
+const AccountChanges = Type.Object(
+  {
+    company: Type.Optional(field.input('Name of the company.', 'name')),
+    address: Type.Optional(field.nullableInput('Street and number.', 'address')),
+    suite: Type.Optional(field.nullableInput('Suite, floor or door.', 'place')),
+    city: Type.Optional(field.nullableInput('City.', 'place')),
+    state: Type.Optional(field.nullableInput('State or province.', 'place')),
+    zip: Type.Optional(field.nullableInput('Postal code.', 'zip')),
+    country: Type.Optional(field.nullableInput('Country.', 'place')),
+    webAddress: Type.Optional(field.nullableInput('Address of the web site.', 'website')),
+    status: Type.Optional(field.nullableStatusInput('prospect', 'active', 'on_hold', 'inactive')),
+    billingEmail: Type.Optional(field.nullableInput('Where invoices are mailed to.', 'email')),
+    invoiceEmailEnabled: Type.Optional(field.nullableBoolean('Invoices are sent by e-mail.')),
+    invoicePrintEnabled: Type.Optional(field.nullableBoolean('Invoices are sent on paper.')),
+    doNotEmail: Type.Optional(field.nullableBoolean('The account does not want to receive e-mail.')),
+  },
+  { ...field.closed, title: 'AccountChanges' },
+)
+
 const AccountCreated = Type.Object(
   {
     accountId: field.text('Business identifier of the new account.'),
@@ -61,6 +80,7 @@ const AccountCreated = Type.Object(
 )
 
 const searched = ['accountId', 'company', 'city', 'billingEmail', 'webAddress'] as const
+const sorts = ['accountId', 'company', 'city', 'createdAt', 'updatedAt'] as const
 
 export const accounts = defineResource({
   name: 'accounts',
@@ -78,7 +98,7 @@ export const accounts = defineResource({
   },
   businessIdentifier: 'accountId',
   canonicalIdentifier: 'accountId',
-  listing: { filters: ['status'], leftOutUnless: {}, search: searched },
+  listing: { filters: ['status'], leftOutUnless: {}, search: searched, sorts },
   operations: {
     GetAccounts: {
       method: 'GET',
@@ -89,6 +109,8 @@ export const accounts = defineResource({
         ...paging,
         search: search(searched),
         status: filter('Only accounts with this status; case does not matter.'),
+        city: equal('city', 'Only accounts in this city; case and accents do not matter.'),
+        ...asking(sorts),
         cursor,
       }),
       status: 200,
@@ -110,6 +132,18 @@ export const accounts = defineResource({
       summary: 'Get an account by its business identifier or id',
       status: 200,
       answer: Account,
+    },
+    UpdateAccountRecord: {
+      method: 'PATCH',
+      path: '/accounts/{accountId}',
+      scope: 'accounts:write',
+      summary: 'Correct an account: what is absent stays, null clears',
+      description:
+        'All that a response shows of an account and that people look after can be corrected: name, address, web site, status, and how invoices and e-mail reach it. The identifiers stay what they are, because contacts, subscriptions, invoices and other systems know the account by them. What no response shows (category, quality, primary publication) is corrected by an import, so that nobody overwrites what they cannot see.',
+      body: AccountChanges,
+      status: 200,
+      answer: Account,
+      conditional: true,
     },
   },
 })

@@ -1,5 +1,5 @@
 import * as field from '../fields.ts'
-import { cursor, defineResource, filter, flag, pageOf, paging, search } from '../operation.ts'
+import { asking, cursor, defineResource, equal, filter, flag, pageOf, paging, search } from '../operation.ts'
 import { Type } from '../schema.ts'
 
 const Contact = Type.Object(
@@ -7,16 +7,16 @@ const Contact = Type.Object(
     id: field.withDefault('newId', field.identifier('Identifier of the contact.')),
     accountId: field.reference('accounts', field.text('Business identifier of the account the contact belongs to.')),
     ownerId: field.nullableText('The user who owns the contact.'),
-    name: field.nullableText('Full name.'),
-    firstName: field.nullableText('First name.'),
-    lastName: field.nullableText('Last name.'),
+    name: field.keyed('name', field.nullableText('Full name.')),
+    firstName: field.keyed('name', field.nullableText('First name.')),
+    lastName: field.keyed('name', field.nullableText('Last name.')),
     phone: field.nullableText('Phone number, as it was entered.', 'phone'),
     phone2: field.nullableText('Second phone number, as it was entered.', 'phone'),
     extension: field.nullableText('Extension of the phone number.', 'extension'),
     hideContact: field.nullableBoolean('Hidden: lists leave it out unless `includeHidden` is true.'),
     subsOnly: field.nullableBoolean('For subscriptions only: lists leave it out unless `includeSubsOnly` is true.'),
     doNotEmail: field.nullableBoolean('The contact does not want to receive e-mail.'),
-    email: field.nullableText('E-mail address, as it was entered.', 'email'),
+    email: field.keyed('lowerCase', field.nullableText('E-mail address, as it was entered.', 'email')),
     title: field.nullableText('Position or form of address.'),
     notes: field.nullableText('Free text.', 'notes'),
     deletedAt: field.deletion('When the contact was deleted; null while it is not.'),
@@ -33,7 +33,10 @@ const ContactInput = Type.Object(
       field.text('The account, by its business identifier or its `id`.', { minLength: 1 }),
     ),
     name: Type.Optional(
-      field.nullableInput('Full name; on creation joined from first and last name when absent.', 'name'),
+      field.nullableInput(
+        'Full name. Absent on creation, it is joined from first and last name, and follows them.',
+        'name',
+      ),
     ),
     firstName: Type.Optional(field.nullableInput('First name.', 'name')),
     lastName: Type.Optional(field.nullableInput('Last name.', 'name')),
@@ -54,6 +57,7 @@ const ContactInput = Type.Object(
 )
 
 const searched = ['name', 'firstName', 'lastName', 'email', 'phone', 'phone2', 'title'] as const
+const sorts = ['name', 'firstName', 'lastName', 'email', 'createdAt', 'updatedAt'] as const
 
 export const contacts = defineResource({
   name: 'contacts',
@@ -66,6 +70,7 @@ export const contacts = defineResource({
     filters: [],
     leftOutUnless: { includeHidden: 'hideContact', includeSubsOnly: 'subsOnly', includeDeleted: 'deletedAt' },
     search: searched,
+    sorts,
   },
   operations: {
     GetContacts: {
@@ -80,6 +85,9 @@ export const contacts = defineResource({
         includeHidden: flag('Also contacts with `hideContact`.'),
         includeSubsOnly: flag('Also contacts with `subsOnly`.'),
         includeDeleted: flag('Also deleted contacts.'),
+        email: equal('email', 'Only contacts with this e-mail address; case does not matter.'),
+        externalId: equal('externalId', 'Only the contact with this identifier in another system.'),
+        ...asking(sorts),
         cursor,
       }),
       status: 200,

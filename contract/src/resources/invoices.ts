@@ -1,5 +1,5 @@
 import * as field from '../fields.ts'
-import { cursor, defineResource, filter, pageOf, paging } from '../operation.ts'
+import { asking, cursor, days, defineResource, equal, filter, flag, pageOf, paging } from '../operation.ts'
 import { Type } from '../schema.ts'
 
 const Invoice = Type.Object(
@@ -28,13 +28,18 @@ const Invoice = Type.Object(
     invDiscount: field.nullableMoney('Discount.'),
     invTax: field.nullableMoney('Tax.'),
     datePaid: field.nullableDate('Day on which it was paid.'),
-    isOpen: field.nullableNumber('1 while money is expected, 0 when not, null when unknown.'),
+    isOpen: field.keyed('whole', field.nullableNumber('1 while money is expected, 0 when not, null when unknown.')),
     notes: field.nullableText('Free text.', 'notes'),
     createdAt: field.withDefault('now', field.timestamp('When the invoice was created.')),
     updatedAt: field.withDefault('now', field.timestamp('When the invoice last changed.')),
   },
   { ...field.closed, title: 'Invoice' },
 )
+
+const sorts = [
+  ...(['issueDate', 'dueDate', 'datePaid', 'total', 'totalDue', 'gross', 'net', 'invCharges', 'invInvoiced'] as const),
+  ...(['invApplied', 'invDiscount', 'invTax', 'createdAt', 'updatedAt'] as const),
+] as const
 
 export const invoices = defineResource({
   name: 'invoices',
@@ -43,7 +48,14 @@ export const invoices = defineResource({
   record: Invoice,
   storedOnly: { externalId: field.nullableText('Identifier of the invoice in another system.') },
   importKey: 'externalId',
-  listing: { filters: ['publicationId', 'status'], leftOutUnless: {}, search: [] },
+  listing: {
+    filters: ['publicationId', 'status'],
+    leftOutUnless: {},
+    search: [],
+    sorts,
+    sortsWithin: { status: ['issueDate', 'dueDate'], isOpen: ['issueDate', 'dueDate'] },
+    overdue: { parameter: 'overdue', open: 'isOpen', day: 'dueDate' },
+  },
   operations: {
     GetInvoices: {
       method: 'GET',
@@ -55,6 +67,18 @@ export const invoices = defineResource({
         accountId: field.reference('accounts', filter('Only invoices of this account (business identifier or `id`).')),
         publicationId: field.reference('publications', filter('Only invoices for this publication (`id` or code).')),
         status: filter('Only invoices with this status; case does not matter.'),
+        ...days('dueDate', 'invoices that are due'),
+        ...days('issueDate', 'invoices issued'),
+        externalId: equal('externalId', 'Only the invoice with this identifier in another system.'),
+        isOpen: field.compares(
+          'isOpen',
+          '=',
+          flag('Only invoices for which money is expected (true), or is not (false).'),
+        ),
+        overdue: flag(
+          'Only invoices for which money is expected and that were due before today in the time zone of the tenant (true), or all others (false).',
+        ),
+        ...asking(sorts),
         cursor,
       }),
       status: 200,

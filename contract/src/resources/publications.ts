@@ -1,12 +1,12 @@
 import * as field from '../fields.ts'
-import { cursor, defineResource, flag, pageOf, paging, search } from '../operation.ts'
+import { asking, cursor, defineResource, flag, pageOf, paging, search } from '../operation.ts'
 import { Type } from '../schema.ts'
 
 const Publication = Type.Object(
   {
     id: field.withDefault('newId', field.identifier('Identifier of the publication.')),
     code: field.text('Business identifier of the publication.'),
-    name: field.nullableText('Name of the publication.'),
+    name: field.keyed('name', field.nullableText('Name of the publication.')),
     isActive: field.nullableBoolean('The publication appears.'),
     frequency: field.nullableText('How often it appears.'),
     issFrequency: field.nullableText('How issues are counted.'),
@@ -18,6 +18,7 @@ const Publication = Type.Object(
 )
 
 const searched = ['code', 'name'] as const
+const sorts = ['code', 'name', 'createdAt', 'updatedAt'] as const
 
 export const publications = defineResource({
   name: 'publications',
@@ -25,7 +26,7 @@ export const publications = defineResource({
   description: 'The titles a publisher sells.',
   record: Publication,
   businessIdentifier: 'code',
-  listing: { filters: ['isActive'], leftOutUnless: {}, search: searched },
+  listing: { filters: ['isActive'], leftOutUnless: {}, search: searched, sorts },
   operations: {
     GetPublications: {
       method: 'GET',
@@ -36,6 +37,7 @@ export const publications = defineResource({
         ...paging,
         search: search(searched),
         isActive: flag('Only publications that appear (true), or that no longer do (false).'),
+        ...asking(sorts),
         cursor,
       }),
       status: 200,

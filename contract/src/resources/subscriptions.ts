@@ -1,5 +1,5 @@
 import * as field from '../fields.ts'
-import { cursor, defineResource, filter, flag, pageOf, paging } from '../operation.ts'
+import { asking, cursor, days, defineResource, filter, flag, pageOf, paging } from '../operation.ts'
 import { Type } from '../schema.ts'
 
 const Subscription = Type.Object(
@@ -33,13 +33,24 @@ const Subscription = Type.Object(
   { ...field.closed, title: 'Subscription' },
 )
 
+const sorts = [
+  ...(['subscriptionNumber', 'copies', 'startDate', 'endDate', 'expireDate', 'firstRunDate', 'renewalDate'] as const),
+  ...(['totalNetCharge', 'totalApplied', 'totalDue', 'createdAt', 'updatedAt'] as const),
+] as const
+
 export const subscriptions = defineResource({
   name: 'subscriptions',
   singular: 'subscription',
   description: 'What an account subscribes to.',
   record: Subscription,
   businessIdentifier: 'subscriptionId',
-  listing: { filters: ['publicationId', 'status'], leftOutUnless: { includeDeleted: 'deletedAt' }, search: [] },
+  listing: {
+    filters: ['publicationId', 'status'],
+    leftOutUnless: { includeDeleted: 'deletedAt' },
+    search: [],
+    sorts,
+    sortsWithin: { status: ['expireDate', 'renewalDate'], publicationId: ['expireDate'] },
+  },
   operations: {
     GetSubscriptions: {
       method: 'GET',
@@ -58,6 +69,10 @@ export const subscriptions = defineResource({
         ),
         status: filter('Only subscriptions with this status; case does not matter.'),
         includeDeleted: flag('Also deleted subscriptions.'),
+        ...days('expireDate', 'subscriptions that expire'),
+        ...days('startDate', 'subscriptions that start'),
+        ...days('renewalDate', 'subscriptions that were or will be renewed'),
+        ...asking(sorts),
         cursor,
       }),
       status: 200,

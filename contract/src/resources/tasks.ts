@@ -1,5 +1,5 @@
 import * as field from '../fields.ts'
-import { defineResource } from '../operation.ts'
+import { asking, cursor, defineResource, filter, flag, pageOf, paging } from '../operation.ts'
 import { Route } from '../route.ts'
 import { Type } from '../schema.ts'
 
@@ -18,32 +18,97 @@ const TaskInput = Type.Object(
   { ...field.closed, title: 'TaskInput' },
 )
 
-const Task = Type.Object(
+const TaskChanges = Type.Object(
   {
-    id: field.withDefault('newId', field.identifier('Identifier of the task.')),
-    accountId: field.reference('accounts', field.text('Business identifier of the account.')),
-    title: field.text('What is to be done.'),
-    dueDate: field.date('Day by which it is to be done.'),
-    userId: field.withDefault(
-      { value: '' },
-      field.text('User of the legacy system who is to do it; empty when nobody is known.', { content: 'label' }),
+    accountId: Type.Optional(TaskInput.properties.accountId),
+    title: Type.Optional(TaskInput.properties.title),
+    dueDate: Type.Optional(TaskInput.properties.dueDate),
+    userId: Type.Optional(
+      field.nullableInput('User of the legacy system who is to do it; null when nobody is to.', 'label'),
     ),
-    route: field.withDefault({ value: 'native' }, Route),
+    priority: TaskInput.properties.priority,
+    type: TaskInput.properties.type,
+    notes: Type.Optional(field.nullableInput('Free text.', 'notes')),
+    doneAt: Type.Optional(
+      field.nullableTimestamp(
+        'An instant marks the task as done, null opens it again. At most an hour ahead, since clocks differ.',
+      ),
+    ),
   },
-  { ...field.closed, title: 'Task' },
+  { ...field.closed, title: 'TaskChanges' },
 )
+
+const created = {
+  id: field.withDefault('newId', field.identifier('Identifier of the task.')),
+  accountId: field.reference('accounts', field.text('Business identifier of the account.')),
+  title: field.text('What is to be done.'),
+  dueDate: field.date('Day by which it is to be done.'),
+  userId: field.withDefault(
+    { value: '' },
+    field.text('User of the legacy system who is to do it; empty when nobody is known.', { content: 'label' }),
+  ),
+}
+const route = field.withDefault({ value: 'native' }, Route)
+
+/** What a creation answers, which v1 has frozen. */
+const Task = Type.Object({ ...created, route }, { ...field.closed, title: 'Task' })
+
+const TaskRecord = Type.Object(
+  {
+    ...created,
+    priority: field.nullableText('Priority.', 'label'),
+    type: field.nullableText('Kind of task.', 'label'),
+    notes: field.nullableText('Free text.', 'notes'),
+    doneAt: field.nullableTimestamp('When the task was done; null while it is open.'),
+    route,
+    createdAt: field.withDefault('now', field.timestamp('When the task was created.')),
+    updatedAt: field.withDefault('now', field.timestamp('When the task last changed.')),
+  },
+  { ...field.closed, title: 'TaskRecord' },
+)
+
+const sorts = ['dueDate', 'doneAt', 'createdAt', 'updatedAt'] as const
 
 export const tasks = defineResource({
   name: 'tasks',
   singular: 'task',
   description: 'Things to do for an account.',
-  record: Task,
-  storedOnly: {
-    priority: field.nullableText('Priority.', 'label'),
-    type: field.nullableText('Kind of task.', 'label'),
-    createdAt: field.withDefault('now', field.timestamp('When the task was created.')),
+  record: TaskRecord,
+  listing: {
+    filters: ['userId'],
+    leftOutUnless: {},
+    onlyWithout: { open: 'doneAt' },
+    search: [],
+    sorts,
+    sortsWithin: { userId: ['dueDate'] },
   },
   operations: {
+    GetTasks: {
+      method: 'GET',
+      path: '/tasks',
+      scope: 'tasks:read',
+      summary: 'List tasks',
+      query: Type.Object({
+        ...paging,
+        accountId: field.reference('accounts', filter('Only tasks for this account (business identifier or `id`).')),
+        userId: filter('Only tasks of this user of the legacy system; empty for those of nobody.'),
+        open: flag('`true`: only tasks that are not done. `false`: only those that are.'),
+        dueFrom: field.compares(
+          'dueDate',
+          '>=',
+          Type.Optional(field.date('Only tasks that are due on this day or later.')),
+        ),
+        dueTo: field.compares(
+          'dueDate',
+          '<=',
+          Type.Optional(field.date('Only tasks that are due on this day or earlier.')),
+        ),
+        ...asking(sorts),
+        cursor,
+      }),
+      status: 200,
+      answer: pageOf(TaskRecord, 'TaskPage'),
+    },
     CreateTaskRecord: {
       method: 'POST',
       path: '/tasks',
@@ -52,6 +117,24 @@ export const tasks = defineResource({
       body: TaskInput,
       status: 201,
       answer: Task,
+    },
+    GetTaskById: {
+      method: 'GET',
+      path: '/tasks/{taskId}',
+      scope: 'tasks:read',
+      summary: 'Get a task',
+      status: 200,
+      answer: TaskRecord,
+    },
+    UpdateTaskRecord: {
+      method: 'PATCH',
+      path: '/tasks/{taskId}',
+      scope: 'tasks:write',
+      summary: 'Update a task, or mark it as done: what is absent stays, null clears',
+      body: TaskChanges,
+      status: 200,
+      answer: TaskRecord,
+      conditional: true,
     },
   },
 })

@@ -16,7 +16,7 @@ import {
   refresh,
 } from '../../test/browsers/oauth-browser.ts'
 import { attachUnreachable, storeDelivery } from '../../test/outside/stored-deliveries.ts'
-import { openSession } from '../../test/processes/command-session.ts'
+import { runInSession } from '../../test/processes/command-session.ts'
 import { sampleAccount, sampleContact } from '../../test/records/sample-records.ts'
 import { secret, startService, type TestTenant } from '../../test/service.ts'
 import { importFiles } from '../transfer/import/import.ts'
@@ -31,9 +31,8 @@ after(() => rm(folder, { recursive: true, force: true }))
 type Values = Record<string, unknown> | null
 type Line = Record<string, unknown> & { author: Record<string, unknown>; before: Values; after: Values }
 
-const runCommand = openSession()
 const masthead = async (command: string, input?: string) => {
-  const outcome = await runCommand([...command.split(' '), '--json'], environment, input)
+  const outcome = await runInSession([...command.split(' '), '--json'], environment, input)
   return { ...outcome, body: outcome.stdout ? JSON.parse(outcome.stdout) : null }
 }
 
@@ -334,7 +333,7 @@ describe('erasing a contact', () => {
     await attachUnreachable(service.owner, tenant.id)
     await storeDelivery(service.owner, tenant.id, { recordId: id, body: canary })
     const { code, body: erased } = await masthead(`contact erase ${id}`)
-    assert.deepEqual([code, erased], [0, { id, tenant: tenant.slug, images: 1, answers: 2, deliveries: 1 }])
+    assert.deepEqual([code, erased], [0, { id, tenant: tenant.slug, images: 1, answers: 2, deliveries: 1, exports: 0 }])
 
     const { rows } = await service.owner.query(
       `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,

@@ -190,6 +190,14 @@ export type ShownEntry = Pick<Entry, 'number' | 'at' | 'action' | 'resource' | '
   author: { kind: string } & Record<'name' | 'application' | 'address' | 'requestId', string | null>
 }
 
+/** What an entry tells, and the names of its author. */
+const openedAndNamed = `left join audit_keys as held on held.tenant_id = $1 and held.resource = entry.resource and held.record_id = entry.record_id
+      left join lateral (select audit_open(entry.sealed, held.key) as plain) as opened on true
+      left join users on users.id = (entry.author ->> 'user')::uuid
+      left join former_users as former on former.id = (entry.author ->> 'user')::uuid
+      left join applications on applications.id = entry.author ->> 'application'
+      left join access_tokens as tokens on tokens.id = case when entry.author ->> 'kind' = 'service' then (entry.author ->> 'token')::uuid end`
+
 /** The newest entries first, with the names of authors and of the people they concern. */
 export const entriesBefore = (
   query: TenantQuery,
@@ -211,12 +219,7 @@ export const entriesBefore = (
           and ($4::text is null or record_id = $4) and ($6 or action not in ('token_issued', 'opened'))
         order by number desc limit $5
       ) as entry
-      left join audit_keys as held on held.tenant_id = $1 and held.resource = entry.resource and held.record_id = entry.record_id
-      left join lateral (select audit_open(entry.sealed, held.key) as plain) as opened on true
-      left join users on users.id = (entry.author ->> 'user')::uuid
-      left join former_users as former on former.id = (entry.author ->> 'user')::uuid
-      left join applications on applications.id = entry.author ->> 'application'
-      left join access_tokens as tokens on tokens.id = case when entry.author ->> 'kind' = 'service' then (entry.author ->> 'token')::uuid end
+      ${openedAndNamed}
       left join lateral (
         select case when entry.resource in ('members', 'users', 'sign_ins') and entry.record_id <> 'unknown'
           then entry.record_id::uuid end as id
@@ -233,4 +236,32 @@ export const entriesBefore = (
       given.most,
       given.includeIssued ?? false,
     ],
+  })
+
+/** A change of a record, for callers who may read that record: without the operator's name, addresses and requests. */
+export type RecordChange = Pick<ShownEntry, 'number' | 'at' | 'action' | 'values' | 'isErased'> & {
+  author: { kind: string; name: string | null; application: string | null }
+}
+
+/** What was done to one record, the newest first. */
+export const changesOfRecord = (
+  query: TenantQuery,
+  given: { resource: string; recordId: string; before?: number | undefined; most: number },
+) =>
+  query<RecordChange>({
+    text: `
+      select entry.number, entry.at, entry.action, opened.plain as "values",
+        entry.sealed is not null and opened.plain is null as "isErased",
+        json_build_object(
+          'kind', case when entry.author ->> 'import' is null then entry.author ->> 'kind' else 'import' end,
+          'name', coalesce(users.email, former.email, tokens.service), 'application', applications.name
+        ) as author
+      from (
+        select * from audit_entries
+        where tenant_id = $1 and record_id = $2 and resource = $3 and number < $4
+        order by number desc limit $5
+      ) as entry
+      ${openedAndNamed}
+      order by entry.number desc`,
+    values: [given.recordId, given.resource, given.before ?? Number.MAX_SAFE_INTEGER, given.most],
   })

@@ -2,34 +2,41 @@ import { customerApi, managementApi } from '@masthead/contract'
 import { errors, type Grant, type KoaContextWithOIDC } from 'oidc-provider'
 import type { Database } from '../database/database.ts'
 import { consoleId } from '../identity/applications.ts'
-import { findChoosableTenants, findDelegation, lockSessions, storeConsent } from '../identity/consents.ts'
+import {
+  findChoosableTenants,
+  findConsoleGrant,
+  findDelegation,
+  lockSessions,
+  storeConsent,
+} from '../identity/consents.ts'
 import { auditSignIn } from '../identity/sign-in.ts'
+import { tenantNamed } from '../identity/tenants.ts'
 import { hasEnded } from './adapter.ts'
 import { visitorOf } from './visitors.ts'
 
 /**
- * The console needs no consent: the user works in the tenant that the request names, else in the one of this session, else
- * in the first. Returns undefined for a user without a tenant; the consent page then says so.
+ * The console needs no consent: the user works in the tenant that the request names by its slug or identifier, else in the one
+ * that this session used last, else in the first. Returns undefined for a user without a tenant; the consent page then says so.
  */
 export const grantToConsole = async (ctx: KoaContextWithOIDC, database: Database, baseUrl: string) => {
   const { session, params, provider, result } = ctx.oidc
   const userId = session?.accountId
   if (!session || userId === undefined) return undefined
+  // Another user is about to sign in, who may be a member.
+  if (ctx.oidc.promptPending('login')) return undefined
   const formerId = session.grantIdFor(consoleId)
   const former = formerId === undefined ? null : await findDelegation(database.read, formerId)
   const current = former?.userId === userId ? former.tenantId : undefined
   // A user who had to choose among several accounts has named the tenant there.
   const named = result?.tenant ?? params?.tenant
-  const wanted = named === undefined ? current : String(named)
-  if (formerId !== undefined && current !== undefined && wanted === current) {
-    const grant = await provider.Grant.find(formerId)
-    if (grant) return grant
-  }
   const tenants = await findChoosableTenants(database.read, userId, null)
-  const tenant = wanted === undefined ? tenants[0] : tenants.find(({ id }) => id === wanted)
-  if (!tenant && wanted !== undefined && wanted !== current)
-    throw new errors.AccessDenied('you are not a member of this organisation')
-  return tenant && createGrant(ctx, database, baseUrl, userId, tenant.id)
+  const tenant =
+    named === undefined ? (tenants.find(({ id }) => id === current) ?? tenants[0]) : tenantNamed(tenants, String(named))
+  if (!tenant && named !== undefined) throw new errors.AccessDenied('you are not a member of this organisation')
+  if (!tenant) return undefined
+  const openId = await findConsoleGrant(database.read, userId, tenant.id, session.uid)
+  const open = openId === undefined ? undefined : await provider.Grant.find(openId)
+  return open ?? createGrant(ctx, database, baseUrl, userId, tenant.id)
 }
 
 const createGrant = async (

@@ -10,6 +10,7 @@ import { findChoosableTenants, lockSessions, storeConsent } from '../identity/co
 import { findMemberships } from '../identity/members.ts'
 import { allScopes } from '../identity/roles.ts'
 import { auditSignIn, signIn } from '../identity/sign-in.ts'
+import { tenantNamed } from '../identity/tenants.ts'
 import { type Account, findUser } from '../identity/users.ts'
 import { Problem } from '../problem.ts'
 import { endSession, isSessionOpen } from './adapter.ts'
@@ -72,7 +73,11 @@ export const mountInteractions = (app: FastifyInstance, dependencies: Dependenci
     if ('users' in outcome) {
       const [user, ...others] = outcome.users
       if (others.length === 0) return finish(reply, { login: loginOf(user) })
-      await store(reply, { openAccounts: outcome.users.map(loginOf) })
+      const logins = outcome.users.map(loginOf)
+      const { tenant } = interaction.params
+      const named = tenant === undefined ? null : tenantNamed(await membershipsOf(database, logins), String(tenant))
+      if (named) return finish(reply, { login: named.login, tenant: named.id })
+      await store(reply, { openAccounts: logins })
       return reply.redirect(pathOf(interaction), 303)
     }
     const isThrottled = outcome.refused === 'throttled'
@@ -142,8 +147,11 @@ type Login = { accountId: string; ts: number }
 /** The time at which the password was read: a password change before the sign-in is complete ends the session. */
 const loginOf = ({ id, loginTs }: Account): Login => ({ accountId: id, ts: loginTs })
 
-const openAccounts = async ({ database }: Dependencies, { result }: Interaction) => {
-  const logins = (result?.openAccounts ?? []) as Login[] // stored above, by nobody else
+const openAccounts = ({ database }: Dependencies, { result }: Interaction) =>
+  membershipsOf(database, (result?.openAccounts ?? []) as Login[]) // stored above, by nobody else
+
+/** Where each of these accounts may work. */
+const membershipsOf = async (database: Database, logins: readonly Login[]) => {
   const memberships = await Promise.all(
     logins.map(async (login) =>
       (await findMemberships(database.read, login.accountId)).map((membership) => ({ ...membership, login })),

@@ -5,17 +5,19 @@ import type { Database } from '../database/database.ts'
 import { consumeInvitation, findInvitation, type OpenInvitation } from '../identity/invitations.ts'
 import { addMember, createMember } from '../identity/members.ts'
 import { signIn } from '../identity/sign-in.ts'
-import { findProvenUser, hashPasswordOf, proveAddress, type User } from '../identity/users.ts'
+import { findAccounts, findProvenUser, hashPasswordOf, proveAddress, type User } from '../identity/users.ts'
 import { Refusal } from '../refusal.ts'
 import { calledFrom, type Dependencies, formOf, refuseAttempt } from './interactions.ts'
 import { limitSignIns } from './limits.ts'
 import { errorPage, invitationPage, type Page } from './pages.ts'
 import { sendPage } from './send-page.ts'
+import { openSession } from './session-opening.ts'
 
 const path = '/oauth2/invitations/:secret'
 
-/** The link makes its reader a member, with an account of this tenant or with one that works everywhere. */
-export const mountInvitations = (app: FastifyInstance, { database, baseUrl, limiter }: Dependencies): void => {
+/** The link makes its reader a member, with an account of this tenant or with one that works everywhere, and signs them in. */
+export const mountInvitations = (app: FastifyInstance, dependencies: Dependencies): void => {
+  const { database, baseUrl, limiter } = dependencies
   app.get(path, async (request, reply) => {
     const invitation = await findInvitation(database.read, secretOf(request))
     return sendPage(reply, invitation ? pageOf(request, invitation) : overPage)
@@ -25,7 +27,12 @@ export const mountInvitations = (app: FastifyInstance, { database, baseUrl, limi
     const invitation = await findInvitation(database.read, secretOf(request))
     if (!invitation) return sendPage(reply, overPage)
     const outcome = await accept(database, reply, invitation)
-    if (outcome === 'joined') return reply.redirect(`${baseUrl}/`, 303)
+    if (typeof outcome === 'object' && 'joined' in outcome) {
+      const accounts = await findAccounts(database.query, invitation.email)
+      const joined = accounts.find(({ id }) => id === outcome.joined)
+      if (joined) await openSession(dependencies, reply, joined)
+      return reply.redirect(`${baseUrl}/t/${invitation.tenantSlug}/`, 303)
+    }
     if (outcome === 'over') return sendPage(reply, overPage)
     return sendPage(reply, { ...pageOf(request, invitation, outcome.problem), status: outcome.status })
   })
@@ -47,7 +54,7 @@ const pageOf = (request: FastifyRequest, { email, role, tenantName }: OpenInvita
   return invitationPage({ ...given, problem: { with: account === 'existing' ? 'existing' : 'new', text: problem } })
 }
 
-type Outcome = 'joined' | 'over' | { status: number; problem: string }
+type Outcome = { joined: string } | 'over' | { status: number; problem: string }
 
 const accept = async (database: Database, reply: FastifyReply, invitation: OpenInvitation): Promise<Outcome> => {
   const { account, name = '', password = '' } = formOf(reply.request)
@@ -68,8 +75,7 @@ const accept = async (database: Database, reply: FastifyReply, invitation: OpenI
     const account = known ?? { name, passwordHash: await hashPasswordOf(database.read, invitation.email, password) }
     return await database.transaction(async (query) => {
       if (!(await consumeInvitation(query, secretOf(reply.request)))) return 'over'
-      await join(query, author, invitation, account)
-      return 'joined'
+      return { joined: (await join(query, author, invitation, account)).id }
     })
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
@@ -88,11 +94,11 @@ type NewAccount = Pick<User, 'name' | 'passwordHash'>
 const join = async (query: Query, author: Author, invitation: OpenInvitation, account: User | NewAccount) => {
   const { tenantId, email, role, isMailed } = invitation
   if ('id' in account) {
-    await addMember(query, author, account, { tenantId, role })
+    const member = await addMember(query, author, account, { tenantId, role })
     if (isMailed) await proveAddress(query, account)
-  } else {
-    if (isMailed && (await findProvenUser(query, email)))
-      throw new Refusal('you have an account with this address: enter its password below')
-    await createMember(query, author, { tenantId, email, role, ...account, isProven: isMailed })
+    return member
   }
+  if (isMailed && (await findProvenUser(query, email)))
+    throw new Refusal('you have an account with this address: enter its password below')
+  return createMember(query, author, { tenantId, email, role, ...account, isProven: isMailed })
 }

@@ -181,7 +181,7 @@ describe('consent', () => {
     for (const tenants of [[journals], [press, journals]]) {
       const notes = consent({ tenants, scopes: ['contacts:read', 'tasks:write'] }).html.split('class="note"')
       assert.equal(notes.length, 2)
-      assert.match(notes[1] ?? '', /<ul><li>Create tasks for accounts<\/li><\/ul>/)
+      assert.match(notes[1] ?? '', /<ul><li>Create tasks for accounts, change them and mark them as done<\/li><\/ul>/)
     }
   })
 

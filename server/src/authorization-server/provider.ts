@@ -10,6 +10,7 @@ import { stateAdapter } from './adapter.ts'
 import { grantToConsole } from './console.ts'
 import { errorPage, type Page, signedOutPage, signOutPage } from './pages.ts'
 import { revokeAccessTokens } from './revocation.ts'
+import { sessionCookie, sessionSeconds } from './session-cookie.ts'
 import { addRetryAfter, withProviderErrors } from './temporarily-unavailable.ts'
 import { showUntrustedErrors } from './untrusted-redirects.ts'
 import { visitorOf } from './visitors.ts'
@@ -58,8 +59,8 @@ const configuration = ({ database, issuer, baseUrl, secret, keys }: ProviderOpti
   cookies: {
     keys: [deriveKey(secret, 'cookies').toString('base64url')],
     names: { interaction: 'masthead_interaction', resume: 'masthead_resume', session: 'masthead_session' },
-    long: { httpOnly: true, sameSite: 'lax', signed: true, secure: issuer.startsWith('https:') },
-    short: { httpOnly: true, sameSite: 'lax', signed: true, secure: issuer.startsWith('https:') },
+    long: sessionCookie(issuer),
+    short: sessionCookie(issuer),
   },
   routes: {
     authorization: '/oauth2/authorize',
@@ -82,7 +83,7 @@ const configuration = ({ database, issuer, baseUrl, secret, keys }: ProviderOpti
     id_token_signed_response_alg: 'RS256',
   },
   extraClientMetadata: { properties: ['api_scopes', 'is_of_tenant'] },
-  // The tenant in which the user wants to work in the console.
+  // The tenant in which the user wants to work in the console, by its slug or identifier.
   extraParams: ['tenant'],
   allowOmittingSingleRegisteredRedirectUri: false,
   pkce: { required: () => true },
@@ -152,7 +153,7 @@ const configuration = ({ database, issuer, baseUrl, secret, keys }: ProviderOpti
     // After a year of rotations the user is asked again.
     Grant: 366 * day,
     Interaction: 15 * minute,
-    Session: 14 * day,
+    Session: sessionSeconds,
   },
 })
 

@@ -240,8 +240,8 @@ describe('giving access', () => {
     const note = page.locator(`#${await page.getByLabel(gazette.name).getAttribute('aria-describedby')}`)
     assert.deepEqual(await note.getByRole('listitem').allInnerTexts(), [
       'Create, change, delete and restore contacts',
-      'Create accounts',
-      'Create tasks for accounts',
+      'Create and correct accounts',
+      'Create tasks for accounts, change them and mark them as done',
     ])
     assert.equal(await page.getByLabel(herald.name).getAttribute('aria-describedby'), null)
   })

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { crc32 } from 'node:zlib'
 import { operations, scopes, scopesOf } from '@masthead/contract'
 import type { Command } from 'commander'
-import { openSession, type Run } from '../../test/processes/command-session.ts'
+import { type Run, runInSession } from '../../test/processes/command-session.ts'
 import { runMasthead, severalAtOnce, spawnMasthead, until } from '../../test/processes/masthead-process.ts'
 import { sampleAccount, sampleContact } from '../../test/records/sample-records.ts'
 import { secret, startService } from '../../test/service.ts'
@@ -25,7 +25,6 @@ const day = 86_400_000
 const folder = await mkdtemp(join(tmpdir(), 'masthead-commands-'))
 after(() => rm(folder, { recursive: true, force: true }))
 
-const runInSession = openSession()
 const textBy = async (run: Run, command: string, input?: string): Promise<string> => {
   const { code, stdout, stderr } = await run(command.split(' '), environment, input)
   assert.deepEqual([code, stderr], [0, ''], command)
@@ -89,6 +88,7 @@ describe('every command', { concurrency: 2 }, () => {
     let [endpoint, event] = ['', '']
     const answers: Record<string, () => Promise<unknown>> = {
       'tenant create': () => json('tenant create beta --name Beta'),
+      'tenant set': () => json('tenant set acme --time-zone Europe/Berlin'),
       'tenant list': () => json('tenant list'),
       'user create': () => json('user create --tenant beta --email ada@acme.example --existing --role viewer'),
       'user list': () => json('user list --tenant beta'),
@@ -166,7 +166,7 @@ describe('every command', { concurrency: 2 }, () => {
     assert.deepEqual([...Object.keys(shown), ...others].sort(), [...expected, 'import'].sort())
 
     const keysOf = (command: string) => Object.keys(shown[command] ?? {})
-    assert.deepEqual(keysOf('tenant create'), ['id', 'slug', 'name', 'defaultAssignee', 'createdAt'])
+    assert.deepEqual(keysOf('tenant create'), ['id', 'slug', 'name', 'defaultAssignee', 'timeZone', 'createdAt'])
     assert.deepEqual(keysOf('user create'), ['id', 'email', 'name', 'role', 'legacyUserId', 'createdAt'])
     for (const key of ['id', 'token', 'scopes', 'expiresAt']) assert.ok(keysOf('token create').includes(key), key)
     assert.match(applicationId, /^app_[a-z0-9]{20}$/)
@@ -188,7 +188,7 @@ describe('every command', { concurrency: 2 }, () => {
       assert.ok(!JSON.stringify(shown[`webhook ${command}`]).includes('whsec_'), command)
     assert.deepEqual(shown['webhook replay'], { replayed: 1, isDisabled: false })
     assert.deepEqual(keysOf('audit export'), ['entries', 'to'])
-    assert.deepEqual(keysOf('contact erase'), ['id', 'tenant', 'images', 'answers', 'deliveries'])
+    assert.deepEqual(keysOf('contact erase'), ['id', 'tenant', 'images', 'answers', 'deliveries', 'exports'])
     assert.doesNotMatch(JSON.stringify(shown), /hunter22|eHh4/)
   })
 
@@ -204,7 +204,10 @@ describe('every command', { concurrency: 2 }, () => {
         /^clientId +name +scopes +redirectUris +state\n(.*\n)*app_.* com\.example\.report:\/back +enabled\n/,
       ],
       ['keys rotate', /signs from now on\.\n/],
-      ['tenant list', /^slug +name +defaultAssignee +createdAt +measuredAs\n(.*\n)*words +Words +- +\d{4}-.*\n$/],
+      [
+        'tenant list',
+        /^slug +name +defaultAssignee +timeZone +createdAt +measuredAs\n(.*\n)*words +Words +- +UTC +\d{4}-.*\n$/,
+      ],
       ['user list --tenant words', /^No member yet: masthead user create\n$/],
       [
         'user create --tenant words --email bob@words.example --name Bob --role editor --password-stdin',

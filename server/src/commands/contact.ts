@@ -23,10 +23,10 @@ export const contact = (): Command => {
         const tenant = await tenantOf(database, id, options.tenant)
         return { id, tenant: tenant.slug, ...(await eraseContact(database.forTenant(tenant.id), operator, id)) }
       }),
-    ({ id, tenant, images, answers, deliveries }) =>
+    ({ id, tenant, images, answers, deliveries, exports }) =>
       showLines(
-        `Contact ${strong(id)} of ${tenant} is erased, with ${images} undo images, ${answers} idempotency records and ${deliveries} deliveries.`,
-        faint('Backups, exported files and a legacy system may still hold it.'),
+        `Contact ${strong(id)} of ${tenant} is erased, with ${images} undo images, ${answers} idempotency records, ${deliveries} deliveries and ${exports} exports.`,
+        faint('Backups, files that were exported or downloaded, and a legacy system may still hold it.'),
       ),
   )
 

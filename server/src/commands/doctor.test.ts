@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { storeDelivery } from '../../test/outside/stored-deliveries.ts'
 import { attachTo } from '../../test/outside/webhook-receiver.ts'
+import { runInSession } from '../../test/processes/command-session.ts'
 import {
   type Environment,
   postmasterOf,
@@ -25,7 +26,7 @@ const environment = { DATABASE_URL: service.connectionString, MASTHEAD_SECRET: s
 type Diagnosis = { code: number | null; healthy: boolean; findings: Record<string, Omit<Finding, 'check'>> }
 
 const diagnose = async (given: Environment): Promise<Diagnosis> => {
-  const { code, stdout, stderr } = await runMasthead(['doctor', '--json'], given)
+  const { code, stdout, stderr } = await runInSession(['doctor', '--json'], given)
   assert.equal(stderr, '')
   return parse(code, stdout)
 }

@@ -1,14 +1,13 @@
-import { dateOrders, decimalSigns, epochUnits, importEncodings, resourceNames } from '@masthead/contract'
+import { dateOrders, decimalSigns, epochUnits, importEncodings, importEscapes, resourceNames } from '@masthead/contract'
 import { Command, Option } from 'commander'
 import { shown } from '../foreign-text.ts'
 import { Refusal } from '../refusal.ts'
-import { type ImportSummary, importFiles } from '../transfer/import/import.ts'
+import type { ImportSummary } from '../transfer/import/import.ts'
 import type { FileSummary } from '../transfer/import/journal.ts'
 import { readMappings } from '../transfer/import/mapping.ts'
 import { listPastImports } from '../transfer/import/past-imports.ts'
-import { suggestMap } from '../transfer/import/suggested-map.ts'
-import { undoImport } from '../transfer/import/undo.ts'
-import { type ReadingOptions, understood } from '../transfer/reading/sources.ts'
+import { endIdleProcesses, type ImportEvent, runApart } from '../transfer/import/run-process.ts'
+import type { ReadingOptions } from '../transfer/reading/sources.ts'
 import { action } from './action.ts'
 import { count, faint, say, showLines, showTable, strong } from './output.ts'
 import { resumable, withProgress } from './progress.ts'
@@ -20,7 +19,7 @@ type ReadingFlags = Omit<ReadingOptions, 'columns' | 'isForSpreadsheet' | 'membe
   spreadsheet?: boolean
 }
 
-type SuggestOptions = Pick<ReadingOptions, 'resource' | 'encoding' | 'sheet'> & { to?: string }
+type SuggestOptions = Pick<ReadingOptions, 'resource' | 'encoding' | 'escapes' | 'sheet'> & { to?: string }
 
 type ImportOptions = ReadingFlags & {
   tenant?: string
@@ -36,6 +35,11 @@ type ImportOptions = ReadingFlags & {
 const exitCodeOfRefusedRows = 2
 const mostShown = 20
 
+const escapesOption = () =>
+  new Option('--escapes <how>', 'what protects special characters in text with separators; noticed').choices(
+    importEscapes,
+  )
+
 export const importing = (): Command => {
   const command = action(
     new Command('import')
@@ -50,6 +54,7 @@ export const importing = (): Command => {
         new Option('--resource <name>', 'what the files hold; noticed by name or columns').choices(resourceNames),
       )
       .addOption(new Option('--encoding <name>', 'how their text is encoded; noticed').choices(importEncodings))
+      .addOption(escapesOption())
       .option('--sheet <name>', 'the sheet of a workbook; the first one otherwise')
       .option('--columns <names>', 'the names of the columns, separated by commas, for files whose first line is a row')
       .addOption(new Option('--dates <order>', 'what comes first in dates such as 01/02/2026').choices(dateOrders))
@@ -85,8 +90,13 @@ export const importing = (): Command => {
         new Option('--resource <name>', 'what the file holds; noticed by name or columns').choices(resourceNames),
       )
       .addOption(new Option('--encoding <name>', 'how its text is encoded; noticed').choices(importEncodings))
+      .addOption(escapesOption())
       .option('--sheet <name>', 'the sheet of a workbook; the first one otherwise'),
-    (file: string, { to = `${file}.map.json`, ...reading }: SuggestOptions) => suggestMap(file, to, reading),
+    async (file: string, { to = `${file}.map.json`, ...reading }: SuggestOptions) => {
+      // An import reads files in another process, and should not wait until this one has loaded the readers, too.
+      const { suggestMap } = await import('../transfer/import/suggested-map.ts')
+      return suggestMap(file, to, reading)
+    },
     ({ path, unknown }) => {
       showLines(`The map is in ${strong(path)}.`)
       if (unknown.length > 0)
@@ -116,7 +126,8 @@ export const importing = (): Command => {
       .description('undo an import, except for records that were changed since; possible for 30 days')
       .requiredOption('--tenant <slug>', 'the tenant'),
     (id: string, { tenant }: { tenant: string }) =>
-      withProgress((progress, signal) => {
+      withProgress(async (progress, signal) => {
+        const { undoImport } = await import('../transfer/import/undo.ts')
         const onProgress = (rows: number) => progress.show({ what: 'undo', done: rows, of: null, rows })
         return withTenant(tenant, (database) => undoImport(database, id, { signal, onProgress }))
       }, resumable),
@@ -135,9 +146,9 @@ export const importing = (): Command => {
 const groupColumns = ['rows', 'column', 'reason', 'lines']
 
 const readingOf = ({ columns, spreadsheet, ...flags }: ImportOptions): ReadingOptions => {
-  const { resource, encoding, sheet, dates, decimal, timeZone, epoch, ignoreUnknown } = flags
+  const { resource, encoding, escapes, sheet, dates, decimal, timeZone, epoch, ignoreUnknown } = flags
   return {
-    ...{ resource, encoding, sheet, dates, decimal, timeZone, epoch, ignoreUnknown },
+    ...{ resource, encoding, escapes, sheet, dates, decimal, timeZone, epoch, ignoreUnknown },
     columns: columns?.split(',').map((name) => name.trim()),
     isForSpreadsheet: spreadsheet,
   }
@@ -147,39 +158,46 @@ const run = async (paths: string[], options: ImportOptions): Promise<ImportSumma
   const { tenant, map, dryRun = false, strict = false, prune = false, force = false } = options
   if (tenant === undefined) throw new Refusal('say whose records they are: --tenant <slug>')
   const mappings = map === undefined ? {} : await readMappings(map)
+  const importOptions = { mappings, reading: readingOf(options), dryRun, strict, prune, force }
   const summary = await withProgress(
-    (progress, signal) =>
-      withTenant(tenant, (database) =>
-        importFiles(database, paths, {
-          mappings,
-          reading: readingOf(options),
-          signal,
-          dryRun,
-          strict,
-          prune,
-          force,
-          onProgress: ({ step, what, done, of, rows }) =>
-            progress.show({ what: step === 'reading' ? what : step, done, of: of || null, rows }),
-          onUnderstood: (source) => {
-            progress.end()
-            if (!options.json) for (const line of understood(source)) say(line)
-          },
-          onUnknownStatus: ({ field, value, count: rows }) => {
-            progress.end()
-            const times = `${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`
-            if (!options.json) say(`${field}: ${shown(value)} is no known status, ${times}; it goes in as it is.`)
-          },
-          onLeftOut: (path) => say(`${path} is left out: it is not named after what it holds, like contacts.csv.`),
-          onPrune: ({ resource, missing, live }) => {
-            progress.end()
-            if (!options.json) say(`${missing} of ${live} ${resource} are missing from the file.`)
-          },
-        }),
-      ),
+    (progress, cancelled) =>
+      withTenant(tenant, async ({ connection, tenantId, closing: signal }) => {
+        try {
+          return await runApart(
+            { connection, tenantId, paths, options: importOptions },
+            {
+              ...{ signal, cancelled },
+              onProgress: ({ step, what, done, of, rows }) =>
+                progress.show({ what: step === 'reading' ? what : step, done, of: of || null, rows }),
+              onEvent: (event) => {
+                progress.end()
+                for (const line of linesOf(event, options)) say(line)
+              },
+            },
+          )
+        } finally {
+          await endIdleProcesses()
+        }
+      }),
     resumable,
   )
   if (sumOf(summary.files).refused > 0) process.exitCode = exitCodeOfRefusedRows
   return summary
+}
+
+/** A file that is left out is told of always, because nothing else shows it. */
+const linesOf = (event: ImportEvent, { json }: ImportOptions): string[] => {
+  if ('leftOut' in event)
+    return [`${event.leftOut} is left out: it is not named after what it holds, like contacts.csv.`]
+  if (json) return []
+  if ('understood' in event) return event.understood
+  if ('missing' in event) {
+    const { resource, missing, live } = event.missing
+    return [`${missing} of ${live} ${resource} are missing from the file.`]
+  }
+  const { field, value, count: rows } = event.unknownStatus
+  const times = `${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`
+  return [`${field}: ${shown(value)} is no known status, ${times}; it goes in as it is.`]
 }
 
 const show = (summary: ImportSummary, _paths: string[], { dryRun, tenant }: ImportOptions): void => {

@@ -51,7 +51,9 @@ const serve = async (context: TestContext, given: Record<string, string> = envir
   const serving = await startServing(['--port', '0'], given)
   context.after(() => serving.kill())
   const { api } = serving.announced
-  const { accountId } = JSON.parse(await (await post(api, '/accounts', { company: 'Slow Ltd', email: 'a@b' })).text())
+  const { accountId } = JSON.parse(
+    await (await post(api, '/accounts', { company: 'Slow Ltd', email: 'a@b.example' })).text(),
+  )
   return { ...serving, ...serving.announced, accountId }
 }
 

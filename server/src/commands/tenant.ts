@@ -1,5 +1,6 @@
 import { Command } from 'commander'
-import { createTenant, listTenants } from '../identity/tenants.ts'
+import { operator } from '../audit/author.ts'
+import { createTenant, findTenant, listTenants, setTimeZone } from '../identity/tenants.ts'
 import { tenantLabels } from '../metrics/tenant-label.ts'
 import { action } from './action.ts'
 import { showLines, showTable, strong } from './output.ts'
@@ -20,6 +21,16 @@ export const tenant = (): Command => {
   )
 
   action(
+    command
+      .command('set <slug>')
+      .description('change a tenant')
+      .requiredOption('--time-zone <zone>', 'where "today" is, for what is overdue: a name such as Europe/Berlin'),
+    (slug: string, { timeZone }: { timeZone: string }) =>
+      inTransaction(async (query) => setTimeZone(query, operator, (await findTenant(query, slug)).id, timeZone)),
+    ({ slug, timeZone }) => showLines(`For tenant ${strong(slug)} it is now the day of ${strong(timeZone)}.`),
+  )
+
+  action(
     command.command('list').description('show the tenants'),
     () =>
       withDatabase(async ({ query, cursorKey }) => {
@@ -29,7 +40,7 @@ export const tenant = (): Command => {
     (tenants) =>
       showTable(
         tenants,
-        ['slug', 'name', 'defaultAssignee', 'createdAt', 'measuredAs'],
+        ['slug', 'name', 'defaultAssignee', 'timeZone', 'createdAt', 'measuredAs'],
         'No tenant yet: masthead tenant create',
       ),
   )

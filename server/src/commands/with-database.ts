@@ -9,6 +9,8 @@ import { openEmbedded } from '../database/embedded/server.ts'
 import { type Migrated, migrate } from '../database/schema/migrate.ts'
 import { messageOf } from '../error-message.ts'
 import { findTenant } from '../identity/tenants.ts'
+import { fillKeys } from '../records/filled-keys.ts'
+import { withRespelledWords } from '../records/normalising.ts'
 import { shardedWriteFunctions } from '../records/sharded-write.ts'
 import { say } from './output.ts'
 
@@ -28,7 +30,13 @@ export const openConfigured = async (config: Config, stopping?: AbortSignal, mea
   const direct = config.directDatabaseUrl ?? connectionString
   try {
     const password = embedded ? { servicePassword: embedded.password } : {}
-    const attempt = () => migrate(direct, { ...password, shardedFunctions: shardedWriteFunctions })
+    const attempt = () =>
+      migrate(direct, {
+        ...password,
+        shardedFunctions: shardedWriteFunctions,
+        respell: withRespelledWords,
+        fill: { '0020-sorted-lists.sql': fillKeys },
+      })
     const migrated = embedded || stopping ? await retryWhileUnavailable(attempt, stopping) : await attempt()
     const { role, isSharded } = migrated
     if (isSharded && config.replicaDatabaseUrls.length > 0) throw new Error(replicasOfShards)

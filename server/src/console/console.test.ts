@@ -19,9 +19,9 @@ const [script = ''] = /\/assets\/index-[\w-]+\.js/.exec(page) ?? []
 
 describe('the console', () => {
   test('is at each of its paths, and is asked for again each time', async () => {
-    assert.ok(paths.includes('/accounts/$id'))
+    assert.ok(paths.includes('/accounts/$id') && paths.includes('/t/$tenant/accounts/$id'))
     for (const path of paths) {
-      const { status, headers, text } = await get(`${path.replace('$id', 'any%20id')}?a=b`)
+      const { status, headers, text } = await get(`${path.replace('$tenant', 'acme').replace('$id', 'any%20id')}?a=b`)
       assert.deepEqual([path, status, headers.get('cache-control'), text === page], [path, 200, 'no-cache', true])
       assert.match(headers.get('content-type') ?? '', /^text\/html/)
     }
@@ -31,6 +31,9 @@ describe('the console', () => {
     for (const path of [
       '/nothing',
       '/accounts/1/2',
+      '/t',
+      '/t/acme/nothing',
+      '/t/acme/docs',
       '/accountsx',
       '/assets/',
       '/assets/nothing.js',
@@ -52,7 +55,8 @@ describe('the console', () => {
     const policy = (await get('/')).headers.get('content-security-policy') ?? ''
     const directives = new Map(policy.split('; ').map((one) => [one.split(' ')[0], one.split(' ').slice(1).join(' ')]))
     assert.equal(directives.get('default-src'), "'none'")
-    for (const name of ['script-src', 'style-src', 'form-action']) assert.equal(directives.get(name), "'self'")
+    for (const name of ['script-src', 'style-src', 'frame-src', 'form-action'])
+      assert.equal(directives.get(name), "'self'")
     assert.equal(directives.get('connect-src'), `'self' ${baseUrl}`)
     for (const name of ['frame-ancestors', 'base-uri']) assert.equal(directives.get(name), "'none'")
     assert.doesNotMatch(policy, /unsafe/)

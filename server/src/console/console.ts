@@ -58,13 +58,14 @@ const tokenOrigin = async (find: FindSignInPlace): Promise<string> => {
 const policy = (origin: string): string =>
   [
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'",
-    `connect-src 'self' ${origin}`,
+    // The reference of the API is a page of ours in a frame.
+    `connect-src 'self' ${origin}; frame-src 'self'`,
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   ].join('; ')
 
 const notBuilt = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Masthead</title>
 <h1>The console has not been built</h1><p>Run <code>npm run build</code> and load this page again; the service need not be restarted.
-The API works without it, and <a href="/docs/reference">its reference</a> too.</html>`
+The API works without it, and <a href="/docs/reference/frame">its reference</a> too.</html>`
 
 const types = {
   html: 'text/html; charset=utf-8',

@@ -38,13 +38,13 @@ export const findIdempotencyRecord = async (
   return row ?? null
 }
 
-/** All that name a record. It reads the answers of a day, which is quick enough for how rarely it happens. */
-export const forgetAnswersAbout = async (query: TenantQuery, id: string): Promise<number> =>
+/** All that name one of the records. It reads the answers of a day, which is quick enough for how rarely it happens. */
+export const forgetAnswersAbout = async (query: TenantQuery, ids: readonly string[]): Promise<number> =>
   (
     await query({
       text: `delete from idempotency_records
-        where tenant_id = $1 and (strpos(body, $2) > 0 or strpos(headers::text, $2) > 0) returning 1`,
-      values: [id],
+        where tenant_id = $1 and (body like any ($2) or headers::text like any ($2)) returning 1`,
+      values: [ids.map((id) => `%${id}%`)],
     })
   ).length
 

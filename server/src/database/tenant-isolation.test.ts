@@ -15,7 +15,7 @@ import { chainWaiting } from '../audit/queries.ts'
 import { createToken } from '../identity/access-tokens.ts'
 import { allScopes } from '../identity/roles.ts'
 import { createTenant } from '../identity/tenants.ts'
-import { probeTables } from '../probe/queries.ts'
+import { probeTables, storeExport } from '../probe/queries.ts'
 import { getRecord, newId } from '../records/identifiers.ts'
 import { insertRecords, lockHead, writeRecords } from '../records/write.ts'
 import { beginImport, storeChanges, storeCreations } from '../transfer/import/journal.ts'
@@ -42,6 +42,8 @@ const tables = [
     'import_parts',
     'import_runs',
     'import_mappings',
+    'exports',
+    'export_chunks',
     'import_changes',
     'idempotency_records',
   ],
@@ -72,6 +74,7 @@ const fill = async (tenant: TestTenant): Promise<void> => {
     await addPart(query, run.id, 1, Buffer.from('email'))
     await rememberMapping(query, 'header', { resource: 'contacts', options: {} })
     await storeCreations(query, importId, 'contacts', 1, 1)
+    await storeExport(query, newId(), 'text')
     await storeChanges(query, importId, 'contacts', [{ id: newId() }])
   })
 }

@@ -10,7 +10,7 @@ import { assertTenantTallies } from '../../test/records/tallies.ts'
 import { type CallResponse, startService, type TestTenant, walk } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
 import { entriesAfter } from '../audit/queries.ts'
-import { updateContact } from '../resources/contacts/queries.ts'
+import { updateRecord } from '../records/update.ts'
 import { noResponse, Unavailable } from './connections/unavailable.ts'
 import { WriteQueue } from './write-queue.ts'
 
@@ -314,9 +314,9 @@ describe('writes of one batch', () => {
       write: (decide) =>
         ++transactions === 1 ? real.write(decide) : Promise.reject(new Unavailable(noResponse, 'nobody is there')),
     }
-    const writer = { author: operator, actingUser: null }
+    const update = { named: id, author: operator, delivery: {} }
     const outcomes = await Promise.allSettled(
-      ['1', '2', '3', '4'].map((phone) => updateContact(failing, writer, { contactId: id }, () => ({ phone }))),
+      ['1', '2', '3', '4'].map((phone) => updateRecord(failing, 'contacts', { ...update, decide: () => ({ phone }) })),
     )
     assert.deepEqual(
       outcomes.map(({ status }) => status),

@@ -73,6 +73,16 @@ export const signOutOfConsole = async (query: Query, author: Author, userId: str
   return ended.length
 }
 
+/** The grant under which this browser last used the console in the tenant: tabs may work in several tenants. */
+export const findConsoleGrant = async (query: Query, userId: string, tenantId: string, sessionUid: string) => {
+  const given = await firstRow<{ grantId: string }>(query, {
+    text: `select grant_id as "grantId" from consents where tenant_id = $1 and user_id = $2 and session_uid = $3
+      and application_id = $4 and withdrawn_at is null order by created_at desc limit 1`,
+    values: [tenantId, userId, sessionUid, consoleId],
+  })
+  return given?.grantId
+}
+
 /** The user cannot sign out everywhere until the transaction ends. Returns the date from which sessions count. */
 export const lockSessions = async (query: Query, userId: string): Promise<Date | null> => {
   const user = await firstRow<{ sessions_since: Date | null }>(query, {
@@ -141,8 +151,8 @@ export const findDelegation = (query: Query, grantId: string) =>
   })
 
 export const findChoosableTenants = (query: Query, userId: string, onlyTenantId: string | null) =>
-  query<{ id: string; name: string; role: Role }>({
-    text: `select tenant.id, tenant.name, membership.role
+  query<{ id: string; slug: string; name: string; role: Role }>({
+    text: `select tenant.id, tenant.slug, tenant.name, membership.role
       from memberships membership join tenants tenant on tenant.id = membership.tenant_id
       where membership.user_id = $1 and ($2::uuid is null or tenant.id = $2) order by tenant.name, tenant.id`,
     values: [userId, onlyTenantId],

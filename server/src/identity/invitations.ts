@@ -20,6 +20,7 @@ export type Invitation = {
 }
 export type OpenInvitation = Invitation & {
   tenantId: string
+  tenantSlug: string
   tenantName: string
   /** The link was mailed to the address and shown to nobody else. */
   isMailed: boolean
@@ -104,7 +105,8 @@ export const withdrawInvitation = async (query: Query, author: Author, tenantId:
 
 export const findInvitation = (query: Query, secret: string) =>
   firstRow<OpenInvitation>(query, {
-    text: `select ${columns}, tenants.id as "tenantId", tenants.name as "tenantName", invitations.is_mailed as "isMailed"
+    text: `select ${columns}, tenants.id as "tenantId", tenants.slug as "tenantSlug",
+        tenants.name as "tenantName", invitations.is_mailed as "isMailed"
       from invitations join tenants on tenants.id = invitations.tenant_id
       where secret_hash = $1 and expires_at > now()`,
     values: [hashToken(secret)],

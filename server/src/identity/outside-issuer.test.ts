@@ -15,7 +15,8 @@ import {
   sign,
   startIssuer,
 } from '../../test/outside/issuers.ts'
-import { type Environment, runMasthead, startServing, until } from '../../test/processes/masthead-process.ts'
+import { runInSession } from '../../test/processes/command-session.ts'
+import { type Environment, startServing, until } from '../../test/processes/masthead-process.ts'
 import { samplePublication } from '../../test/records/sample-records.ts'
 import { cloneTemplate, type Service, startService } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
@@ -566,7 +567,7 @@ test('an operator sets it up by environment and commands', async (t) => {
   outside.answer(await realProvider(outside.issuer, [await newKey('only')], { clients, accounts }))
   const environment: Environment = { DATABASE_URL: await cloneTemplate(), AUTH_ISSUER: outside.issuer }
   const masthead = async (command: string, input = '') => {
-    const { code, stderr } = await runMasthead(command.split(' '), environment, input)
+    const { code, stderr } = await runInSession(command.split(' '), environment, input)
     assert.equal(code, 0, stderr)
   }
   await masthead('tenant create herald --name Herald')

@@ -12,7 +12,7 @@ import {
   type Person,
 } from '../../test/browsers/oauth-browser.ts'
 import { linkIn, startMailReceiver } from '../../test/outside/mail-receiver.ts'
-import { openSession } from '../../test/processes/command-session.ts'
+import { runInSession } from '../../test/processes/command-session.ts'
 import { until } from '../../test/processes/masthead-process.ts'
 import { type CallOptions, secret, startService, type TestTenant } from '../../test/service.ts'
 
@@ -26,8 +26,7 @@ const mailed = await startService({
 const { origin, owner } = shown
 const environment = { DATABASE_URL: shown.connectionString, MASTHEAD_SECRET: secret }
 
-const runCommand = openSession()
-const masthead = (command: string, input?: string) => runCommand(command.split(' '), environment, input)
+const masthead = (command: string, input?: string) => runInSession(command.split(' '), environment, input)
 const succeed = async (command: string, input?: string): Promise<string> => {
   const { code, stdout, stderr } = await masthead(command, input)
   assert.deepEqual([code, stderr], [0, ''], command)

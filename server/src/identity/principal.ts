@@ -166,10 +166,18 @@ export const requireScope = (principal: Principal, ...scopes: readonly AnyScope[
   const lacks = scopes.map((scope) => lackOf(principal, scope))
   if (lacks.includes(null)) return
   const names = scopes.map((scope) => `\`${scope}\``).join(', ')
-  if (lacks.includes('role'))
-    throw new Problem('insufficient_role', `The role ${principal.role} does not include the scope ${names}.`)
+  if (lacks.includes('role')) throw insufficientRole(principal, names)
   const wanted = scopes.length === 1 ? `the scope ${names}` : `one of the scopes ${names}`
   throw new Problem('insufficient_scope', `This call needs a token with ${wanted}.`)
 }
+
+/** Throws where the role does not allow it, whatever the token says: an operation of the console may depend on a scope of the customer API. */
+export const requireRole = ({ role }: Principal, scope: AnyScope): void => {
+  if (role !== null && allows(role, scope)) return
+  throw insufficientRole({ role }, `\`${scope}\``)
+}
+
+const insufficientRole = ({ role }: Pick<Principal, 'role'>, names: string): Problem =>
+  new Problem('insufficient_role', `The role ${role} does not include the scope ${names}.`)
 
 export const invalidToken = (detail: string): Problem => new Problem('invalid_token', detail)

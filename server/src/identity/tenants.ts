@@ -1,4 +1,4 @@
-import { operator } from '../audit/author.ts'
+import { type Author, operator } from '../audit/author.ts'
 import { lockChains } from '../audit/queries.ts'
 import type { Query } from '../database/connections/connection.ts'
 import { firstRow } from '../database/connections/first-row.ts'
@@ -8,11 +8,18 @@ import { newId } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
 import { auditChange } from './audit-change.ts'
 
-export type Tenant = { id: string; slug: string; name: string; defaultAssignee: string | null; createdAt: Date }
+export type Tenant = {
+  id: string
+  slug: string
+  name: string
+  defaultAssignee: string | null
+  timeZone: string
+  createdAt: Date
+}
 
 type NewTenant = Partial<Pick<Tenant, 'id' | 'defaultAssignee'>> & Pick<Tenant, 'slug' | 'name'>
 
-const columns = `id, slug, name, default_assignee as "defaultAssignee", created_at as "createdAt"`
+const columns = `id, slug, name, default_assignee as "defaultAssignee", time_zone as "timeZone", created_at as "createdAt"`
 
 export const createTenant = async (query: Query, given: NewTenant): Promise<Tenant> => {
   const { id = newId(), slug, name, defaultAssignee = null } = given
@@ -29,6 +36,42 @@ export const createTenant = async (query: Query, given: NewTenant): Promise<Tena
   return tenant
 }
 
+/** Where it is which day, by the name of the IANA database. */
+export const setTimeZone = async (query: Query, author: Author, id: string, given: string): Promise<Tenant> => {
+  const before = await findTenantById(query, id)
+  const timeZone = knownTimeZone(given)
+  if (timeZone === null)
+    throw new Refusal(`"${given}" is no time zone: give a name such as Europe/Berlin, America/New_York or UTC`)
+  const after = await firstRow<Tenant>(query, {
+    text: `update tenants set time_zone = $2 where id = $1 returning ${columns}`,
+    values: [id, timeZone],
+  })
+  if (!after) throw new Error('the tenant vanished')
+  await auditChange(query, id, author, { action: 'updated', resource: 'tenants', recordId: id, before, after })
+  return after
+}
+
+/** The name of the IANA database for a place; null where it has none. */
+export const knownTimeZone = (given: string): string | null => {
+  if (abbreviations.has(given.toUpperCase())) return null
+  try {
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: given }).resolvedOptions()
+    return isNamed(timeZone) ? timeZone : null
+  } catch {
+    return null
+  }
+}
+
+/** `Intl` resolves offsets such as +01:00 too, but an offset has no summer time. Its list lacks UTC and the zones of `Etc`. */
+const isNamed = (timeZone: string): boolean => timeZones.has(timeZone) || /^(UTC|Etc\/GMT[+-]\d+)$/.test(timeZone)
+
+const timeZones: ReadonlySet<string> = new Set(Intl.supportedValuesOf('timeZone'))
+
+/** `Intl` takes these for one of the places that they may mean, such as IST for India; the IANA database does not have them. */
+const abbreviations: ReadonlySet<string> = new Set(
+  'ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST SST VST'.split(' '),
+)
+
 export const listTenants = (query: Query) => query<Tenant>({ text: `select ${columns} from tenants order by slug` })
 
 export const findTenant = async (query: Query, slug: string): Promise<Tenant> => {
@@ -39,6 +82,10 @@ export const findTenant = async (query: Query, slug: string): Promise<Tenant> =>
   if (!tenant) throw new Refusal(`there is no tenant "${slug}"; \`masthead tenant list\` shows them`)
   return tenant
 }
+
+/** By its identifier or its slug, which is what stands in the addresses of the console. */
+export const tenantNamed = <T extends { id: string; slug: string }>(tenants: readonly T[], name: string) =>
+  tenants.find(({ id }) => id === name) ?? tenants.find(({ slug }) => slug === name)
 
 export const findTenantById = async (query: Query, id: string): Promise<Tenant> => {
   const tenant = await firstRow<Tenant>(query, { text: `select ${columns} from tenants where id = $1`, values: [id] })

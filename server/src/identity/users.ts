@@ -3,6 +3,7 @@ import { type Author, operator } from '../audit/author.ts'
 import { auditUser } from '../audit/queries.ts'
 import type { Query } from '../database/connections/connection.ts'
 import { firstRow } from '../database/connections/first-row.ts'
+import { inNoAddress } from '../email-address.ts'
 import { isUuid, newId } from '../records/identifiers.ts'
 import { Refusal } from '../refusal.ts'
 import { publishChange } from './audit-change.ts'
@@ -23,7 +24,7 @@ const userColumns = 'id, email, name, password_hash as "passwordHash", tenant_id
 /** Spellings with the same key are the same address. */
 export const emailKey = (email: string): string => email.normalize('NFC').toLowerCase()
 
-const emailShape = /^[^\s@<>()[\]\\",;:\p{Cc}\p{Cf}]+@([^\s@<>()[\]\\",;:\p{Cc}\p{Cf}]+)$/u
+const emailShape = new RegExp(`^[^${inNoAddress}]+@([^${inNoAddress}]+)$`, 'u')
 
 /** The domain must be in its canonical form, so that one mailbox is not several addresses. */
 export const isEmail = (text: string): boolean => {

@@ -5,6 +5,7 @@ import { openDatabase } from '../database/database.ts'
 import { deleteOldIdempotencyRecords } from '../database/idempotency-records.ts'
 import { messageOf } from '../error-message.ts'
 import { listTenants } from '../identity/tenants.ts'
+import { deleteOldExports } from '../transfer/export/export-jobs.ts'
 import { deleteOldImages } from '../transfer/import/journal.ts'
 import { deleteOldRuns } from '../transfer/import/runs.ts'
 import { deleteOldEvents } from '../webhooks/history/queries.ts'
@@ -46,6 +47,7 @@ export const startHousekeeping = ({ connection, onError }: HousekeepingOptions) 
       await deleteOldIdempotencyRecords(tenant)
       await deleteOldImages(tenant)
       await deleteOldRuns(tenant)
+      await deleteOldExports(tenant)
       await deleteOldEvents(tenant)
     }
   }

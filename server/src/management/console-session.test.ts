@@ -7,6 +7,8 @@ import { until } from '../../test/processes/masthead-process.ts'
 import { baseUrl, startService } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
 import { consoleId, setApplicationDisabled } from '../identity/applications.ts'
+import { createMember } from '../identity/members.ts'
+import { hashPasswordOf } from '../identity/users.ts'
 
 const service = await startService()
 const { origin } = service
@@ -55,6 +57,52 @@ describe('the console', () => {
     assert.equal((await manage(origin, 'GET', '/me', { token: second.management })).body.tenant.id, other.id)
     const again = await browser.signIn(null, { prompt: 'none' })
     assert.equal((await manage(origin, 'GET', '/me', { token: again.management })).body.tenant.id, other.id)
+  })
+
+  test('works in several tenants at once, each under a grant of its own that a reload finds again', async () => {
+    const person = await newPerson(service, [tenant, 'editor'], [other, 'admin'])
+    const browser = new ConsoleBrowser(origin)
+    const first = await browser.signIn(person, { tenant: tenant.slug })
+    const second = await browser.signIn(null, { prompt: 'none', tenant: other.slug })
+    const reloaded = await browser.signIn(null, { prompt: 'none', tenant: tenant.slug })
+    const tenants = []
+    for (const { management } of [first, second, reloaded])
+      tenants.push((await manage(origin, 'GET', '/me', { token: management })).body.tenant.slug)
+    assert.deepEqual(tenants, [tenant.slug, other.slug, tenant.slug])
+    assert.equal((await browser.refresh(first.refreshToken)).status, 200)
+    const { rows } = await service.owner.query('select from consents where user_id = $1', [person.id])
+    assert.equal(rows.length, 2)
+  })
+
+  test('is signed in with the account of the tenant that it names, where the password opens several', async () => {
+    const email = 'several@console.example'
+    const password = 'correct horse battery'
+    const { query, read } = service.database
+    for (const { id: tenantId } of [tenant, other]) {
+      const passwordHash = await hashPasswordOf(read, email, password)
+      await createMember(query, operator, { tenantId, email, name: 'Ada', role: 'viewer', passwordHash })
+    }
+    const person = { id: '', email, password }
+    const { management } = await new ConsoleBrowser(origin).signIn(person, { tenant: other.slug })
+    assert.equal((await manage(origin, 'GET', '/me', { token: management })).body.tenant.id, other.id)
+  })
+
+  test('begins for a person who follows an invitation, in the tenant that invited them', async () => {
+    const admin = await newPerson(service, [tenant, 'admin'], [other, 'admin'])
+    const boss = new ConsoleBrowser(origin)
+    const { management: token } = await boss.signIn(admin, { tenant: tenant.slug })
+    const email = 'katherine@console.example'
+    const body = { email, role: 'viewer' }
+    const { body: invitation } = await manage(origin, 'POST', '/invitations', { token, body })
+    const colleague = new ConsoleBrowser(origin)
+    const answers = { account: 'new', name: 'Katherine', password: 'a long walk to the moon' }
+    const joined = await colleague.visit(invitation.url, answers)
+    assert.equal(joined.location, `${baseUrl}/t/${tenant.slug}/`)
+    const cookie = joined.headers.getSetCookie().find((one) => one.startsWith('masthead_session=')) ?? ''
+    assert.match(cookie, /httponly/i)
+    assert.match(cookie, /samesite=lax/i)
+    const { management } = await colleague.signIn(null, { prompt: 'none', tenant: tenant.slug })
+    assert.equal((await manage(origin, 'GET', '/me', { token: management })).body.email, email)
   })
 
   test('is refused a tenant of others', async () => {

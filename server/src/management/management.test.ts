@@ -15,6 +15,7 @@ import {
 import { assertAnswers } from '../../test/requests/contract-responses.ts'
 import { type CallOptions, startService } from '../../test/service.ts'
 import type { Fields } from '../records/stored-record.ts'
+import { dayIn } from '../records/today.ts'
 
 const service = await startService()
 const { origin } = service
@@ -290,6 +291,24 @@ describe('an invitation', () => {
   })
 })
 
+test('the time zone of the tenant is a name of the IANA database, and neither an offset nor an abbreviation', async () => {
+  const put = (timeZone: string) => admin.call('PATCH', '/tenant', { body: { timeZone } })
+  for (const timeZone of ['+01:00', '-0500', '+01', 'IST', 'pst', 'UTC+1', 'SystemV/EST5', 'Berlin', '']) {
+    const { status, body } = await put(timeZone)
+    assert.deepEqual([status, body.errors?.[0].pointer], [422, '/timeZone'], timeZone)
+  }
+  for (const [given, stored] of [
+    ['europe/berlin', 'Europe/Berlin'],
+    ['US/Eastern', 'America/New_York'],
+    ['Etc/GMT+5', 'Etc/GMT+5'],
+    ['GMT', 'UTC'],
+    ['UTC', 'UTC'],
+  ] as const) {
+    const { status, body } = await put(given)
+    assert.deepEqual([status, body.timeZone], [200, stored])
+  }
+})
+
 describe('an application of the tenant', () => {
   const input = { name: 'Report', redirectUris: ['https://app.example/callback'], scopes: ['contacts:read'] }
 
@@ -452,6 +471,24 @@ describe('the overview', async () => {
         [1, '3.00'],
       ],
     )
+  })
+
+  test('is of the day that it is where the tenant is, as the lists behind it are', async () => {
+    const islands = await service.newTenant('Islands')
+    const { call } = await consoleOf([islands, 'admin'])
+    await islands.add('accounts', [sampleAccount('A1')])
+    // It is always at least a day later there than at the other end of the world.
+    const dueDate = dayIn('Pacific/Kiritimati', new Date(Date.now() - 86_400_000))
+    await islands.add('invoices', [sampleInvoice('A1', null, { dueDate, isOpen: 1, totalDue: '1.00' })])
+    for (const [timeZone, age] of [
+      ['Pacific/Kiritimati', '1-30'],
+      ['Etc/GMT+12', 'not_due'],
+    ]) {
+      assert.equal((await call('PATCH', '/tenant', { body: { timeZone } })).status, 200)
+      const { body } = await call('GET', '/overview')
+      const counted = body.receivables.filter(({ count }: { count: number }) => count === 1)
+      assert.deepEqual(counted, [{ age, count: 1, totalDue: '1.00' }])
+    }
   })
 })
 

@@ -15,7 +15,7 @@ import { newId } from '../records/identifiers.ts'
 import type { Fields } from '../records/stored-record.ts'
 import { tables } from '../records/tables.ts'
 import { insertRecords } from '../records/write.ts'
-import { deleteUsers } from './queries.ts'
+import { deleteUsers, storeExport } from './queries.ts'
 
 /** A tenant that exists during a probe, full of texts that nobody else has. */
 export type Canary = {
@@ -24,20 +24,27 @@ export type Canary = {
   mark: string
   /** What only this tenant has, by the names of the contract. */
   records: Readonly<Record<ResourceName, readonly Fields[]>>
+  /** Identifiers of exports that only this tenant has. */
+  exports: readonly string[]
   /** Identifiers that only this tenant has. */
   ids: Set<string>
 }
 
 /** The record of each resource that both canaries have under the same `id` and the same business identifier. */
-export type Twins = Readonly<Record<ResourceName, { id: string; businessIdentifier: string | null }>>
+export type Twins = Readonly<Record<ResourceName, { id: string; businessIdentifier: string | null }>> & {
+  /** The same of an export that is read, and of one that is deleted. */
+  exports: { kept: string; deleted: string }
+}
 
 export const newMark = (): string => `cn${Array.from({ length: 10 }, () => randomInt(36).toString(36)).join('')}`
 
-export const newTwins = (): Twins =>
-  byResource((resource) => {
+export const newTwins = (): Twins => ({
+  ...byResource((resource) => {
     const businessIdentifier = 'businessIdentifier' in resources[resource] ? `twin-${newMark()}` : null
     return { id: newId(), businessIdentifier }
-  })
+  }),
+  exports: { kept: newId(), deleted: newId() },
+})
 
 /** In the order in which records can be added. */
 const byResource = <T>(make: (resource: ResourceName) => T): Record<ResourceName, T> =>
@@ -62,6 +69,7 @@ export const makeCanary = async (database: Database, twins: Twins, count: number
     const names = { id: newId(), businessIdentifier: text() }
     return recordOf(resource, names, leftOut, text, (other) => namesOf(other, records[other]?.[0]))
   }
+  const exports = [newId()]
   await database.forTenant(id).transaction(async (query) => {
     await createTenant(query.withoutTenant, { id, slug: slugOf(id), name: canaryName, defaultAssignee: `${mark}-0` })
     for (const resource of resourceNames) {
@@ -69,15 +77,19 @@ export const makeCanary = async (database: Database, twins: Twins, count: number
       records[resource] = kinds.map((leftOut) => add(resource, leftOut))
       await insertRecords(query, resource, [twin(resource), ...records[resource]])
     }
+    for (const one of [twins.exports.kept, twins.exports.deleted, ...exports]) await storeExport(query, one, text())
   })
   const ids = resourceNames.flatMap((resource) => (records[resource] ?? []).map((record) => String(record.id)))
-  return { id, mark, records: byResource((resource) => records[resource] ?? []), ids: new Set([id, ...ids]) }
+  return {
+    ...{ id, mark, records: byResource((resource) => records[resource] ?? []), exports },
+    ids: new Set([id, ...ids, ...exports]),
+  }
 }
 
 /** Records that have one of these are shown only on demand. */
 const leftOutFields = (resource: ResourceName): string[] => Object.values(tables[resource].listing.leftOutUnless)
 
-type Names = Twins[ResourceName]
+type Names = { id: string; businessIdentifier: string | null }
 export const namesOf = (resource: ResourceName, record: Fields = {}): Names => {
   const { businessIdentifier } = { businessIdentifier: '', ...resources[resource] }
   return { id: String(record.id), businessIdentifier: businessIdentifier ? String(record[businessIdentifier]) : null }
@@ -92,7 +104,7 @@ const recordOf = (
   referred: (resource: ResourceName) => Names,
 ): Fields => {
   const isFlag = new Set(leftOutFields(resource))
-  const sampleOf = ({ name, reference, kind, isIdentifier }: Field): unknown => {
+  const sampleOf = ({ name, reference, kind, isIdentifier, choices }: Field): unknown => {
     if (name === 'id') return id
     if (isIdentifier) return businessIdentifier
     // The first record of a resource could not refer to another.
@@ -101,7 +113,7 @@ const recordOf = (
       return referred(reference)[identifiersOf(reference).canonical.isIdentifier ? 'businessIdentifier' : 'id']
     }
     if (isFlag.has(name) && name !== leftOut) return kind === 'boolean' ? false : null
-    return kind === 'text' ? text() : samples[kind]
+    return choices[0] ?? (kind === 'text' ? text() : samples[kind])
   }
   return Object.fromEntries(storedFieldsOf(resource).map((field) => [field.name, sampleOf(field)]))
 }

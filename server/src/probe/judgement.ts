@@ -15,7 +15,7 @@ export const foreignIn = (response: ServiceResponse, own: Canary, other: Canary,
   }
   if (response.status === 304) return 'the response is 304 to the tag of the other tenant'
   if (response.status < 200 || response.status > 299) return null
-  const { items, total, page, pageSize } = pageOf(response.body)
+  const { items, total, page, pageSize } = pageOf(response.body ?? response.text)
   if (items.some((item) => !isOf(item, own, word))) return 'a record of a third tenant is in the body'
   if (page === 1 && total !== null && items.length !== Math.min(total, pageSize))
     return `the total is ${total}, but the page of ${pageSize} shows ${items.length}`

@@ -15,7 +15,8 @@ const Schema = Type.Object({
   items: Type.Optional(Type.Unknown()),
 })
 const Parameter = Type.Object({ name: Type.String(), in: Type.String(), schema: Schema })
-const Content = Type.Record(Type.String(), Type.Object({ schema: Type.Unknown() }))
+// A file has no schema.
+const Content = Type.Record(Type.String(), Type.Object({ schema: Type.Optional(Type.Unknown()) }))
 const Described = Type.Object({
   operationId: Type.String(),
   security: Type.Array(Type.Record(Type.String(), Type.Array(Type.String()))),
@@ -56,7 +57,7 @@ export const readDocument = (text: string): LiveOperation[] => {
   }
   const read = (path: string, method: string, described: Static<typeof Described>): LiveOperation => {
     const [status = '', response] = Object.entries(described.responses).find(([code]) => code.startsWith('2')) ?? []
-    const shown = properties(response?.content?.['application/json']?.schema)
+    const shown = properties(response?.content?.['application/json']?.schema ?? {})
     const items = shown.items?.items
     return {
       name: described.operationId,

@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import { basePath, operations } from '@masthead/contract'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { authorize, newApplication, newPerson } from '../../test/browsers/oauth-browser.ts'
+import { runInSession } from '../../test/processes/command-session.ts'
 import { runMasthead, spawnMasthead, until } from '../../test/processes/masthead-process.ts'
 import { populatedTenant } from '../../test/records/populated-tenant.ts'
 import { garblers } from '../../test/requests/judged-responses.ts'
@@ -14,7 +15,7 @@ import type { Database } from '../database/database.ts'
 import { type TenantQuery, tenantQuery } from '../database/tenant-query.ts'
 import { allScopes } from '../identity/roles.ts'
 import { createTenant } from '../identity/tenants.ts'
-import { probe } from './probe.ts'
+import { leftAlone, probe } from './probe.ts'
 import { probeTables } from './queries.ts'
 import { columns } from './report.ts'
 
@@ -73,7 +74,8 @@ describe('masthead probe', () => {
     assert.deepEqual([report.leaks, report.notProbed, report.notes], [[], [], []])
     const called = new Map<string, Record<string, number>>()
     for (const { operation, byToken } of report.operations) called.set(operation, byToken)
-    assert.deepEqual([...called.keys()].sort(), operations.map(({ name }) => name).sort())
+    const expected = operations.map(({ name }) => name).filter((name) => !leftAlone.includes(name))
+    assert.deepEqual([...called.keys()].sort(), expected.sort())
     for (const [operation, byToken] of called) {
       for (const column of columns) assert.ok((byToken[column] ?? 0) > 0, `${operation} ${column}`)
     }
@@ -95,14 +97,14 @@ describe('masthead probe', () => {
     const { child, ended } = spawnMasthead(['probe', '--url', service.origin], environment)
     await until('the canaries have tokens', async () => (await canaryCount()) > 0)
     child.kill('SIGSTOP')
-    const second = await runMasthead(['probe', '--url', service.origin], environment)
+    const second = await runInSession(['probe', '--url', service.origin], environment)
     assert.deepEqual([second.code, second.stdout], [1, ''])
     assert.equal(second.stderr, 'masthead: another probe is running: wait until it has ended\n')
     child.kill('SIGKILL')
     await ended
     assert.ok((await canaryCount()) > 0)
     const outside = { ...environment, AUTH_ISSUER: 'https://issuer.example' }
-    const outcome = await runMasthead(['probe', '--url', service.origin], outside)
+    const outcome = await runInSession(['probe', '--url', service.origin], outside)
     assert.deepEqual([outcome.code, outcome.stderr], [0, ''], outcome.stdout)
     assert.match(outcome.stdout, /^operation +admin +editor +viewer +service +delegated +refused +leaks\n/)
     assert.match(outcome.stdout, /\nGetContacts +\d+ +\d+ +\d+ +\d+ +- +\d+ +0\n/)
@@ -113,7 +115,7 @@ describe('masthead probe', () => {
 
   test('says in one line why it could not begin', async () => {
     const complaint = async (url: string | null, given: Record<string, string> = environment) => {
-      const { code, stdout, stderr } = await runMasthead(['probe', ...(url === null ? [] : ['--url', url])], given)
+      const { code, stdout, stderr } = await runInSession(['probe', ...(url === null ? [] : ['--url', url])], given)
       assert.deepEqual([code, stdout], [1, ''])
       return stderr
     }
@@ -281,7 +283,7 @@ describe('behind a faulty gateway', () => {
     // It tells everybody whom it served last.
     if (path.startsWith('/accounts?')) headers['x-last'] = [...known].slice(0, 100).join()
     // It knows no scopes.
-    if (path === '/tasks' && status === 403) {
+    if (path === '/tasks' && request.method === 'POST' && status === 403) {
       status = 201
       text = '{}'
     }

@@ -1,8 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import { type NamedOperation, operations, type ResourceName, resources, traitsOf } from '@masthead/contract'
+import {
+  type Content,
+  exportJobs,
+  type NamedOperation,
+  operations,
+  type Resource,
+  type ResourceName,
+  resources,
+  storedFieldsOf,
+  traitsOf,
+} from '@masthead/contract'
 import { newId } from '../records/identifiers.ts'
-import { type Canary, namesOf, type Twins } from './canaries.ts'
+import { type Canary, canaryDomain, namesOf, type Twins } from './canaries.ts'
 import type { LiveOperation, LiveParameter, LiveSchema } from './live-document.ts'
+import { canaryFile } from './queries.ts'
 
 /** The parameters and body of a request, by the names of the document. */
 export type Filling = {
@@ -36,7 +47,9 @@ export type Plan = {
   unknown: string[]
 }
 
-const knownHeaders: readonly string[] = ['If-None-Match', 'If-Match', 'Idempotency-Key', 'Last-Event-ID']
+const knownHeaders: readonly string[] = [
+  ...['If-None-Match', 'If-Match', 'Idempotency-Key', 'Last-Event-ID', 'Range', 'If-Range'],
+]
 
 export const planOf = (operation: LiveOperation, twins: Twins, word: string): Plan => {
   const parametersIn = (where: string) => operation.parameters.filter((parameter) => parameter.in === where)
@@ -51,7 +64,12 @@ export const planOf = (operation: LiveOperation, twins: Twins, word: string): Pl
   const refer = (where: 'path' | 'body', name: string, resource: ResourceName) =>
     places.push({ in: where, name, theirs: (other) => identifiersIn(other, resource) })
   for (const [, name = ''] of operation.path.matchAll(/\{(\w+)\}/g)) {
-    if (known) {
+    if (known?.resource.name === exportJobs.name) {
+      const isFile = name === 'fileName'
+      const id = operation.method === 'DELETE' ? twins.exports.deleted : twins.exports.kept
+      path[name] = isFile ? canaryFile : id
+      if (!isFile) places.push({ in: 'path', name, theirs: (other) => [...other.exports] })
+    } else if (known) {
       const resource = known.resource.name as ResourceName // an operation of the contract belongs to one
       path[name] = twins[resource].id
       refer('path', name, resource)
@@ -66,13 +84,18 @@ export const planOf = (operation: LiveOperation, twins: Twins, word: string): Pl
     const resource = referenceIn(known?.operation.body, name)
     if (resource) refer('body', name, resource)
     const isKnown = Object.hasOwn(known?.operation.body?.properties ?? {}, name)
-    const sample = isKnown ? sampleOf(schema, word) : undefined
+    const content = contentIn(known?.operation.body, name)
+    const sample = isKnown ? sampleOf(schema, content === 'email' ? `${word}@${canaryDomain}` : word) : undefined
     body[name] = resource ? (twins[resource].businessIdentifier ?? twins[resource].id) : sample
     if (body[name] === undefined) unknown.push(`the property ${name} of the body`)
   }
 
   const size = inQuery.find(({ name }) => name === 'pageSize' || name === 'limit')
-  const flags = inQuery.filter(({ schema }) => schema.type === 'boolean').map(({ name }) => [name, 'true'])
+  // Those that show more. Others would leave out records that the caller may see.
+  const { listing }: Partial<Resource> = known?.resource ?? {}
+  const flags = inQuery.flatMap(({ name }) =>
+    Object.hasOwn(listing?.leftOutUnless ?? {}, name) ? [[name, 'true']] : [],
+  )
   const query = { ...Object.fromEntries(flags), ...(size && { [size.name]: String(size.schema.maximum ?? 1) }) }
   const plain = { path, query, headers: {}, body: operation.body && body }
   return {
@@ -94,14 +117,28 @@ const isKnown = (parameter: LiveParameter, operation: LiveOperation): boolean =>
   if (where === 'path') return true
   if (where === 'header') return knownHeaders.includes(name)
   if (where !== 'query') return false
-  const isPaging = ['page', 'pageSize', 'cursor', 'after', 'limit', 'wait', 'resources'].includes(name)
-  return isPaging || schema.type === 'boolean' || valuesOf(parameter, operation) !== null
+  const isPaging = ['page', 'pageSize', 'cursor', 'after', 'limit', 'wait', 'resources', 'sort'].includes(name)
+  // Days and instants name no record.
+  const isRange = schema.format !== undefined && comparedBy(operation, name) !== null
+  return isPaging || isRange || schema.type === 'boolean' || valuesOf(parameter, operation) !== null
+}
+
+/** The field that a parameter of a list compares with its value. */
+const comparedBy = (operation: LiveOperation, name: string): string | null => {
+  const property = operations.find((one) => one.name === operation.name)?.operation.query?.properties[name]
+  return property ? (traitsOf(property).compares?.field ?? null) : null
 }
 
 /** The resource whose record a property or parameter names. */
 const referenceIn = (schema: NamedOperation['operation']['body'], name: string): ResourceName | null => {
   const property = schema?.properties[name]
   return property ? ((traitsOf(property).reference ?? null) as ResourceName | null) : null // a test holds it to the names
+}
+
+/** What a text holds. */
+const contentIn = (schema: NamedOperation['operation']['body'], name: string): Content | null => {
+  const property = schema?.properties[name]
+  return property ? (traitsOf(property).content ?? null) : null
 }
 
 const identifiersIn = ({ records }: Canary, resource: ResourceName): string[] =>
@@ -118,8 +155,11 @@ const valuesOf = ({ name, schema }: LiveParameter, operation: LiveOperation): Pl
   if (referred) return (other) => identifiersIn(other, referred).slice(0, 2)
   if (name === 'search') return ({ mark }) => [mark, `${mark}-1`]
   const resource = Object.values(resources).find((one) => operation.path === `/${one.name}`)
-  if (!resource || !operation.fields.includes(name)) return null
-  return ({ records }) => records[resource.name].slice(0, 1).map((record) => String(record[name]))
+  if (!resource) return null
+  if (name === 'ids') return (other) => identifiersIn(other, resource.name).slice(0, 2)
+  const field = comparedBy(operation, name) ?? name
+  if (schema.format !== undefined || !storedFieldsOf(resource.name).some((one) => one.name === field)) return null
+  return ({ records }) => records[resource.name].slice(0, 1).map((record) => String(record[field]))
 }
 
 /** Returns undefined for types that the probe does not know. */

@@ -1,4 +1,4 @@
-import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 import type { ResourceName } from '@masthead/contract'
 import { beginning, type Point } from './timelines.ts'
 
@@ -7,6 +7,12 @@ export type Mark = { position: number; page: number; since: Point | null }
 
 /** How far a copy has got in each list; a list that is not there is at its beginning. */
 export type Progress = ReadonlyMap<ResourceName, Point>
+
+/**
+ * Where a walk through a sorted or freely filtered list goes on: after the record with this value and position. `isUncounted`
+ * says that more match than are counted.
+ */
+export type SoughtMark = Mark & { key: string | null; isUncounted: boolean }
 
 const markBytes = 12
 const versionBytes = 6
@@ -29,6 +35,26 @@ export const openCursor = (key: KeyObject, context: string, cursor: string): Mar
   if (bytes?.length !== markBytes && bytes?.length !== markBytes + pointBytes) return null
   const since = bytes.length > markBytes ? readPoint(bytes, markBytes) : null
   return { position: Number(bytes.readBigUInt64BE()), page: bytes.readUInt32BE(8), since }
+}
+
+/**
+ * Likewise, and encrypted: it holds a value of a record, such as a name, and addresses are written to logs. The queries of such lists
+ * are others, so the context tells both kinds of cursor apart.
+ */
+export const sealSoughtCursor = (key: KeyObject, context: string, mark: SoughtMark): string => {
+  const { position, page, since, isUncounted } = mark
+  const point = since && [since.version, since.timeline]
+  return encrypted(key, context, Buffer.from(JSON.stringify([position, page, point, mark.key, isUncounted])))
+}
+
+export const openSoughtCursor = (key: KeyObject, context: string, cursor: string): SoughtMark | null => {
+  const bytes = decrypted(key, context, cursor)
+  if (!bytes) return null
+  // It is as it was sealed.
+  const [position, page, point, value, isUncounted] = JSON.parse(bytes.toString()) as [
+    ...[number, number, [number, string] | null, string | null, boolean],
+  ]
+  return { position, page, since: point && { version: point[0], timeline: point[1] }, key: value, isUncounted }
 }
 
 /** The place of each list in a cursor. Cursors never expire, so a place is never given to another list. */
@@ -92,3 +118,30 @@ const opened = (key: KeyObject, context: string, cursor: string): Buffer | null 
 
 const seal = (key: KeyObject, context: string, content: Buffer): Buffer =>
   createHmac('sha256', key).update(context).update('\n').update(content).digest().subarray(0, sealBytes)
+
+const cipher = 'aes-256-gcm'
+const ivBytes = 12
+const tagBytes = 16
+
+const keyFor = (key: KeyObject): Buffer => createHmac('sha256', key).update('cursors with values').digest()
+
+/** The same place has the same cursor: what is encrypted gives the nonce, so no two contents share one. */
+const encrypted = (key: KeyObject, context: string, content: Buffer): string => {
+  const iv = createHmac('sha256', key).update(context).update('\n').update(content).digest().subarray(0, ivBytes)
+  const encryption = createCipheriv(cipher, keyFor(key), iv, { authTagLength: tagBytes }).setAAD(Buffer.from(context))
+  const bytes = Buffer.concat([encryption.update(content), encryption.final()])
+  return Buffer.concat([iv, bytes, encryption.getAuthTag()]).toString('base64url')
+}
+
+const decrypted = (key: KeyObject, context: string, cursor: string): Buffer | null => {
+  const bytes = Buffer.from(cursor, 'base64url')
+  const end = bytes.length - tagBytes
+  if (end < ivBytes || bytes.toString('base64url') !== cursor) return null
+  const decryption = createDecipheriv(cipher, keyFor(key), bytes.subarray(0, ivBytes), { authTagLength: tagBytes })
+  decryption.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(end))
+  try {
+    return Buffer.concat([decryption.update(bytes.subarray(ivBytes, end)), decryption.final()])
+  } catch {
+    return null
+  }
+}

@@ -1,12 +1,27 @@
-import { fieldOf, identifiersOf } from '@masthead/contract'
+import {
+  type Comparison,
+  comparisonsOf,
+  type Field,
+  fieldOf,
+  identifiersOf,
+  mostIds,
+  type ResourceName,
+} from '@masthead/contract'
 import type { TenantDatabase } from '../database/database.ts'
 import { Problem } from '../problem.ts'
-import { findReference, isUuid } from './identifiers.ts'
-import { normalisedStatus, normalisedWords } from './normalising.ts'
-import type { Table } from './tables.ts'
+import { parseInstant } from '../values.ts'
+import { findIds, findReference, isUuid } from './identifiers.ts'
+import { keyOf, normalisedWords } from './normalising.ts'
+import { comparedColumn, type Table, tables } from './tables.ts'
+import { readToday } from './today.ts'
 
 /** The query of a list, parsed by its schema. */
 export type ListQuery = Readonly<Record<string, string | number | boolean | undefined>>
+
+export type Condition = { column: string; by: Comparison['by']; value: string }
+
+/** The column by which a list is ordered, beside the order of arrival. */
+export type Sort = { column: string; kind: Field['kind']; isDescending: boolean }
 
 /** What a list asks for, in the terms of the table. */
 export type Filters = {
@@ -15,9 +30,31 @@ export type Filters = {
   values: Map<string, string>
   account: string | null
   words: string[] | null
+  /** What else is compared, of which no totals are kept. */
+  conditions: Condition[]
+  /** Leaves out what is open and was due before this day. */
+  notOverdue: { open: string; day: string; today: string } | null
+  /** Only these. */
+  ids: string[] | null
+  sort: Sort | null
+  /** What the list shows depends on the day. */
+  isOfToday: boolean
 }
 
-/** Null when a filter names an account or a publication that does not exist: then nothing matches. */
+/** Whether pages and totals follow from what is kept, or have to be looked for. */
+export const isSought = ({ conditions, notOverdue, ids, sort }: Filters): boolean =>
+  conditions.length > 0 || notOverdue !== null || ids !== null || sort !== null
+
+/** Whether a query asks for such a list. */
+export const asksMore = (resource: ResourceName, query: ListQuery): boolean => {
+  const { overdue } = tables[resource].listing
+  return [
+    ...['sort', 'ids', ...(overdue ? [overdue.parameter] : [])],
+    ...comparisonsOf(resource).map(({ parameter }) => parameter),
+  ].some((parameter) => query[parameter] !== undefined)
+}
+
+/** Null when nothing can match: a filter names an account or a publication that does not exist, or filters contradict each other. */
 export const readFilters = async (tenant: TenantDatabase, table: Table, query: ListQuery): Promise<Filters | null> => {
   const words = wordsOf(query)
   const values = new Map<string, string>()
@@ -31,8 +68,20 @@ export const readFilters = async (tenant: TenantDatabase, table: Table, query: L
   const { accountId } = query
   const account = accountId === undefined ? null : await canonical(tenant, table, 'accountId', String(accountId))
   if (accountId !== undefined && account === null) return null
-  return { classes: classesOf(table, query), values, account, words }
+  const ids = query.ids === undefined ? null : await findIds(tenant.read, table.name, idsOf(String(query.ids)))
+  const compared = await comparisons(tenant, table, query)
+  if (contradicts(compared.conditions)) return null
+  return {
+    ...{ classes: classesOf(table, query), values, account, words, ids, sort: sortOf(table, query) },
+    ...compared,
+  }
 }
+
+/** No record has two values in one column. */
+const contradicts = (conditions: readonly Condition[]): boolean =>
+  conditions.some(({ column, by, value }) =>
+    conditions.some((other) => by === '=' && other.by === '=' && other.column === column && other.value !== value),
+  )
 
 /** Only an identifier in the other form costs a look-up. */
 const canonical = async (
@@ -41,20 +90,67 @@ const canonical = async (
   field: string,
   given: string,
 ): Promise<string | null> => {
-  const { keyColumn, reference } = fieldOf(table.name, field)
-  if (keyColumn) return normalisedStatus(given)
+  const { keyForm, reference } = fieldOf(table.name, field)
+  if (keyForm) return keyOf[keyForm](given)
   if (!reference) return given
   const isById = identifiersOf(reference).canonical.kind === 'uuid'
   if (isUuid(given) !== isById) return findReference(tenant.read, reference, given)
   return isById ? given.toLowerCase() : given
 }
 
-const classesOf = (table: Table, query: ListQuery): number[] => {
-  const leftOut = Object.keys(table.listing.leftOutUnless).reduce(
-    (bits, parameter, bit) => (query[parameter] === true ? bits : bits | (1 << bit)),
-    0,
+type Compared = Pick<Filters, 'conditions' | 'notOverdue' | 'isOfToday'>
+
+const comparisons = async (tenant: TenantDatabase, table: Table, query: ListQuery): Promise<Compared> => {
+  const conditions = comparisonsOf(table.name).flatMap(({ parameter, field, by }): Condition[] => {
+    const given = query[parameter]
+    return given === undefined
+      ? []
+      : [{ column: comparedColumn(table.name, field.name), by, value: compared(field, given) }]
+  })
+  const { overdue } = table.listing
+  const wanted = overdue && query[overdue.parameter]
+  if (!overdue || wanted === undefined) return { conditions, notOverdue: null, isOfToday: false }
+  const today = await readToday(tenant)
+  const open = comparedColumn(table.name, overdue.open)
+  const day = comparedColumn(table.name, overdue.day)
+  if (wanted === false) return { conditions, notOverdue: { open, day, today }, isOfToday: true }
+  conditions.push({ column: open, by: '=', value: '1' }, { column: day, by: '<', value: today })
+  return { conditions, notOverdue: null, isOfToday: true }
+}
+
+/** The value in the form of the column that it is compared with. */
+const compared = ({ kind, keyForm }: Field, given: string | number | boolean): string => {
+  const value = typeof given === 'boolean' && kind === 'number' ? String(Number(given)) : String(given)
+  if (keyForm) return keyOf[keyForm](value)
+  return kind === 'timestamp' ? (parseInstant(value) ?? value) : value
+}
+
+const sortOf = (table: Table, query: ListQuery): Sort | null => {
+  if (query.sort === undefined) return null
+  const given = String(query.sort)
+  const field = fieldOf(table.name, given.replace('-', ''))
+  return { column: comparedColumn(table.name, field.name), kind: field.kind, isDescending: given.startsWith('-') }
+}
+
+const idsOf = (given: string): string[] => {
+  const ids = [...new Set(given.split(',').filter(Boolean))]
+  if (ids.length > 0 && ids.length <= mostIds) return ids
+  throw new Problem('invalid_parameter', `\`ids\` must name 1 to ${mostIds} records, and names ${ids.length}.`, {
+    errors: [{ parameter: 'ids', code: 'out_of_range', detail: 'Ask for the others by further calls.' }],
+  })
+}
+
+const classesOf = ({ listing, classCount }: Table, query: ListQuery): number[] => {
+  // Of each bit, in their order, what it must be; undefined where both are shown.
+  const wanted = [
+    ...Object.keys(listing.leftOutUnless).map((parameter) => (query[parameter] === true ? undefined : 0)),
+    ...Object.keys(listing.onlyWithout ?? {}).map((parameter) =>
+      query[parameter] === undefined ? undefined : Number(!query[parameter]),
+    ),
+  ]
+  return [...Array(classCount).keys()].filter((visibility) =>
+    wanted.every((value, bit) => value === undefined || ((visibility >> bit) & 1) === value),
   )
-  return [...Array(table.classCount).keys()].filter((visibility) => (visibility & leftOut) === 0)
 }
 
 const wordsOf = (query: ListQuery): string[] | null => {

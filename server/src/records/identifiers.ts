@@ -83,6 +83,20 @@ export const findReference = async (
   return row?.canonical ?? null
 }
 
+/** The ids of those records among the named ones that exist or are named by an id. */
+export const findIds = async (query: TenantQuery, resource: ResourceName, given: string[]): Promise<string[]> => {
+  const named = given.map((name) => ({ name, by: namedBy(resource, name) }))
+  const ids = named.flatMap(({ name, by }) => (by?.type === 'uuid' ? [name.toLowerCase()] : []))
+  const others = named.flatMap(({ name, by }) => (by?.type === 'text' ? [name] : []))
+  if (others.length === 0) return ids
+  const { column } = fieldOf(resource, (resources[resource] as Resource).businessIdentifier ?? 'id') // as the contract declares it
+  const rows = await query<{ id: string }>({
+    text: `select id from ${resource} where tenant_id = $1 and ${column} = any ($2::text[])`,
+    values: [others],
+  })
+  return [...ids, ...rows.map(({ id }) => id)]
+}
+
 /**
  * The same for a property of a body, which must name one that exists. What is in this form already is not looked up: the foreign
  * key of the record that refers to it does that.

@@ -1,46 +1,77 @@
-import { changes, changesRelation, mostCounted, pageSizes, type ResourceName } from '@masthead/contract'
+import { changes, changesRelation, largestPage, mostCounted, pageSizes, type ResourceName } from '@masthead/contract'
 import { enclose } from '../database/connections/byte-rows.ts'
 import type { TenantDatabase } from '../database/database.ts'
 import { Problem } from '../problem.ts'
-import { type Mark, openCursor, sealCursor, sealProgress } from './cursor.ts'
-import { type Filters, type ListQuery, readFilters } from './filters.ts'
+import {
+  type Mark,
+  openCursor,
+  openSoughtCursor,
+  type SoughtMark,
+  sealCursor,
+  sealProgress,
+  sealSoughtCursor,
+} from './cursor.ts'
+import { asksMore, type Filters, isSought, type ListQuery, readFilters } from './filters.ts'
 import { type Found, pageStatement } from './page-statement.ts'
+import {
+  type After,
+  gatheringCourses,
+  gatherStatement,
+  isWholly,
+  type Origin,
+  type Sought,
+  walkingCourse,
+  walkStatement,
+} from './sought-page.ts'
 import { tables } from './tables.ts'
 import { beginning, type Point, pointAt, readHead } from './timelines.ts'
 
 /**
  * A page as it is sent, and what its links change in the query. These are not needed where the same was sent before: they
- * follow from the query, the body, and the position after which the next page begins.
+ * follow from the query, the body, and `next`: the position after which the next page begins, and the value there.
  */
-export type Page = { body: Buffer; next: number | null; links: () => Links }
+export type Page = { body: Buffer; next: number | string | null; isOfToday: boolean; links: () => Links }
 export type Links = Partial<Record<'first' | 'prev' | 'next' | 'last' | typeof changesRelation, Target>>
 /** What the link changes in the query, or what it asks of another operation. */
 type Target = { page: number } | { cursor: string } | { path: string; query: Readonly<Record<string, string>> }
-type Seals = { next: (position: number) => string; changes: () => string | null }
+
+/** What was found of a page, and where the next one begins. */
+type Shown = {
+  total: number | null
+  items: Buffer | null
+  next: After | null
+  head?: string | null | undefined
+}
 
 export const listRecords = async (tenant: TenantDatabase, resource: ResourceName, query: ListQuery): Promise<Page> => {
   const size = Number(query.pageSize ?? pageSizes.default)
   const mark = await readMark(tenant, resource, query)
   const page = mark?.page ?? Number(query.page ?? 1)
   const filters = await readFilters(tenant, tables[resource], query)
-  const found = filters ? await find(tenant, resource, filters, { size, page, mark }) : nothing
-  const total = filters?.words && found.total > mostCounted ? null : found.total
-  // One more is looked for than a page shows.
-  const next = found.found > size ? found.last : null
+  const shown = filters ? await find(tenant, resource, filters, { size, page, mark }) : nothing
+  const { total, next } = shown
   const cursorKey = await tenant.cursorKey()
   // A caller that begins with a later page may have read the ones before it at any time.
-  const first = page === 1 ? pointOf(found.head) : null
+  const first = page === 1 ? pointOf(shown.head) : null
   const since = mark ? mark.since : first
   const seals: Seals = {
-    next: (position) => sealCursor(cursorKey, contextOf(tenant, resource, query), { position, page: page + 1, since }),
+    next: (after) => {
+      const context = contextOf(tenant, resource, query)
+      const further = { position: after.position, page: page + 1, since }
+      if (!filters || !isSought(filters)) return sealCursor(cursorKey, context, further)
+      return sealSoughtCursor(cursorKey, context, { ...further, key: after.key, isUncounted: total === null })
+    },
     changes: () => since && sealProgress(cursorKey, tenant.tenantId, new Map([[resource, since]])),
   }
   return {
-    body: enclose('{"items":[', found.items, `],"page":${page},"pageSize":${size},"total":${total}}`),
-    next,
-    links: () => linksOf({ resource, size, page, total, next }, seals),
+    body: enclose('{"items":[', shown.items, `],"page":${page},"pageSize":${size},"total":${total}}`),
+    next: next && (next.key === null ? next.position : `${next.position} ${next.key}`),
+    isOfToday: filters?.isOfToday ?? false,
+    links: () => linksOf({ resource, size, page, total, next, reaches: reachOf(filters, size) }, seals),
   }
 }
+
+type Seals = { next: (after: After) => string; changes: () => string | null }
 
 /** Where the list stood when its first page was read. Nothing was ever written to a list without a head. */
 const pointOf = (head: string | null | undefined): Point => {
@@ -49,30 +80,94 @@ const pointOf = (head: string | null | undefined): Point => {
   return pointAt({ version, timelines }, version)
 }
 
-const nothing: Found = { total: 0, found: 0, items: null, last: null }
+const nothing: Shown = { total: 0, items: null, next: null }
 
-const find = async (
-  tenant: TenantDatabase,
-  resource: ResourceName,
-  filters: Filters,
-  at: { size: number; page: number; mark: Mark | null },
-): Promise<Found> => {
+type At = { size: number; page: number; mark: Mark | SoughtMark | null }
+
+const find = async (tenant: TenantDatabase, resource: ResourceName, filters: Filters, at: At): Promise<Shown> => {
+  if (isSought(filters)) return seek(tenant, resource, filters, at)
   const statement = pageStatement(tables[resource], filters, {
     size: at.size,
     ...(at.mark ? { after: at.mark.position } : { skip: (at.page - 1) * at.size }),
   })
-  const [found] = await (filters.words ? tenant.readSlowly<Found>(statement) : tenant.read<Found>(statement))
-  return found ?? nothing
+  const [row] = await (filters.words ? tenant.readSlowly<Found>(statement) : tenant.read<Found>(statement))
+  if (!row) return nothing
+  const { total, found, last } = row
+  return {
+    ...row,
+    total: filters.words && total > mostCounted ? null : total,
+    // One more is looked for than a page shows.
+    next: found > at.size && last !== null ? { key: null, position: last } : null,
+  }
 }
 
-const readMark = async (tenant: TenantDatabase, resource: ResourceName, query: ListQuery): Promise<Mark | null> => {
+/** How many numbered pages the list has at most. */
+const reachOf = (filters: Filters | null, size: number): number =>
+  filters && isSought(filters) ? Math.ceil(mostCounted / size) : largestPage
+
+/** A page of a list that is sorted or filtered by more than what is counted. */
+const seek = async (tenant: TenantDatabase, resource: ResourceName, filters: Filters, at: At): Promise<Shown> => {
+  const { size, page, mark } = at
+  const table = tables[resource]
+  if (!mark && page > reachOf(filters, size)) throw outOfReach(size)
+  const after = mark && { key: 'key' in mark ? mark.key : null, position: mark.position }
+  const isCounted = !(mark && 'isUncounted' in mark && mark.isUncounted)
+  const place = { size, skip: mark ? 0 : (page - 1) * size, after, isCounted }
+  const gather = async (origin: Origin): Promise<Sought | null> => {
+    const statement = gatherStatement(table, filters, origin, place)
+    const [row] = await (origin === 'search' ? tenant.readSlowly<Sought>(statement) : tenant.read<Sought>(statement))
+    return row && !row.isTooMany ? row : null
+  }
+  if (filters.words) return shownOf((await gather('search')) ?? refuseSearch(), size)
+  const course = walkingCourse(table, filters)
+  if (filters.ids) return shownOf(await gather('ids'), size)
+  if (isCounted && !isWholly(course, filters))
+    for (const origin of gatheringCourses(table, filters)) {
+      const gathered = await gather(origin)
+      if (gathered) return shownOf(gathered, size)
+    }
+  const [walked] = await tenant.read<Sought>(walkStatement(table, filters, place))
+  // A numbered page that begins after more records than one page may pass by.
+  if (walked?.found === 0 && place.skip > 0 && walked.endedPosition) throw passesByTooMany()
+  return shownOf(walked ?? null, size)
+}
+
+const shownOf = (sought: Sought | null, size: number): Shown => {
+  if (!sought) return nothing
+  const { total, items, found, lastKey, lastPosition, endedKey = null, endedPosition = null, head } = sought
+  const last = found > size && lastPosition !== null ? { key: lastKey, position: lastPosition } : null
+  const ended = endedPosition === null ? null : { key: endedKey, position: endedPosition }
+  return { total, items, next: last ?? ended, head }
+}
+
+const outOfReach = (size: number): Problem => {
+  const detail = `Pages by number reach the first ${mostCounted.toLocaleString('en-US')} records of a list that is sorted or filtered so: with a \`pageSize\` of ${size}, ${Math.ceil(mostCounted / size)} pages. Follow the \`next\` links, whose \`cursor\` has no such limit.`
+  return new Problem('invalid_parameter', detail, { errors: [{ parameter: 'page', code: 'out_of_range', detail }] })
+}
+
+const passesByTooMany = (): Problem => {
+  const detail = `This page begins after more records that the filters leave out than a page may pass by. Follow the \`next\` links from the first page, whose \`cursor\` goes on from there.`
+  return new Problem('invalid_parameter', detail, { errors: [{ parameter: 'page', code: 'out_of_range', detail }] })
+}
+
+const refuseSearch = (): never => {
+  const detail = `The search finds more than ${mostCounted.toLocaleString('en-US')} records, which cannot be sorted or filtered so. Add a word.`
+  throw new Problem('invalid_parameter', detail, { errors: [{ parameter: 'search', code: 'out_of_range', detail }] })
+}
+
+const readMark = async (
+  tenant: TenantDatabase,
+  resource: ResourceName,
+  query: ListQuery,
+): Promise<Mark | SoughtMark | null> => {
   if (query.cursor === undefined) return null
   if (query.page !== undefined) {
     throw new Problem('invalid_parameter', 'Send either `page` or `cursor`, not both.', {
       errors: [{ parameter: 'page', code: 'conflicts', detail: 'A cursor says by itself where the page begins.' }],
     })
   }
-  const mark = openCursor(await tenant.cursorKey(), contextOf(tenant, resource, query), String(query.cursor))
+  const open = asksMore(resource, query) ? openSoughtCursor : openCursor
+  const mark = open(await tenant.cursorKey(), contextOf(tenant, resource, query), String(query.cursor))
   if (mark) return mark
   throw new Problem('invalid_cursor', 'This cursor was changed, or made for another list or other filters.', {
     errors: [
@@ -91,19 +186,19 @@ const contextOf = (tenant: TenantDatabase, resource: ResourceName, query: ListQu
   return JSON.stringify([tenant.tenantId, resource, Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))])
 }
 
-const linksOf = (
-  {
-    resource,
-    size,
-    page,
-    total,
-    next,
-  }: { resource: string; size: number; page: number; total: number | null; next: number | null },
-  seals: Seals,
-): Links => {
+type Numbered = {
+  resource: string
+  size: number
+  page: number
+  total: number | null
+  next: After | null
+  reaches: number
+}
+
+const linksOf = ({ resource, size, page, total, next, reaches }: Numbered, seals: Seals): Links => {
   const last = total === null ? null : Math.max(1, Math.ceil(total / size))
   const links: Links = { first: { page: 1 } }
-  if (page > 1) links.prev = { page: last === null ? page - 1 : Math.min(page - 1, last) }
+  if (page > 1 && page - 1 <= reaches) links.prev = { page: last === null ? page - 1 : Math.min(page - 1, last) }
   if (next !== null) links.next = { cursor: seals.next(next) }
   if (last !== null) links.last = { page: last }
   const after = next === null ? seals.changes() : null

@@ -27,7 +27,7 @@ export const pageStatement = (table: Table, filters: Filters, place: Place): Sta
   if (place.skip !== undefined && !filters.words && filters.account === null)
     return { text: byNumber(table, filters, place.skip, size, given), values }
   const page = filters.words
-    ? searched(table, filters, filters.words, place, size, given)
+    ? searched(table, filters, place, size, given)
     : filters.account === null && place.after !== undefined
       ? tallied(table, filters, place.after, size, given)
       : counted(table, filters, place, size, given)
@@ -41,9 +41,9 @@ export const pageStatement = (table: Table, filters: Filters, place: Place): Sta
   return { text, values }
 }
 
-type Given = (value: unknown) => string
+export type Given = (value: unknown) => string
 
-const headOf = (table: Table): string => `(
+export const headOf = (table: Table): string => `(
       select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = '${table.name}' limit 1
     )`
 
@@ -54,7 +54,7 @@ const byNumber = (table: Table, filters: Filters, skipped: number, size: string,
   const skip = given(skipped)
   const start = skipped === 0 ? '0' : `(${startAfter(source, tally, skipped, skip)})`
   const rows = rowsFrom(start, source, `${size}::bigint`)
-  return `select total.total, total.total - ${skip}::bigint as found, page.*, ${headOf(table)} as head from (${totalOf(tally)}) as total, (
+  return `select total.total, total.total - ${skip}::bigint as found, page.*, ${headOf(table)} as head from (${totalIn(tally)}) as total, (
       select string_agg(body, ',' order by position) as items, max(position) as last from (${rows}) as page_rows
     ) as page`
 }
@@ -62,7 +62,7 @@ const byNumber = (table: Table, filters: Filters, skipped: number, size: string,
 /** The total is kept, and a mark says where the page begins. */
 const tallied = (table: Table, filters: Filters, after: number, size: string, given: Given): string => {
   const source = sourceOf(table, filters, given)
-  return `with total as (${totalOf(tallyOf(table, filters, source, given))}),
+  return `with total as (${totalIn(tallyOf(table, filters, source, given))}),
     page_rows as (${rowsFrom(`${given(after)}::bigint + 1`, source, `${size}::bigint + 1`)})`
 }
 
@@ -72,7 +72,11 @@ const tallyOf = (table: Table, filters: Filters, source: Source, given: Given): 
   return `from tallies where tenant_id = $1 and resource = '${table.name}' and facet = ${facet} and ${ofClass}`
 }
 
-const totalOf = (tally: string): string =>
+/** The total that is kept. */
+export const totalOf = (table: Table, filters: Filters, given: Given): string =>
+  totalIn(tallyOf(table, filters, sourceOf(table, { ...filters, values: new Map(), account: null }, given), given))
+
+const totalIn = (tally: string): string =>
   `select coalesce(sum(count), 0)::bigint as total ${tally} and level = ${totalLevel}`
 
 const [finest, middle, coarse, totalLevel] = tallyLevels
@@ -128,16 +132,8 @@ const counted = (table: Table, filters: Filters, place: Place, size: string, giv
 const startByCounting = (source: Source, skip: string): string =>
   `${inOrder(source, 'position', '0', `${skip}::bigint + 1`)} offset ${skip}::bigint limit 1`
 
-/** Positions come from the one function that can see the text; a page after a mark asks it a second time. */
-const searched = (
-  table: Table,
-  filters: Filters,
-  words: string[],
-  place: Place,
-  size: string,
-  given: Given,
-): string => {
-  const classes = `${given(filters.classes)}::smallint[]`
+/** SQL: a search up to its last two arguments, the position after which it begins and how many positions it finds at most. */
+export const searchedPositions = (table: Table, filters: Filters, given: Given): string => {
   const compared = table.filterColumns.filter(({ field }) => filters.values.has(field))
   const fields = compared.map(({ column }) => column)
   const fieldValues = compared.map(({ field }) => filters.values.get(field))
@@ -145,7 +141,13 @@ const searched = (
     fields.push('account_id')
     fieldValues.push(filters.account)
   }
-  const search = `search_positions('${table.name}', ${given(words)}, ${classes}, ${given(fields)}, ${given(fieldValues)}`
+  return `search_positions('${table.name}', ${given(filters.words)}, ${given(filters.classes)}::smallint[], ${given(fields)}, ${given(fieldValues)}`
+}
+
+/** Positions come from the one function that can see the text; a page after a mark asks it a second time. */
+const searched = (table: Table, filters: Filters, place: Place, size: string, given: Given): string => {
+  const classes = `${given(filters.classes)}::smallint[]`
+  const search = searchedPositions(table, filters, given)
   const most = Math.max(mostCounted + 1, (place.skip ?? 0) + place.size + 1)
   const positions =
     place.after !== undefined

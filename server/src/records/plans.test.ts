@@ -108,7 +108,8 @@ const rowsRead = (node: Plan): number =>
 
 const everyClass = [0, 1, 2, 3, 4, 5, 6, 7]
 const filters = (more: Partial<Filters> = {}): Filters => ({
-  ...{ classes: [0], values: new Map(), account: null, words: null, ...more },
+  ...{ classes: [0], values: new Map(), account: null, words: null },
+  ...{ conditions: [], notOverdue: null, ids: null, sort: null, isOfToday: false, ...more },
 })
 const first: Place = { size: 50, skip: 0 }
 const deep = (skip: number): Place => ({ size: 50, skip })

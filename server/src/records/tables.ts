@@ -1,4 +1,13 @@
-import { fieldOf, type Listing, type Resource, type ResourceName, resourceNames, resources } from '@masthead/contract'
+import {
+  comparisonsOf,
+  fieldOf,
+  type Listing,
+  type Resource,
+  type ResourceName,
+  resourceNames,
+  resources,
+  storedFieldsOf,
+} from '@masthead/contract'
 
 /** How a resource of the contract lies in the database. */
 export type Table = {
@@ -8,9 +17,19 @@ export type Table = {
   filterColumns: readonly { field: string; column: string }[]
   /** SQL: the facets a row counts in, one for each combination of the filters. */
   facets: (row: string) => string
-  /** Every visibility class, in the bits of `leftOutUnless`. */
+  /** What the bits of a visibility class stand for: the record carries the field. */
+  classFields: readonly string[]
+  /** Every visibility class. */
   classCount: number
+  /** Along which columns its indexes lead. */
+  paths: readonly Path[]
 }
+
+/**
+ * What an index is good for: the records with one value in each of the columns `equal`, in the order of the column `order`, or of arrival.
+ * Each holds the tenant and the class, too, and ends in the position.
+ */
+export type Path = { equal: readonly string[]; order: string | null }
 
 /** By the names of fields, which the program knows all. */
 const columns = new Map<string, string>()
@@ -26,28 +45,58 @@ export const columnOf = (field: string): string => {
 }
 
 const describe = (name: ResourceName): Table => {
-  const { listing = { filters: [], leftOutUnless: {}, search: [] } }: Resource = resources[name]
-  const filterColumns = listing.filters.map((field) => {
-    const { column, keyColumn } = fieldOf(name, field)
-    return { field, column: keyColumn ?? column }
-  })
+  const { listing = { filters: [], leftOutUnless: {}, search: [], sorts: [] } }: Resource = resources[name]
+  const filterColumns = listing.filters.map((field) => ({ field, column: comparedColumn(name, field) }))
+  const classFields = Object.values({ ...listing.leftOutUnless, ...listing.onlyWithout })
   return {
     name,
     listing,
     filterColumns,
     facets: facetsOf(filterColumns),
-    classCount: 1 << Object.keys(listing.leftOutUnless).length,
+    classFields,
+    classCount: 1 << classFields.length,
+    paths: pathsOf(name, listing),
   }
+}
+
+/** The column that filters and sorting compare. */
+export const comparedColumn = (name: ResourceName, field: string): string => {
+  const { column, keyColumn } = fieldOf(name, field)
+  return keyColumn ?? column
+}
+
+const pathsOf = (name: ResourceName, { filters, sorts, sortsWithin = {} }: Listing): Path[] => {
+  const column = (field: string) => comparedColumn(name, field)
+  const equal = comparisonsOf(name).flatMap(({ field, by }) => (by === '=' ? [field.name] : []))
+  const account = storedFieldsOf(name).some((field) => field.name === 'accountId' && field.reference)
+    ? ['accountId']
+    : []
+  return [
+    { equal: [], order: null },
+    ...combinationsOf([...filters]).flatMap((some) =>
+      some.length > 0 ? [{ equal: some.map(column), order: null }] : [],
+    ),
+    ...[...account, ...equal].map((field) => ({ equal: [column(field)], order: null })),
+    ...sorts.map((field) => ({ equal: [], order: column(field) })),
+    ...Object.entries(sortsWithin).flatMap(([field, some]) =>
+      some.map((sort) => ({ equal: [column(field)], order: column(sort) })),
+    ),
+  ]
+}
+
+/** Every set of some of them, in their order. */
+const combinationsOf = <T>(all: readonly T[]): T[][] => {
+  const sets: T[][] = [[]]
+  for (const one of all) sets.push(...sets.map((set) => [...set, one]))
+  return sets
 }
 
 const facetsOf =
   (columns: Table['filterColumns']) =>
   (row: string): string => {
-    const combinations: string[][] = [[]]
-    for (const { field, column } of columns) {
-      combinations.push(...combinations.map((set) => [...set, `'${field}=' || ${row}.${column}::text`]))
-    }
-    const sums = combinations.map((set) => (set.length === 0 ? `''` : set.join(` || '&' || `)))
+    const sums = combinationsOf(columns.map(({ field, column }) => `'${field}=' || ${row}.${column}::text`)).map(
+      (set) => (set.length === 0 ? `''` : set.join(` || '&' || `)),
+    )
     // A null value makes its facets null: no filter asks for it.
     return `array_remove(array[${sums.join(', ')}], null)`
   }

@@ -128,9 +128,9 @@ type Column = { name: string; type: string }
 
 /** What is stored of a record beside its class and its body, which follow from it. */
 export const columnsOf = ({ name }: Table): Column[] => [
-  ...storedFieldsOf(name).flatMap(({ column, kind, keyColumn }) => [
+  ...storedFieldsOf(name).flatMap(({ column, kind, keyColumn, keyForm }) => [
     { name: column, type: columnTypes[kind] },
-    ...(keyColumn ? [{ name: keyColumn, type: 'text' }] : []),
+    ...(keyColumn ? [{ name: keyColumn, type: keyForm === 'cents' || keyForm === 'whole' ? 'bigint' : 'text' }] : []),
   ]),
   { name: 'import_id', type: 'uuid' },
 ]
@@ -233,9 +233,9 @@ const delivered = (table: Table): string => `endpoints as materialized (
   on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )`
 
-/** The lists that leave the record out: bit n stands for the n-th `leftOutUnless` of the contract. */
-const classOf = ({ name, listing }: Table): string => {
-  const bits = Object.values(listing.leftOutUnless).map((field, bit) => {
+/** Which lists show the record: bit n stands for the n-th of the fields that tell them apart. */
+const classOf = ({ name, classFields }: Table): string => {
+  const bits = classFields.map((field, bit) => {
     const { column, kind } = fieldOf(name, field)
     const isSet = kind === 'boolean' ? `coalesce(given.${column}, false)` : `(given.${column} is not null)`
     return `${isSet}::integer * ${1 << bit}`

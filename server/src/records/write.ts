@@ -7,7 +7,7 @@ import type { TenantQuery as Query } from '../database/tenant-query.ts'
 import { doTogether } from '../database/write-queue.ts'
 import { Problem } from '../problem.ts'
 import { missingReference } from './identifiers.ts'
-import { normalise, normalisedStatus } from './normalising.ts'
+import { keyOf, searchedText } from './normalising.ts'
 import { shardedWrite } from './sharded-write.ts'
 import type { Fields, StoredRecord } from './stored-record.ts'
 import { tables } from './tables.ts'
@@ -24,7 +24,7 @@ export type Change = {
   author: Author | null
   /**
    * Absent where no endpoint is told. `userId` is absent where the record names its user itself; with `isNative` the legacy system is not
-   * told, because the response says so.
+   * told, because the record or the response says so.
    */
   delivery?: { userId?: string | null; isNative?: boolean }
 }
@@ -91,10 +91,10 @@ const rowOf = (resource: ResourceName, change: Change, place: number): string =>
   const noted = { place, id, ...((author || delivery) && { action: actionOf(change) }), ...audit }
   if (!after) return JSON.stringify(noted)
   const row: Record<string, unknown> = { ...noted, import_id: after.importId }
-  for (const { name, column, keyColumn } of storedFieldsOf(resource)) {
+  for (const { name, column, keyColumn, keyForm } of storedFieldsOf(resource)) {
     const value = after[name]
     row[column] = value
-    if (keyColumn && typeof value === 'string') row[keyColumn] = normalisedStatus(value)
+    if (keyColumn && keyForm && value !== null && value !== undefined) row[keyColumn] = keyOf[keyForm](String(value))
   }
   row.search_text = searchText(resource, after)
   if (before) row.is_new_text = row.search_text !== searchText(resource, before)
@@ -110,7 +110,7 @@ const rowOf = (resource: ResourceName, change: Change, place: number): string =>
 const searchText = (resource: ResourceName, fields: Fields): string | null => {
   const searched = tables[resource].listing.search
   if (searched.length === 0) return null
-  return normalise(
+  return searchedText(
     searched
       .map((field) => fields[field])
       .filter((value) => typeof value === 'string')

@@ -2,11 +2,17 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import pg from 'pg'
-import { attachTo, type Receiver, startReceiver, startWorkerFor } from '../../test/outside/webhook-receiver.ts'
+import {
+  attachTo,
+  type Receiver,
+  startReceiver,
+  startWorkerFor,
+  subscribe,
+} from '../../test/outside/webhook-receiver.ts'
 import { until } from '../../test/processes/masthead-process.ts'
 import { importer, newFolder } from '../../test/records/import-files.ts'
 import { sampleAccount } from '../../test/records/sample-records.ts'
-import { isSharded, startService, type TestTenant } from '../../test/service.ts'
+import { startService, type TestTenant, waitsForLocks } from '../../test/service.ts'
 import { operator } from '../audit/author.ts'
 import { insertTask } from '../resources/tasks/queries.ts'
 import { detach } from './legacy/administration.ts'
@@ -105,7 +111,15 @@ describe('a legacy system that is attached', () => {
     assert.deepEqual(contact, { ...items[0], userId: 'L-7' })
   })
 
-  test('is handed a new task as it was answered', async () => {
+  test('is handed an account that was corrected, with the acting user', async () => {
+    const { receiver, token } = await attached()
+    const { body } = await service.call('PATCH', '/accounts/A', { token, body: { city: 'Bonn' } })
+    assert.equal((await service.call('PATCH', '/accounts/A', { token, body: { city: 'Bonn' } })).status, 200)
+    const [message] = await received(receiver, 1)
+    assert.deepEqual([message?.type, message?.data], ['account.updated', { ...body, userId: 'L-7' }])
+  })
+
+  test('is handed a new task as the API shows it, and what becomes of it', async () => {
     const { receiver, token } = await attached()
     const given = { accountId: 'A', title: 'Call', dueDate: '2026-12-01' }
     const answers = [
@@ -116,9 +130,31 @@ describe('a legacy system that is attached', () => {
     assert.deepEqual([first.route, first.userId, second.userId], ['legacy', 'L-7', 'U-2'])
     const messages = await received(receiver, 2)
     const byId = (one: { id: string }, other: { id: string }) => one.id.localeCompare(other.id)
-    assert.deepEqual(messages.map(({ data }) => data).sort(byId), [first, second].sort(byId))
-    const { rows } = await service.owner.query('select route from tasks where id = $1', [first.id])
-    assert.deepEqual(rows, [{ route: 'legacy' }])
+    const shown = [first, second].map(({ id }) => service.call('GET', `/tasks/${id}`, { token }))
+    const tasks = (await Promise.all(shown)).map(({ body }) => body)
+    assert.deepEqual(messages.map(({ data }) => data).sort(byId), tasks.sort(byId))
+    assert.deepEqual([tasks[0].route, tasks[1].route], ['legacy', 'legacy'])
+    const body = { doneAt: '2026-11-17T10:00:00.000Z' }
+    const { body: done } = await service.call('PATCH', `/tasks/${first.id}`, { token, body })
+    const last = (await received(receiver, 3)).at(-1)
+    assert.deepEqual([last?.type, last?.data], ['task.updated', done])
+  })
+
+  test('is not told of a task that was created before it was attached, though other endpoints are', async () => {
+    const [tenant, receiver, other] = [await service.newTenant(), await startReceiver(), await startReceiver()]
+    await tenant.add('accounts', [sampleAccount('A')])
+    const token = await tenant.personalToken('editor', undefined, { legacyUserId: 'L-7' })
+    const given = { accountId: 'A', title: 'Call', dueDate: '2026-12-01' }
+    const { body: task } = await service.call('POST', '/tasks', { token, body: given })
+    assert.equal(task.route, 'native')
+    await attachTo(service, tenant, receiver)
+    await subscribe(service, tenant, other, ['task.updated'])
+    const { body: changed } = await service.call('PATCH', `/tasks/${task.id}`, { token, body: { title: 'Write' } })
+    const { body: account } = await service.call('PATCH', '/accounts/A', { token, body: { city: 'Bonn' } })
+    await until('nothing waits', async () => (await waiting(tenant)) === 0)
+    assert.deepEqual((await received(other, 1))[0]?.data, changed)
+    const [told] = await received(receiver, 1)
+    assert.deepEqual([told?.type, told?.data], ['account.updated', { ...account, userId: 'L-7' }])
   })
 
   test('is told null as the user where none is known', async () => {
@@ -169,11 +205,6 @@ describe('a tenant without a legacy system', () => {
   })
 })
 
-/** Where tables are sharded, the server of the shard waits. */
-const waitsForLocks = isSharded
-  ? 'select from citus_lock_waits'
-  : `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-
 describe('a legacy system that is attached or detached at the very moment of a write', () => {
   test('is handed a task only where the task says so', async () => {
     const [tenant, receiver] = [await service.newTenant(), await startReceiver()]
@@ -186,6 +217,7 @@ describe('a legacy system that is attached or detached at the very moment of a w
       dueDate: '2026-11-20',
       userId: '',
       createdAt: new Date().toISOString(),
+      updatedAt: new Date().toISOString(),
     }
     const attaching: typeof database = {
       ...database,
@@ -196,8 +228,8 @@ describe('a legacy system that is attached or detached at the very moment of a w
           return last
         }),
     }
-    const body = await insertTask(attaching, { author: operator, actingUser: null }, task)
-    assert.equal(JSON.parse(body).route, 'native')
+    const { route } = await insertTask(attaching, { author: operator, actingUser: null }, task)
+    assert.equal(route, 'native')
     assert.equal(await waiting(tenant), 0)
     assert.equal(receiver.received.length, 0)
   })

@@ -99,7 +99,7 @@ describe('an endpoint', () => {
     })
     const shown = await send('GET', `/accounts/${account.accountId}`)
     assert.deepEqual(byType.get('account.created')?.message.data, { ...shown, userId: 'U-1' })
-    assert.deepEqual(byType.get('task.created')?.message.data, task)
+    assert.deepEqual(byType.get('task.created')?.message.data, await send('GET', `/tasks/${task.id}`))
     for (const { id: webhookId, message } of other.taken) assert.equal(byType.get(message.type)?.id, webhookId)
     const order = receiver.taken.map(({ message }) => message.type).filter((type) => type.startsWith('contact'))
     assert.deepEqual(order, types)
@@ -129,7 +129,7 @@ describe('an endpoint', () => {
       const { items } = await send('GET', `/changes?after=${message?.data.cursor}`)
       // What the import changed, added and what its undo did to that: each record once, at its latest state.
       const changes = items.map((item: { id: string; change: string }) => `${item.change} ${item.id === id}`)
-      assert.deepEqual(changes.toSorted(), ['removed false', 'written true'])
+      assert.deepEqual(changes.toSorted(), ['removed false', 'removed false', 'written true'])
     }
   })
 
@@ -154,7 +154,7 @@ describe('an endpoint', () => {
     assert.equal(completed?.message.data.importId, importId)
     const { items } = await send('GET', `/changes?after=${completed?.message.data.cursor}`)
     const changes = items.map((item: { change: string; id: string }) => `${item.change} ${item.id === id}`)
-    assert.deepEqual(changes.toSorted(), ['written false', 'written true'])
+    assert.deepEqual(changes.toSorted(), ['written false', 'written false', 'written true'])
   })
 
   test('is told of all that an interrupted undo did when it has been continued', async () => {

@@ -27,8 +27,11 @@ const joinBrowser = async (address: string): Promise<Browser> => {
 }
 
 /** The Chromium from npm is made for Linux on x64; elsewhere it is the one installed. */
-export const launchOptions = async (): Promise<LaunchOptions> =>
-  process.platform === 'linux' && process.arch === 'x64' ? unpackedIn(await unpackChromium()) : installed()
+export const launchOptions = async (): Promise<LaunchOptions> => ({
+  ...(process.platform === 'linux' && process.arch === 'x64' ? unpackedIn(await unpackChromium()) : installed()),
+  // The pages of one context share a process, and with it the code that was compiled for the page before.
+  args: ['--process-per-site'],
+})
 
 /** Linux distributions for other processors have Chromium, where Google has no Chrome. */
 const installed = (): LaunchOptions =>

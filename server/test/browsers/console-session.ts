@@ -35,6 +35,11 @@ export class ConsoleBrowser {
     return { called: await this.walk(address, person), verifier }
   }
 
+  /** A request outside of the flow, with its cookies. */
+  visit(address: string, fields?: Parameters) {
+    return this.#browser.visit(address, fields)
+  }
+
   /** The authorization request of the console. */
   addressOf(changes: Parameters = {}): { address: string; verifier: string } {
     const verifier = newVerifier()

@@ -10,6 +10,7 @@ export type Body = readonly (string | Uint8Array)[]
 export type Schema = {
   type: string | string[]
   format?: string
+  enum?: readonly unknown[]
   minLength?: number
   maxLength?: number
   maximum?: number

@@ -80,12 +80,16 @@ const fuzzedQuery = ({ operation }: NamedOperation): fc.Arbitrary<string> => {
 
 /** Values of a parameter as they stand in a URL. */
 const allowed = (name: string, schema: Schema): fc.Arbitrary<string> => {
-  const { type, maximum = 1, maxLength = 30, reference: referred } = schema
+  const { type, maximum = 1, maxLength = 30, reference: referred, enum: choices, format } = schema
   // Nobody has time for more.
   if (name === 'wait') return fc.constantFrom('0', '1')
   if (type === 'number') return mostly(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: maximum })).map(String)
   if (type === 'boolean') return fc.boolean().map(String)
   if (referred) return mostly(knownAs(poolOf.own(referred)), knownAs(poolOf.theirs(referred)))
+  if (choices) return fc.constantFrom(...choices.map(String))
+  if (format === 'date') return fc.constantFrom('2026-01-31', '2024-02-29', '0001-01-01', '9999-12-31')
+  if (format === 'date-time')
+    return fc.constantFrom('2026-01-31T10:00:00Z', '0001-01-01T00:00:00.000Z', '2030-01-01T00:00:00%2B02:00')
   if (name === 'cursor') return knownAs('cursors')
   if (name === 'after') return knownAs('change-cursors')
   if (name === 'resources') return fc.constantFrom('contacts', 'contacts,accounts', 'invoices', 'tasks')

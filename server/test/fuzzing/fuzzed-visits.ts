@@ -65,7 +65,7 @@ const forms: Door[] = Object.entries({
 
 const pages = words(`/oauth2/jwks /.well-known/openid-configuration /.well-known/oauth-authorization-server
   /.well-known/oauth-protected-resource/customer-api/v1 /oauth2 /oauth2/ /oauth2/nothing /oauth2/logout/success
-  /customer-api/v1/openapi.json / /docs /docs/ /docs/reference /accounts/1 /assets/x.js /console.json /healthz /readyz /problems/not_found /problems/ /favicon.ico *`)
+  /customer-api/v1/openapi.json / /docs /docs/ /docs/reference /docs/reference/frame /accounts/1 /t/acme/accounts /assets/x.js /console.json /healthz /readyz /problems/not_found /problems/ /favicon.ico *`)
 
 const at = (path: string): fc.Arbitrary<string> => fc.constant(path)
 const doors: Door[] = [

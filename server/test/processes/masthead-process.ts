@@ -15,7 +15,7 @@ export type Outcome = { code: number | null; stdout: string; stderr: string }
 
 const main = fileURLToPath(new URL('../../src/main.js', import.meta.url))
 /** Where it keeps what is its own, unless a test says otherwise: not in the folder of whoever runs the tests. */
-const dataDirectory = mkdtempSync(join(tmpdir(), 'masthead-data-'))
+export const dataDirectory = mkdtempSync(join(tmpdir(), 'masthead-data-'))
 const children = new Set<ChildProcess>()
 // Also when the file ends without its hooks.
 process.on('exit', () => {

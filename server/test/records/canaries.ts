@@ -92,7 +92,7 @@ export const sendCanaries = async (service: Service, url: string): Promise<Canar
   const failing = async (raise: string, status: number) => {
     await owner.query(`create function fail() returns trigger language plpgsql as $$ begin ${raise}; end $$`)
     await owner.query('create trigger fail before insert on contacts for each row execute function fail()')
-    const body = { accountId: 'A', name: canary('refused'), email: canary('refused') }
+    const body = { accountId: 'A', name: canary('refused'), email: `${canary('refused')}@example.com` }
     const id = `given.${status}.${randomUUID()}`
     await call('POST', '/contacts', { body, status, headers: { 'x-request-id': id } })
     assert.equal(failures.at(-1)?.requestId, id)

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
-import { type Outcome, runMasthead } from '../processes/masthead-process.ts'
+import { runInSession } from '../processes/command-session.ts'
+import type { Outcome } from '../processes/masthead-process.ts'
 import { type Service, secret, type TestTenant } from '../service.ts'
 
 /** Folders of files to import, which go with the test file. */
@@ -24,7 +25,7 @@ export const environmentOf = ({ connectionString }: Service) => ({
 /** The command line on the tenant of a test. */
 export const importer = (service: Service, tenant: TestTenant) => {
   const masthead = (...words: string[]): Promise<Outcome> =>
-    runMasthead([...words, '--tenant', tenant.slug], environmentOf(service))
+    runInSession([...words, '--tenant', tenant.slug], environmentOf(service))
   /** Imports and answers the summary, whether rows were refused or not. */
   const importAll = async (...words: string[]) => {
     const { code, stdout, stderr } = await masthead('import', ...words, '--json')

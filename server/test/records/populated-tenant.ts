@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import {
   identifiersOf,
   importKeyOf,
@@ -23,7 +23,7 @@ type Identified<R> = R extends { businessIdentifier: infer Name extends string }
 /** One of each list, by its singular. */
 export type SampleRecords = {
   [Name in ListedName as Resources[Name]['singular']]: SampleRecord & Identified<Resources[Name]>
-} & { deletedContact: SampleRecord }
+} & { deletedContact: SampleRecord; export: SampleRecord; deletedExport: SampleRecord }
 
 export type PopulatedTenant = {
   tenant: TestTenant
@@ -42,7 +42,11 @@ export const populatedTenant = async (service: Service): Promise<PopulatedTenant
   const given = { accountId: `${word}-1`, externalId: null, deletedAt: '2026-03-04T05:06:07.891Z' }
   const [deletedContact] = await tenant.add('contacts', [sampleRecord('contacts', given)])
   const named = listedNames.map((name) => [resources[name].singular, samples.get(name)])
-  const records = { ...Object.fromEntries(named), deletedContact } as SampleRecords // one of every list
+  const exports = {
+    export: await addExport(service, tenant, 'done'),
+    deletedExport: await addExport(service, tenant, 'deleted'),
+  }
+  const records = { ...Object.fromEntries(named), deletedContact, ...exports } as SampleRecords // one of every list
   return { tenant, word, token: await tenant.serviceToken(), records }
 }
 
@@ -69,4 +73,24 @@ export const addSamples = async (
     first.set(resource, (await tenant.add(resource, given))[0] ?? {})
   }
   return first
+}
+
+/** An export of contacts as it is stored when it has ended, with a small file. */
+const addExport = async (service: Service, { id: tenantId }: TestTenant, state: 'done' | 'deleted') => {
+  const [id, content] = [randomUUID(), Buffer.from('id,name\n')]
+  const sha256 = createHash('sha256').update(content).digest('hex')
+  const file = { name: 'contacts.csv', resource: 'contacts', records: 0, bytes: content.length, sha256 }
+  await service.database.forTenant(tenantId).transaction(async (query) => {
+    await query({
+      text: `insert into exports (tenant_id, id, state, resources, filters, format, gzip, spreadsheet, as_of, files)
+        values ($1, $2, $3, '["contacts"]', '{}', 'csv', false, false, now(), $4)`,
+      values: [id, state, JSON.stringify(state === 'done' ? [file] : [])],
+    })
+    if (state === 'done')
+      await query({
+        text: `insert into export_chunks (tenant_id, export_id, file, number, content) values ($1, $2, $3, 0, $4)`,
+        values: [id, file.name, content],
+      })
+  })
+  return { id }
 }

@@ -4,9 +4,13 @@ import type pg from 'pg'
 /** By table: changes whenever a row does that was looked at. */
 export type Traces = Readonly<Record<string, string>>
 
-/** Everything that is stored, but when a token was last used; without the rows of some tenants. */
+/** What a request began goes on after it. */
+const inBackground: readonly string[] = ['exports', 'export_chunks']
+
+/** Everything that is stored, but when a token was last used and how far exports are; without the rows of some tenants. */
 export const storedStateIn = async (owner: pg.Client): Promise<(except?: readonly string[]) => Promise<Traces>> => {
-  const digests = (await tablesOf(owner)).map(
+  const tables = (await tablesOf(owner)).filter(({ name }) => !inBackground.includes(name))
+  const digests = tables.map(
     ({ name, tenant }) => `select '${name}' as name, md5(string_agg(row, '' order by row)) as trace
       from (select md5((to_jsonb(t) - 'last_used_at')::text) as row from ${name} t
         where ${tenant ? `${tenant} is null or ${tenant} <> all ($1::uuid[])` : '$1::uuid[] is not null'}) as rows`,
@@ -22,7 +26,10 @@ export const storedStateIn = async (owner: pg.Client): Promise<(except?: readonl
 export const tracesIn = async (owner: pg.Pool): Promise<(tenantId: string) => Promise<Traces>> => {
   const counts = (await tablesOf(owner))
     // When a token was last used is noted whatever becomes of the request, and the audit log is chained later.
-    .filter(({ name, tenant }) => tenant && !['access_tokens', 'audit_links', 'audit_waiting'].includes(name))
+    .filter(
+      ({ name, tenant }) =>
+        tenant && !['access_tokens', 'audit_links', 'audit_waiting', ...inBackground].includes(name),
+    )
     .map(
       // To read a transaction as a number by its text costs twice as much as its age. The age of the first one grows with it.
       ({ name, tenant }) => `select '${name}' as name,

@@ -68,7 +68,7 @@ const recount = (rows: StoredRow[], listing: Listing): Record<string, number> =>
   const counts: Record<string, number> = {}
   for (const row of rows) {
     const record: Record<string, unknown> = JSON.parse(row.body)
-    const flags = Object.values(listing.leftOutUnless).map((field) => record[field])
+    const flags = Object.values({ ...listing.leftOutUnless, ...listing.onlyWithout }).map((field) => record[field])
     const visibility = flags.reduce((bits: number, flag, bit) => bits | (flag ? 1 << bit : 0), 0)
     assert.equal(row.class, visibility, `class of ${row.body}`)
     for (const facet of facetsOf(record, listing.filters)) {

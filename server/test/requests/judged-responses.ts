@@ -20,7 +20,7 @@ export const garblers = new Set<string>()
 /** Throws when the document promises another answer than this one. */
 export const judge = (method: string, address: string, answer: Omit<Answer, 'body'>): void => {
   try {
-    const isJson = /json/.test(answer.headers.get('content-type') ?? '') && answer.text !== ''
+    const isJson = /\bjson\b/.test(answer.headers.get('content-type') ?? '') && answer.text !== ''
     assertDocumented(method, address, { ...answer, body: isJson ? JSON.parse(answer.text) : null })
   } catch (error) {
     misfits.push(error)

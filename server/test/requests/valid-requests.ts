@@ -1,10 +1,22 @@
-import { type NamedOperation, operations, type ResourceName, type Resources } from '@masthead/contract'
+import {
+  type exportJobs,
+  type NamedOperation,
+  operations,
+  type ResourceName,
+  type Resources,
+  type Scope,
+} from '@masthead/contract'
 import type { SampleRecords } from '../records/populated-tenant.ts'
 import type { Call, CallOptions, CallResponse } from '../service.ts'
 
-export type ValidRequest = { path: string; body?: Record<string, unknown> }
+export type ValidRequest = {
+  path: string
+  body?: Record<string, unknown>
+  /** The one that it needs, where others of the operation open it for other records. */
+  scope?: Scope
+}
 
-type Operations = { [R in ResourceName]: Resources[R]['operations'] }[ResourceName]
+type Operations = { [R in ResourceName]: Resources[R]['operations'] }[ResourceName] | (typeof exportJobs)['operations']
 type WithBody<O = Operations> = O extends unknown
   ? { [Name in keyof O]: O[Name] extends { body: unknown } ? Name : never }[keyof O]
   : never
@@ -23,15 +35,33 @@ const withBody: Readonly<Record<WithBody, (records: SampleRecords) => ValidReque
     path: '/accounts',
     body: { company: 'Acme', primaryPublicationId: publication.code, email: 'a@example.com' },
   }),
+  UpdateAccountRecord: ({ account }) => ({
+    path: `/accounts/${account.accountId}`,
+    body: { city: 'Bonn', billingEmail: null },
+  }),
   CreateTaskRecord: ({ account }) => ({
     path: '/tasks',
     body: { accountId: account.accountId, title: 'Call back', dueDate: '2028-02-29' },
   }),
+  UpdateTaskRecord: ({ account, task }) => ({
+    path: `/tasks/${task.id}`,
+    body: { accountId: account.id, doneAt: '2026-03-04T05:06:07Z', userId: null },
+  }),
+  CreateExport: () => ({ path: '/exports', body: { resources: ['contacts'], format: 'ndjson' }, scope: ofExport }),
+}
+
+/** Of the sample export. */
+const ofExport: Scope = 'contacts:read'
+
+const exported: Readonly<Record<string, (records: SampleRecords) => ValidRequest>> = {
+  GetExport: ({ export: { id } }) => ({ path: `/exports/${id}`, scope: ofExport }),
+  DownloadExport: ({ export: { id } }) => ({ path: `/exports/${id}/files/contacts.csv`, scope: ofExport }),
+  DeleteExport: ({ deletedExport: { id } }) => ({ path: `/exports/${id}`, scope: ofExport }),
 }
 
 /** What needs no body is sent for the list or the sample record; what deletes, for one that is deleted already. */
 export const validRequest = (name: string, records: SampleRecords): ValidRequest => {
-  const byName: Readonly<Record<string, (records: SampleRecords) => ValidRequest>> = withBody
+  const byName: Readonly<Record<string, (records: SampleRecords) => ValidRequest>> = { ...withBody, ...exported }
   const request = byName[name]
   if (request) return request(records)
   const named = operations.find((one) => one.name === name)

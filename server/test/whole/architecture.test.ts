@@ -3,7 +3,7 @@ import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { changes, managementResources, type Resource, resources } from '@masthead/contract'
+import { changes, exportJobs, managementResources, type Resource, resources } from '@masthead/contract'
 
 /** The rules of the house, by the text of its files. */
 type Source = { path: string; code: string; imports: string[] }
@@ -108,7 +108,7 @@ test('http names no resource', () => {
 })
 
 for (const [what, home, all] of [
-  ['a resource', 'server/src/resources', Object.values<Resource>({ ...resources, changes })],
+  ['a resource', 'server/src/resources', Object.values<Resource>({ ...resources, changes, exportJobs })],
   ['a management resource', 'server/src/management', Object.values<Resource>(managementResources)],
 ] as const) {
   describe(what, () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { describe, test } from 'node:test'
-import { basePath, isPaged, type NamedOperation, operations, type ProblemCode } from '@masthead/contract'
+import { basePath, exportJobs, isPaged, type NamedOperation, operations, type ProblemCode } from '@masthead/contract'
 import type { TObject } from 'typebox'
 import { populatedTenant } from '../records/populated-tenant.ts'
 import { storedStateIn } from '../records/stored-state.ts'
@@ -19,6 +19,7 @@ const unknownId = '00000000-0000-7000-8000-000000000000'
 type Schema = {
   type: string | string[]
   format?: string
+  enum?: string[]
   minLength?: number
   maxLength?: number
   minimum?: number
@@ -95,7 +96,9 @@ describe('a query', () => {
         })
 
       harmless(`of ${name} takes ${parameter} once`, async () => {
-        const value = { number: '1', boolean: 'true', string: 'x' }[String(schema.type)]
+        const formed = { date: '2026-01-02', 'date-time': '2026-01-02T03:04:05Z' }[String(schema.format)]
+        const plain = { number: '1', boolean: 'true', string: 'x' }[String(schema.type)]
+        const value = schema.enum?.[0] ?? formed ?? plain
         const answer = await get(`${operation.path}?${parameter}=${value}&${parameter}=${value}`)
         assertProblem(answer, 'invalid_parameter', [{ parameter }])
         assert.equal(answer.body.errors[0].code, 'repeated_parameter')
@@ -302,7 +305,10 @@ describe('a body', () => {
 
     harmless(`of ${name} has its required properties`, async () => {
       const required = operation.body?.required ?? []
-      assert.ok(required.length > 0)
+      if (required.length === 0) {
+        assert.deepEqual([operation.method, (await send(one, { body: {} })).status], ['PATCH', 200])
+        return
+      }
       assertProblem(
         await send(one, { body: {} }),
         'invalid_body',
@@ -351,7 +357,10 @@ describe('a body', () => {
     test(`of ${name} holds text of the greatest length, counted in characters`, async () => {
       for (const [property, { maxLength }] of properties) {
         if (maxLength === undefined) continue
-        for (const text of ['🙂'.repeat(maxLength), 'e\u0301'.repeat(maxLength / 2)]) {
+        const ending = /email/i.test(property) ? '@example.com' : ''
+        const length = maxLength - ending.length
+        for (const start of ['🙂'.repeat(length), 'e\u0301'.repeat(length / 2)]) {
+          const text = start + ending
           const answer = await sendWith(one, property, text)
           assert.equal(answer.status, operation.status, `${property}: ${answer.text.slice(0, 300)}`)
           if (property in answer.body) assert.equal(answer.body[property], text)
@@ -361,7 +370,7 @@ describe('a body', () => {
 
     test(`of ${name} may begin with a byte order mark, and of a repeated property the last counts`, async () => {
       assert.equal((await send(one, { body: `\ufeff${valid}` })).status, operation.status)
-      const [property = ''] = operation.body?.required ?? []
+      const [property = ''] = Object.keys(bodyOf(one))
       assert.equal((await send(one, { body: begin(`"${property}":"x","${property}":1`) })).status, operation.status)
     })
 
@@ -562,9 +571,23 @@ test('texts may be as long as decided', () => {
       category: 100,
       quality: 100,
     },
+    AccountChanges: {
+      company: 255,
+      address: 500,
+      suite: 100,
+      city: 100,
+      state: 100,
+      zip: 20,
+      country: 100,
+      webAddress: 2048,
+      status: 100,
+      billingEmail: 254,
+    },
     TaskInput: { title: 255, priority: 100, type: 100 },
+    TaskChanges: { title: 255, priority: 100, type: 100, notes: 10_000 },
   }
-  for (const { operation } of writes) {
+  // What an export takes is stored nowhere for long.
+  for (const { operation } of writes.filter(({ resource }) => resource.name !== exportJobs.name)) {
     const limits = Object.entries(decided[titleOf(operation.body)] ?? {})
     assert.ok(limits.length > 0)
     const declared = Object.fromEntries(propertiesOf(operation.body).map(([name, { maxLength }]) => [name, maxLength]))
@@ -590,11 +613,11 @@ describe('many unknown properties', () => {
     })
 
     harmless(`do not hide what else is wrong with ${one.name}`, async () => {
-      const [required = ''] = one.operation.body?.required ?? []
+      const [given = ''] = Object.keys(bodyOf(one))
       const extra = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`x${index}`, 1]))
-      const { status, body } = await send(one, { body: { ...bodyOf(one), ...extra, [required]: { a: 1 } } })
+      const { status, body } = await send(one, { body: { ...bodyOf(one), ...extra, [given]: { a: 1 } } })
       assert.equal(status, 422)
-      assert.ok(body.errors.some(({ pointer }: Place & { pointer?: string }) => pointer === `/${required}`))
+      assert.ok(body.errors.some(({ pointer }: Place & { pointer?: string }) => pointer === `/${given}`))
     })
   }
 })

@@ -158,7 +158,7 @@ describe('the log', () => {
     const { url, serving } = await start({
       NODE_OPTIONS: `--import=${new URL('../processes/terminal.ts', import.meta.url)}`,
     })
-    await fetch(`${url}/docs/reference/`)
+    await fetch(`${url}/docs/reference/frame`)
     assert.equal((await serving.stop()).stderr, '')
   })
 

@@ -28,6 +28,8 @@ export type Statement = {
   values?: unknown[]
   /** What is sent instead where the tables are sharded and Citus does not take the text. */
   onShards?: string
+  /** There are too many texts of its kind to prepare them: it is planned each time, for its values. */
+  isOneOfMany?: true
 }
 
 /** It is not the query of a tenant's door, which gives the tenant to every statement. */
@@ -298,10 +300,12 @@ export const answered = async <T>(client: pg.ClientBase, answer: Promise<T>, mil
 
 const names = new Map<string, string>()
 
+/** The name is empty where the statement is not prepared. */
 export type Prepared = { name: string; text: string; values: unknown[] }
 
 export const prepared = (statement: Statement, { isSharded }: Session): Prepared => {
   const text = textOf(statement, isSharded)
+  if (statement.isOneOfMany) return { name: '', text, values: statement.values ?? [] }
   const name = names.get(text) ?? `masthead-${names.size + 1}`
   names.set(text, name)
   return { name, text, values: statement.values ?? [] }
@@ -330,7 +334,7 @@ export const queryOn =
   async <R>(statement: Statement) => {
     gather(client)
     const { name, ...unnamed } = prepared(statement, session)
-    const sent = client.query(session.beginning === undefined ? { name, ...unnamed } : unnamed)
+    const sent = client.query(session.beginning === undefined && name !== '' ? { name, ...unnamed } : unnamed)
     // The caller names the row type of the statement it wrote.
     return (await answered(client, sent, session.responseMilliseconds)).rows as R[]
   }

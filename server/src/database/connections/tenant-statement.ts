@@ -94,7 +94,7 @@ class TenantStatement extends SubmittedQuery {
     this.#values = values
     this.#beginning = sentBefore(session, tenantId, asOf)
     this.#hasBegun = session.isSharded === true
-    this.#isNamed = session.beginning === undefined
+    this.#isNamed = session.beginning === undefined && name !== ''
     this.#answer = answer
     this.#columns = columnsOf.get(name) ?? []
   }
@@ -125,7 +125,7 @@ class TenantStatement extends SubmittedQuery {
       if (!copy) return { name, parse: (value) => parse(value.toString()) }
       return { name, parse: (value) => (typeof value === 'string' ? value : copy(value)) }
     })
-    columnsOf.set(this.name, this.#columns)
+    if (this.name !== '') columnsOf.set(this.name, this.#columns)
   }
 
   handleDataRow({ fields }: { fields: (Value | null)[] }): void {

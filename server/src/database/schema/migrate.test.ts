@@ -6,8 +6,10 @@ import pg from 'pg'
 import { runMasthead } from '../../../test/processes/masthead-process.ts'
 import { schemaText } from '../../../test/schema-text.ts'
 import { cloneTemplate } from '../../../test/service.ts'
+import { keyOf } from '../../records/normalising.ts'
+import { bodyOf } from '../../records/write-statement.ts'
 import { serviceRole } from '../connections/connection.ts'
-import { migrate } from './migrate.ts'
+import { migrate, statementsOf } from './migrate.ts'
 
 const server = process.env.TEST_DATABASE_SERVER ?? ''
 const clients: pg.Client[] = []
@@ -121,20 +123,30 @@ test('a step that fails leaves nothing of itself, names itself, and is made up f
   assert.equal(applied.length, version)
 })
 
+type Run = (client: pg.Client, sql: string) => Promise<unknown>
+
 /** A database with the migrations before the one of this number. */
-const databaseBefore = async (number: string): Promise<string> => {
+const databaseBefore = async (number: string, run: Run = (client, sql) => client.query(sql)): Promise<string> => {
   const url = await emptyDatabase()
   const client = await connect(url)
   const folder = new URL('./migrations/', import.meta.url)
   await client.query('create table migrations (version integer primary key, name text not null)')
   for (const [index, name] of (await readdir(folder)).sort().entries()) {
     if (name >= number) break
-    await client.query(await readFile(new URL(name, folder), 'utf8'))
+    await run(client, await readFile(new URL(name, folder), 'utf8'))
     await client.query('insert into migrations values ($1, $2)', [index + 1, name])
   }
   await client.query(`alter table migrations add applied_at timestamptz not null default now()`)
   return url
 }
+
+test('statement by statement, as sharded tables are migrated, the migrations make the same schema', async () => {
+  const url = await databaseBefore('9999', async (client, sql) => {
+    for (const text of statementsOf(sql)) await client.query(text)
+  })
+  assert.deepEqual((await migrate(url)).applied, [])
+  assert.equal(await schemaOf(url), await schemaOf(await cloneTemplate()))
+})
 
 test('a legacy system and its deliveries become an endpoint, with their order, ids and attempts', async () => {
   const url = await databaseBefore('0015')
@@ -191,4 +203,115 @@ test('a legacy system and its deliveries become an endpoint, with their order, i
     [tenants[0], record],
   )
   assert.equal(Number(added.rows[0]?.sequence), 5)
+})
+
+test('tasks of before can be shown, and are counted by their users', async () => {
+  const url = await databaseBefore('0019')
+  const client = await connect(url)
+  const tenants = [randomUUID(), randomUUID()]
+  for (const tenant of tenants) {
+    await client.query(`insert into tenants (id, slug, name) values ($1, $2, 'Acme')`, [tenant, `t-${tenant}`])
+    await client.query(
+      `insert into accounts (tenant_id, position, version, id, account_id, created_at, updated_at, class, body)
+        values ($1, 1, 1, gen_random_uuid(), 'A', now(), now(), 0, '{}')`,
+      [tenant],
+    )
+    await client.query(
+      `insert into tasks (tenant_id, position, version, id, account_id, title, due_date, user_id, priority, route, created_at, class, body)
+        select $1, n, n, gen_random_uuid(), 'A', 'Call "' || n || '"', '2026-12-01', case n when 3 then '' else 'ada' end, 'high', 'legacy',
+          '2026-01-02T03:04:05.678Z', 0, '{}' from generate_series(1, 3) as n`,
+      [tenant],
+    )
+    await client.query(`insert into heads (tenant_id, resource, last, version) values ($1, 'tasks', 3, 3)`, [tenant])
+    await client.query(
+      `insert into tallies (tenant_id, resource, facet, class, level, block, count)
+        select $1, 'tasks', '', 0, level, 0, 3 from unnest(array[10, 16, 22, 62]) as level`,
+      [tenant],
+    )
+  }
+  await migrate(url)
+  for (const tenant of tenants) {
+    const { rows } = await client.query('select id, body from tasks where tenant_id = $1 order by position', [tenant])
+    assert.deepEqual(JSON.parse(rows[0].body), {
+      ...{ id: rows[0].id, accountId: 'A', title: 'Call "1"', dueDate: '2026-12-01', userId: 'ada', priority: 'high' },
+      ...{ type: null, notes: null, doneAt: null, route: 'legacy' },
+      ...{ createdAt: '2026-01-02T03:04:05.678Z', updatedAt: '2026-01-02T03:04:05.678Z' },
+    })
+    const { rows: counts } = await client.query(
+      `select facet, count::integer from tallies where tenant_id = $1 and resource = 'tasks' and level = 62 order by facet`,
+      [tenant],
+    )
+    assert.deepEqual(counts, [
+      { facet: '', count: 3 },
+      { facet: 'userId=', count: 1 },
+      { facet: 'userId=ada', count: 2 },
+    ])
+    const stale = `select from tasks as record where tenant_id = $1 and body is distinct from ${bodyOf('tasks', 'record')}`
+    assert.equal((await client.query(stale, [tenant])).rowCount, 0, 'bodies are those of a write')
+  }
+})
+
+test('stored search texts get the form that this program searches for, batch by batch, also those that the program of before writes later', async () => {
+  const url = await databaseBefore('0021')
+  const client = await connect(url)
+  const tenant = randomUUID()
+  await client.query(`insert into tenants (id, slug, name) values ($1, 'acme', 'Acme')`, [tenant])
+  const add = (from: number, to: number, text: string) =>
+    client.query(
+      `insert into search_texts (tenant_id, resource, position, class, text)
+        select $1, 'contacts', number, 0, $4 from generate_series($2::bigint, $3) as number`,
+      [tenant, from, to, text],
+    )
+  const counts = async () =>
+    (
+      await client.query(
+        'select text, count(*)::integer as count from search_texts group by text order by min(position)',
+      )
+    ).rows
+  await add(1, 5_000, 'jan mueller kjær')
+  await add(5_001, 5_002, 'ann')
+  assert.equal((await runMasthead(['migrate'], { DATABASE_URL: url })).code, 0)
+  const respelled = 'jan muller kjar \u0001mueller kjær'
+  assert.deepEqual(await counts(), [
+    { text: respelled, count: 5_000 },
+    { text: 'ann', count: 2 },
+  ])
+  await client.query(`update search_texts set text = 'noel' where position = 1`)
+  assert.equal((await runMasthead(['migrate'], { DATABASE_URL: url })).code, 0)
+  assert.deepEqual((await counts())[0], { text: 'nol \u0001noel', count: 1 })
+})
+
+test('records of before are found and sorted by names as this program compares them', async () => {
+  const url = await databaseBefore('0020')
+  const client = await connect(url)
+  const tenant = randomUUID()
+  await client.query(`insert into tenants (id, slug, name) values ($1, 'keyed', 'Keyed')`, [tenant])
+  await client.query(
+    `insert into accounts (tenant_id, position, version, id, account_id, company, city, created_at, updated_at, class, body)
+      select $1, number, number, gen_random_uuid(), 'A-' || number, 'Groß ' || number, $2, now(), now(), 0, '{}'
+      from generate_series(1, 2500) as number`,
+    [tenant, 'Βόλος'],
+  )
+  await client.query(
+    `insert into contacts (tenant_id, position, version, id, account_id, name, email, created_at, updated_at, class, body)
+      values ($1, 1, 1, gen_random_uuid(), 'A-1', 'ÉLAN Diyarbakır', 'Élan@Example.COM', now(), now(), 0, '{}')`,
+    [tenant],
+  )
+  assert.equal((await runMasthead(['migrate'], { DATABASE_URL: url })).code, 0)
+  const { rows } = await client.query(
+    'select distinct city_key, company_key from accounts where tenant_id = $1 and company_key ~ $2',
+    [tenant, ' (1|2500)$'],
+  )
+  assert.deepEqual(
+    rows.toSorted((one, other) => one.company_key.length - other.company_key.length),
+    [1, 2_500].map((number) => ({ city_key: keyOf.name('Βόλος'), company_key: `gross ${number}` })),
+  )
+  const contacts = await client.query('select name_key, first_name_key, email_key from contacts where tenant_id = $1', [
+    tenant,
+  ])
+  assert.deepEqual(contacts.rows, [
+    { name_key: keyOf.name('ÉLAN Diyarbakır'), first_name_key: null, email_key: 'élan@example.com' },
+  ])
+  const unkeyed = 'select from accounts where tenant_id = $1 and (company_key is null or city_key is null)'
+  assert.equal((await client.query(unkeyed, [tenant])).rowCount, 0)
 })

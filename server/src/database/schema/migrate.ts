@@ -6,12 +6,14 @@ import {
   clientOptions,
   end,
   newClient,
+  type Query,
   refuseStandby,
   serviceRole,
   unpreparedOn,
 } from '../connections/connection.ts'
 import { findPooling, isPooled, poolerRemedy } from '../connections/pooler.ts'
 import { defineFunctions, findSharding, interruptedRemedy } from '../shards/sharding.ts'
+import { respellSearchTexts } from './search-texts.ts'
 
 const directory = new URL('./migrations/', import.meta.url)
 export const oldestServer = 15
@@ -33,6 +35,10 @@ export type MigrateOptions = {
   servicePassword?: string
   /** SQL that makes the functions by which records are written where the tables are sharded. */
   shardedFunctions?: () => string[]
+  /** Gives a search text of an earlier program the form that this one searches for. */
+  respell?: (text: string) => string
+  /** What a migration leaves to the program, by its name: it is done in the transaction of the migration. */
+  fill?: Readonly<Record<string, (query: Query) => Promise<void>>>
 }
 
 /** Brings the database up to this program's schema, once, whoever else starts at the same time. */
@@ -52,12 +58,13 @@ export const migrate = async (connectionString: string, options: MigrateOptions 
     const files = await knownMigrations()
     const sharding = await findSharding(unpreparedOn(client))
     if (sharding === 'begun') throw new Error(interruptedRemedy)
-    const applied = await applyMissing(client, files)
-    await client.query('insert into installation (cursor_key) values ($1) on conflict do nothing', [randomBytes(32)])
     const isSharded = sharding === 'done'
+    const applied = await applyMissing(client, files, { isSharded, fill: options.fill ?? {} })
+    await client.query('insert into installation (cursor_key) values ($1) on conflict do nothing', [randomBytes(32)])
     if (isSharded) await defineFunctions(unpreparedOn(client), options.shardedFunctions?.() ?? [])
     // Where nothing has changed, nothing need be said to the servers of shards, of which one may be away.
     const role = isSharded && applied.length === 0 ? await roleToServe(client) : await serveUnder(client)
+    if (options.respell) await respellSearchTexts(client, options.respell)
     if (role && options.servicePassword !== undefined) await allowLogin(client, role, options.servicePassword)
     return { applied, version: files.length, role, isSharded }
   } finally {
@@ -91,7 +98,25 @@ const refuseOldServer = async (client: pg.Client): Promise<void> => {
   if (major < oldestServer) throw new Error(`PostgreSQL ${major} is too old: Masthead needs ${oldestServer} or newer`)
 }
 
-const applyMissing = async (client: pg.Client, files: string[]): Promise<string[]> => {
+/** A statement, up to its semicolon: none that stands in a comment, a text, a name or the body of a function ends it. */
+const statement = /(?:--.*|'[^']*'|"[^"]*"|(\$\w*\$)[\s\S]*?\1|\bbegin atomic\b[\s\S]*?\bend\b|[^;])+/g
+
+export const statementsOf = (sql: string): string[] => [...sql.matchAll(statement)].map(([text]) => text)
+
+/**
+ * Citus sends the whole query to its workers for a change of a table, so a query has one statement there; and what is read after such a
+ * change must come over the same connection.
+ */
+const runOnShards = async (client: pg.Client, sql: string): Promise<void> => {
+  await client.query(`set local citus.multi_shard_modify_mode = 'sequential'`)
+  for (const text of statementsOf(sql)) await client.query(text)
+}
+
+const applyMissing = async (
+  client: pg.Client,
+  files: string[],
+  { isSharded, fill }: { isSharded: boolean; fill: NonNullable<MigrateOptions['fill']> },
+): Promise<string[]> => {
   const { rows } = await client.query<AppliedMigration>('select version, name from migrations order by version')
   if (hasFormerSchema(rows, files)) throw new Error(`an earlier Masthead made this database: ${formerSchemaRemedy}`)
   const current = rows.at(-1)?.version ?? 0
@@ -105,7 +130,8 @@ const applyMissing = async (client: pg.Client, files: string[]): Promise<string[
     const sql = await readFile(new URL(name, directory), 'utf8')
     await client.query('begin')
     try {
-      await client.query(sql)
+      await (isSharded ? runOnShards(client, sql) : client.query(sql))
+      await fill[name]?.(unpreparedOn(client))
       await client.query('insert into migrations (version, name) values ($1, $2)', [current + index + 1, name])
       await client.query('commit')
     } catch (error) {

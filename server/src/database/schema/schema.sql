@@ -61,6 +61,8 @@ create table accounts (
   class smallint not null,
   body text not null,
   version bigint not null,
+  company_key text collate "c",
+  city_key text collate "c",
   constraint accounts_pkey primary key (tenant_id, id),
   constraint accounts_tenant_id_account_id_key unique (tenant_id, account_id),
   constraint accounts_tenant_id_class_position_key unique (tenant_id, class, "position"),
@@ -68,6 +70,11 @@ create table accounts (
   constraint accounts_tenant_id_primary_publication_id_fkey foreign key (tenant_id, primary_publication_id) references publications(tenant_id, id),
   constraint accounts_account_id_check check (length(account_id) >= 1 and length(account_id) <= 64)
 );
+create index accounts_tenant_id_class_account_id_position_idx on accounts using btree (tenant_id, class, account_id, "position");
+create index accounts_tenant_id_class_city_key_position_idx on accounts using btree (tenant_id, class, city_key, "position");
+create index accounts_tenant_id_class_company_key_position_idx on accounts using btree (tenant_id, class, company_key, "position");
+create index accounts_tenant_id_class_created_at_position_idx on accounts using btree (tenant_id, class, created_at, "position");
+create index accounts_tenant_id_class_updated_at_position_idx on accounts using btree (tenant_id, class, updated_at, "position");
 create index accounts_tenant_id_primary_publication_id_idx on accounts using btree (tenant_id, primary_publication_id) where (primary_publication_id is not null);
 create index accounts_tenant_id_status_key_class_position_idx on accounts using btree (tenant_id, status_key, class, "position");
 create index accounts_tenant_id_version_idx on accounts using btree (tenant_id, version);
@@ -102,6 +109,7 @@ create table audit_entries (
   sealed bytea,
   constraint audit_entries_pkey primary key (tenant_id, number)
 );
+create index audit_entries_tenant_id_record_id_number_idx on audit_entries using btree (tenant_id, record_id, number);
 alter table audit_entries enable row level security;
 alter table audit_entries force row level security;
 create policy append on audit_entries for insert with check (tenant_id = current_tenant());
@@ -208,18 +216,70 @@ create table contacts (
   class smallint not null,
   body text not null,
   version bigint not null,
+  name_key text collate "c",
+  first_name_key text collate "c",
+  last_name_key text collate "c",
+  email_key text collate "c",
   constraint contacts_pkey primary key (tenant_id, id),
   constraint contacts_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint contacts_tenant_id_account_id_fkey foreign key (tenant_id, account_id) references accounts(tenant_id, account_id),
   constraint contacts_external_id_check check (length(external_id) >= 1 and length(external_id) <= 255)
 );
 create index contacts_tenant_id_account_id_class_position_idx on contacts using btree (tenant_id, account_id, class, "position");
+create index contacts_tenant_id_class_created_at_position_idx on contacts using btree (tenant_id, class, created_at, "position");
+create index contacts_tenant_id_class_email_key_position_idx on contacts using btree (tenant_id, class, email_key, "position");
+create index contacts_tenant_id_class_first_name_key_position_idx on contacts using btree (tenant_id, class, first_name_key, "position");
+create index contacts_tenant_id_class_last_name_key_position_idx on contacts using btree (tenant_id, class, last_name_key, "position");
+create index contacts_tenant_id_class_name_key_position_idx on contacts using btree (tenant_id, class, name_key, "position");
+create index contacts_tenant_id_class_updated_at_position_idx on contacts using btree (tenant_id, class, updated_at, "position");
 create index contacts_tenant_id_version_idx on contacts using btree (tenant_id, version);
 create unique index contacts_tenant_id_external_id_idx on contacts using btree (tenant_id, external_id) where (external_id is not null);
 alter table contacts enable row level security;
 alter table contacts force row level security;
 create policy tenant on contacts using (tenant_id = current_tenant());
 grant delete, insert, select, update on contacts to masthead_service;
+
+create table export_chunks (
+  tenant_id uuid not null default current_tenant(),
+  export_id uuid not null,
+  file text not null,
+  number integer not null,
+  content bytea not null,
+  constraint export_chunks_pkey primary key (tenant_id, export_id, file, number),
+  constraint export_chunks_tenant_id_export_id_fkey foreign key (tenant_id, export_id) references exports(tenant_id, id) on delete cascade,
+  constraint export_chunks_tenant_id_fkey foreign key (tenant_id) references tenants(id)
+);
+alter table export_chunks enable row level security;
+alter table export_chunks force row level security;
+create policy tenant on export_chunks using (tenant_id = current_tenant());
+grant delete, insert, select, update on export_chunks to masthead_service;
+
+create table exports (
+  tenant_id uuid not null default current_tenant(),
+  id uuid not null,
+  state text not null default 'waiting'::text,
+  resources json not null,
+  filters json not null,
+  format text not null,
+  gzip boolean not null,
+  spreadsheet boolean not null,
+  attempt integer not null default 0,
+  seen_at timestamptz(3) not null default now(),
+  records bigint not null default 0,
+  expected bigint,
+  as_of timestamptz(3),
+  files json not null default '[]'::json,
+  problem text,
+  created_at timestamptz(3) not null default now(),
+  expires_at timestamptz(3) not null default (now() + '1 day'::interval),
+  constraint exports_pkey primary key (tenant_id, id),
+  constraint exports_tenant_id_fkey foreign key (tenant_id) references tenants(id),
+  constraint exports_state_check check (state = any (array['waiting'::text, 'running'::text, 'done'::text, 'failed'::text, 'deleted'::text]))
+);
+alter table exports enable row level security;
+alter table exports force row level security;
+create policy tenant on exports using (tenant_id = current_tenant());
+grant delete, insert, select, update on exports to masthead_service;
 
 create table former_users (
   id uuid not null,
@@ -357,6 +417,7 @@ create table import_runs (
   rejected_file bytea,
   rejected_name text,
   is_cancelled boolean not null default false,
+  files json not null default '[]'::json,
   constraint import_runs_pkey primary key (tenant_id, id),
   constraint import_runs_tenant_id_fkey foreign key (tenant_id) references tenants(id),
   constraint import_runs_kind_check check (kind = any (array['import'::text, 'undo'::text])),
@@ -450,6 +511,16 @@ create table invoices (
   class smallint not null,
   body text not null,
   version bigint not null,
+  total_cents bigint,
+  total_due_cents bigint,
+  gross_cents bigint,
+  net_cents bigint,
+  inv_charges_cents bigint,
+  inv_invoiced_cents bigint,
+  inv_applied_cents bigint,
+  inv_discount_cents bigint,
+  inv_tax_cents bigint,
+  is_open_key bigint,
   constraint invoices_pkey primary key (tenant_id, id),
   constraint invoices_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint invoices_tenant_id_account_id_fkey foreign key (tenant_id, account_id) references accounts(tenant_id, account_id),
@@ -457,9 +528,28 @@ create table invoices (
   constraint invoices_external_id_check check (length(external_id) >= 1 and length(external_id) <= 255)
 );
 create index invoices_tenant_id_account_id_class_position_idx on invoices using btree (tenant_id, account_id, class, "position");
+create index invoices_tenant_id_class_created_at_position_idx on invoices using btree (tenant_id, class, created_at, "position");
+create index invoices_tenant_id_class_date_paid_position_idx on invoices using btree (tenant_id, class, date_paid, "position");
+create index invoices_tenant_id_class_due_date_position_idx on invoices using btree (tenant_id, class, due_date, "position");
+create index invoices_tenant_id_class_gross_cents_position_idx on invoices using btree (tenant_id, class, gross_cents, "position");
+create index invoices_tenant_id_class_inv_applied_cents_position_idx on invoices using btree (tenant_id, class, inv_applied_cents, "position");
+create index invoices_tenant_id_class_inv_charges_cents_position_idx on invoices using btree (tenant_id, class, inv_charges_cents, "position");
+create index invoices_tenant_id_class_inv_discount_cents_position_idx on invoices using btree (tenant_id, class, inv_discount_cents, "position");
+create index invoices_tenant_id_class_inv_invoiced_cents_position_idx on invoices using btree (tenant_id, class, inv_invoiced_cents, "position");
+create index invoices_tenant_id_class_inv_tax_cents_position_idx on invoices using btree (tenant_id, class, inv_tax_cents, "position");
+create index invoices_tenant_id_class_issue_date_position_idx on invoices using btree (tenant_id, class, issue_date, "position");
+create index invoices_tenant_id_class_net_cents_position_idx on invoices using btree (tenant_id, class, net_cents, "position");
+create index invoices_tenant_id_class_total_cents_position_idx on invoices using btree (tenant_id, class, total_cents, "position");
+create index invoices_tenant_id_class_total_due_cents_position_idx on invoices using btree (tenant_id, class, total_due_cents, "position");
+create index invoices_tenant_id_class_updated_at_position_idx on invoices using btree (tenant_id, class, updated_at, "position");
 create index invoices_tenant_id_due_date_total_due_idx on invoices using btree (tenant_id, due_date) include (total_due) where (is_open = (1)::numeric);
+create index invoices_tenant_id_is_open_key_class_due_date_position_idx on invoices using btree (tenant_id, is_open_key, class, due_date, "position");
+create index invoices_tenant_id_is_open_key_class_issue_date_position_idx on invoices using btree (tenant_id, is_open_key, class, issue_date, "position");
+create index invoices_tenant_id_is_open_key_class_position_idx on invoices using btree (tenant_id, is_open_key, class, "position");
 create index invoices_tenant_id_publication_id_class_position_idx on invoices using btree (tenant_id, publication_id, class, "position");
 create index invoices_tenant_id_publication_id_status_key_class_position_idx on invoices using btree (tenant_id, publication_id, status_key, class, "position");
+create index invoices_tenant_id_status_key_class_due_date_position_idx on invoices using btree (tenant_id, status_key, class, due_date, "position");
+create index invoices_tenant_id_status_key_class_issue_date_position_idx on invoices using btree (tenant_id, status_key, class, issue_date, "position");
 create index invoices_tenant_id_status_key_class_position_idx on invoices using btree (tenant_id, status_key, class, "position");
 create index invoices_tenant_id_version_idx on invoices using btree (tenant_id, version);
 create unique index invoices_tenant_id_external_id_idx on invoices using btree (tenant_id, external_id) where (external_id is not null);
@@ -505,12 +595,17 @@ create table publications (
   class smallint not null,
   body text not null,
   version bigint not null,
+  name_key text collate "c",
   constraint publications_pkey primary key (tenant_id, id),
   constraint publications_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint publications_tenant_id_code_key unique (tenant_id, code),
   constraint publications_tenant_id_fkey foreign key (tenant_id) references tenants(id),
   constraint publications_code_check check (length(code) >= 1 and length(code) <= 64)
 );
+create index publications_tenant_id_class_code_position_idx on publications using btree (tenant_id, class, code, "position");
+create index publications_tenant_id_class_created_at_position_idx on publications using btree (tenant_id, class, created_at, "position");
+create index publications_tenant_id_class_name_key_position_idx on publications using btree (tenant_id, class, name_key, "position");
+create index publications_tenant_id_class_updated_at_position_idx on publications using btree (tenant_id, class, updated_at, "position");
 create index publications_tenant_id_version_idx on publications using btree (tenant_id, version);
 alter table publications enable row level security;
 alter table publications force row level security;
@@ -540,6 +635,7 @@ create table search_texts (
   constraint search_texts_pkey primary key (tenant_id, resource, "position")
 );
 create index search_texts_tenant_id_resource_text_idx on search_texts using gin (tenant_id, resource, text gin_trgm_ops);
+create index search_texts_to_respell on search_texts using btree (tenant_id, resource, "position") where ((text ~ '[aou]e|aa|[æœøłđðɖþħŧŋĸƀɓɗǥɨƚɔɛʉƶ‘’ʼ‐–]'::text) and (strpos(text, ''::text) = 0));
 alter table search_texts enable row level security;
 create policy tenant on search_texts using (tenant_id = current_tenant());
 grant delete, insert, update on search_texts to masthead_service;
@@ -594,6 +690,9 @@ create table subscriptions (
   class smallint not null,
   body text not null,
   version bigint not null,
+  total_net_charge_cents bigint,
+  total_applied_cents bigint,
+  total_due_cents bigint,
   constraint subscriptions_pkey primary key (tenant_id, id),
   constraint subscriptions_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint subscriptions_tenant_id_subscription_id_key unique (tenant_id, subscription_id),
@@ -603,11 +702,26 @@ create table subscriptions (
   constraint subscriptions_subscription_id_check check (length(subscription_id) >= 1 and length(subscription_id) <= 64)
 );
 create index subscriptions_tenant_id_account_id_class_position_idx on subscriptions using btree (tenant_id, account_id, class, "position");
+create index subscriptions_tenant_id_class_copies_position_idx on subscriptions using btree (tenant_id, class, copies, "position");
+create index subscriptions_tenant_id_class_created_at_position_idx on subscriptions using btree (tenant_id, class, created_at, "position");
+create index subscriptions_tenant_id_class_end_date_position_idx on subscriptions using btree (tenant_id, class, end_date, "position");
+create index subscriptions_tenant_id_class_expire_date_position_idx on subscriptions using btree (tenant_id, class, expire_date, "position");
+create index subscriptions_tenant_id_class_first_run_date_position_idx on subscriptions using btree (tenant_id, class, first_run_date, "position");
+create index subscriptions_tenant_id_class_renewal_date_position_idx on subscriptions using btree (tenant_id, class, renewal_date, "position");
+create index subscriptions_tenant_id_class_start_date_position_idx on subscriptions using btree (tenant_id, class, start_date, "position");
+create index subscriptions_tenant_id_class_subscription_number_position_idx on subscriptions using btree (tenant_id, class, subscription_number, "position");
+create index subscriptions_tenant_id_class_total_applied_cents_position_idx on subscriptions using btree (tenant_id, class, total_applied_cents, "position");
+create index subscriptions_tenant_id_class_total_due_cents_position_idx on subscriptions using btree (tenant_id, class, total_due_cents, "position");
+create index subscriptions_tenant_id_class_total_net_charge_cents_positi_idx on subscriptions using btree (tenant_id, class, total_net_charge_cents, "position");
+create index subscriptions_tenant_id_class_updated_at_position_idx on subscriptions using btree (tenant_id, class, updated_at, "position");
+create index subscriptions_tenant_id_publication_id_class_expire_date_po_idx on subscriptions using btree (tenant_id, publication_id, class, expire_date, "position");
 create index subscriptions_tenant_id_publication_id_class_position_idx on subscriptions using btree (tenant_id, publication_id, class, "position");
 create index subscriptions_tenant_id_publication_id_status_key_class_pos_idx on subscriptions using btree (tenant_id, publication_id, status_key, class, "position");
 create index subscriptions_tenant_id_renewal_date_status_key_idx on subscriptions using btree (tenant_id, renewal_date) include (status_key) where (deleted_at is null);
 create index subscriptions_tenant_id_renewed_from_subs_id_idx on subscriptions using btree (tenant_id, renewed_from_subs_id) where (renewed_from_subs_id is not null);
+create index subscriptions_tenant_id_status_key_class_expire_date_positi_idx on subscriptions using btree (tenant_id, status_key, class, expire_date, "position");
 create index subscriptions_tenant_id_status_key_class_position_idx on subscriptions using btree (tenant_id, status_key, class, "position");
+create index subscriptions_tenant_id_status_key_class_renewal_date_posit_idx on subscriptions using btree (tenant_id, status_key, class, renewal_date, "position");
 create index subscriptions_tenant_id_version_idx on subscriptions using btree (tenant_id, version);
 alter table subscriptions enable row level security;
 alter table subscriptions force row level security;
@@ -646,11 +760,20 @@ create table tasks (
   class smallint not null,
   body text not null,
   version bigint not null,
+  notes text,
+  done_at timestamptz(3),
+  updated_at timestamptz(3) not null default now(),
   constraint tasks_pkey primary key (tenant_id, id),
   constraint tasks_tenant_id_class_position_key unique (tenant_id, class, "position"),
   constraint tasks_tenant_id_account_id_fkey foreign key (tenant_id, account_id) references accounts(tenant_id, account_id)
 );
-create index tasks_tenant_id_account_id_idx on tasks using btree (tenant_id, account_id);
+create index tasks_tenant_id_account_id_class_position_idx on tasks using btree (tenant_id, account_id, class, "position");
+create index tasks_tenant_id_class_created_at_position_idx on tasks using btree (tenant_id, class, created_at, "position");
+create index tasks_tenant_id_class_done_at_position_idx on tasks using btree (tenant_id, class, done_at, "position");
+create index tasks_tenant_id_class_due_date_position_idx on tasks using btree (tenant_id, class, due_date, "position");
+create index tasks_tenant_id_class_updated_at_position_idx on tasks using btree (tenant_id, class, updated_at, "position");
+create index tasks_tenant_id_user_id_class_due_date_position_idx on tasks using btree (tenant_id, user_id, class, due_date, "position");
+create index tasks_tenant_id_user_id_class_position_idx on tasks using btree (tenant_id, user_id, class, "position");
 create index tasks_tenant_id_version_idx on tasks using btree (tenant_id, version);
 alter table tasks enable row level security;
 alter table tasks force row level security;
@@ -663,13 +786,14 @@ create table tenants (
   name text not null,
   default_assignee text,
   created_at timestamptz(3) not null default now(),
+  time_zone text not null default 'UTC'::text,
   constraint tenants_pkey primary key (id),
   constraint tenants_slug_key unique (slug),
   constraint tenants_id_check check (id <> '00000000-0000-0000-0000-000000000000'::uuid),
   constraint tenants_slug_check check (slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)
 );
 grant delete, insert, select on tenants to masthead_service;
-grant update (name, default_assignee) on tenants to masthead_service;
+grant update (name, default_assignee, time_zone) on tenants to masthead_service;
 
 create table users (
   id uuid not null,

@@ -14,6 +14,26 @@ select tenant_id as "tenantId" from memberships where user_id = $1;
 -- audit/queries.ts chainWaiting
 select chain_audit($1) as chained;
 
+-- audit/queries.ts changesOfRecord
+select entry.number, entry.at, entry.action, opened.plain as "values",
+  entry.sealed is not null and opened.plain is null as "isErased",
+  json_build_object(
+    'kind', case when entry.author ->> 'import' is null then entry.author ->> 'kind' else 'import' end,
+    'name', coalesce(users.email, former.email, tokens.service), 'application', applications.name
+  ) as author
+from (
+  select * from audit_entries
+  where tenant_id = $1 and record_id = $2 and resource = $3 and number < $4
+  order by number desc limit $5
+) as entry
+left join audit_keys as held on held.tenant_id = $1 and held.resource = entry.resource and held.record_id = entry.record_id
+left join lateral (select audit_open(entry.sealed, held.key) as plain) as opened on true
+left join users on users.id = (entry.author ->> 'user')::uuid
+left join former_users as former on former.id = (entry.author ->> 'user')::uuid
+left join applications on applications.id = entry.author ->> 'application'
+left join access_tokens as tokens on tokens.id = case when entry.author ->> 'kind' = 'service' then (entry.author ->> 'token')::uuid end
+order by entry.number desc;
+
 -- audit/queries.ts countWaiting
 select count(*)::integer as waiting from (select from audit_waiting limit 10000) as counted;
 
@@ -156,7 +176,7 @@ invitations.created_at as "createdAt", invitations.expires_at as "expiresAt";
 
 -- database/connections/first-row.ts firstRow
 insert into tenants (id, slug, name, default_assignee) values ($1, $2, $3, $4)
-on conflict (slug) do nothing returning id, slug, name, default_assignee as "defaultAssignee", created_at as "createdAt";
+on conflict (slug) do nothing returning id, slug, name, default_assignee as "defaultAssignee", time_zone as "timeZone", created_at as "createdAt";
 
 -- database/connections/first-row.ts firstRow
 insert into users (id, email, email_key, name, password_hash, subject, tenant_id)
@@ -198,6 +218,10 @@ and sign_in_failures.first_at <= now() + interval '1 minute';
 select from authorization_state where model = 'Session' and uid = $1 and expires_at > now();
 
 -- database/connections/first-row.ts firstRow
+select grant_id as "grantId" from consents where tenant_id = $1 and user_id = $2 and session_uid = $3
+and application_id = $4 and withdrawn_at is null order by created_at desc limit 1;
+
+-- database/connections/first-row.ts firstRow
 select id as "clientId", name, redirect_uris as "redirectUris", scopes, is_native as "isNative",
 may_refresh as "mayRefresh", tenant_id as "tenantId", created_at as "createdAt", disabled_at as "disabledAt" from applications where id = $1;
 
@@ -210,6 +234,9 @@ created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt",
 select max(extract(epoch from chain.expires_at - chain.created_at) * 1000)::float8 from access_tokens chain
 where chain.tenant_id = access_tokens.tenant_id and chain.lineage_id = access_tokens.lineage_id) as lifetime
         from access_tokens where id = $1 for update;
+
+-- database/connections/first-row.ts firstRow
+select id, slug, name, default_assignee as "defaultAssignee", time_zone as "timeZone", created_at as "createdAt" from tenants where id = $1;
 
 -- database/connections/first-row.ts firstRow
 select membership.role from memberships membership join users on users.id = membership.user_id
@@ -258,6 +285,9 @@ update authorization_state set consumed_at = now()
 where model = $1 and id_hash = $2 and consumed_at is null returning model;
 
 -- database/connections/first-row.ts firstRow
+update tenants set time_zone = $2 where id = $1 returning id, slug, name, default_assignee as "defaultAssignee", time_zone as "timeZone", created_at as "createdAt";
+
+-- database/connections/first-row.ts firstRow
 with deleted as (
   delete from authorization_state where ctid in (
     select ctid from authorization_state where expires_at < now() - interval '1 minute' limit $1 for update skip locked)
@@ -287,6 +317,14 @@ select count(*)::integer as count from deleted;
 with former as (select id, subject from users where id = $1 for update)
 update users set subject = $2 from former where users.id = former.id returning former.subject as former;
 
+-- database/connections/outage.ts Outage.bridge
+-- probe/queries.ts storeExport
+insert into export_chunks (tenant_id, export_id, file, number, content) values ($1, $2, $3, 0, $4);
+
+-- database/connections/outage.ts Outage.bridge
+insert into exports (tenant_id, id, state, resources, filters, format, gzip, spreadsheet, as_of, files)
+values ($1, $2, $3, '["contacts"]', '{}', 'csv', false, false, now(), $4);
+
 -- database/idempotency-records.ts deleteOldIdempotencyRecords
 delete from idempotency_records where tenant_id = $1 and (principal, key) in (
 select principal, key from idempotency_records where tenant_id = $1 and kept_at <= now() - interval '24 hours'
@@ -298,7 +336,7 @@ where tenant_id = $1 and principal = $2 and key = $3 and kept_at > now() - inter
 
 -- database/idempotency-records.ts forgetAnswersAbout
 delete from idempotency_records
-where tenant_id = $1 and (strpos(body, $2) > 0 or strpos(headers::text, $2) > 0) returning 1;
+where tenant_id = $1 and (body like any ($2) or headers::text like any ($2)) returning 1;
 
 -- database/idempotency-records.ts storeIdempotencyRecord
 with forgotten as (
@@ -324,6 +362,9 @@ hashtextextended(json_build_array('answer', $1::uuid, $2::text, $3::text)::text,
 -- identity/tenants.ts eraseTenant
 -- identity/users.ts setSubject
 select stamp_identity();
+
+-- database/schema/statements.test.ts subsetsOf
+update exports set seen_at = now() - interval '1 hour', attempt = 3 where tenant_id = $1;
 
 -- database/schema/tenant-tables.ts findTenantTables
 select quote_ident(relation.relname) as name, pg_has_role(relation.relowner, 'usage') as "isOwned",
@@ -413,7 +454,7 @@ update sign_in_failures set failures = failures - 1 where key_hash = any ($1::by
 delete from sign_in_failures where key_hash = any ($1::bytea[]);
 
 -- identity/consents.ts findChoosableTenants
-select tenant.id, tenant.name, membership.role
+select tenant.id, tenant.slug, tenant.name, membership.role
 from memberships membership join tenants tenant on tenant.id = membership.tenant_id
 where membership.user_id = $1 and ($2::uuid is null or tenant.id = $2) order by tenant.name, tenant.id;
 
@@ -580,6 +621,12 @@ delete from consents where tenant_id = $1;
 delete from contacts where tenant_id = $1;
 
 -- identity/tenants.ts eraseTenant
+delete from export_chunks where tenant_id = $1;
+
+-- identity/tenants.ts eraseTenant
+delete from exports where tenant_id = $1;
+
+-- identity/tenants.ts eraseTenant
 delete from heads where tenant_id = $1;
 
 -- identity/tenants.ts eraseTenant
@@ -649,7 +696,7 @@ delete from webhook_events where tenant_id = $1;
 select id from tenants where id = $1 for update;
 
 -- identity/tenants.ts listTenants
-select id, slug, name, default_assignee as "defaultAssignee", created_at as "createdAt" from tenants order by slug;
+select id, slug, name, default_assignee as "defaultAssignee", time_zone as "timeZone", created_at as "createdAt" from tenants order by slug;
 
 -- identity/users.ts deleteUser
 delete from authorization_state where account_id = $1::text;
@@ -694,7 +741,7 @@ from generate_series(date_trunc('month', $2::date::timestamp), date_trunc('month
 left join subscriptions on subscriptions.tenant_id = $1
   and renewal_date >= greatest(months.first, $2::date::timestamp)::date
   and renewal_date < (months.first + interval '1 month')::date
-  and deleted_at is null and status_key in ('active', 'grace')
+  and deleted_at is null and status_key = 'active'
 group by months.first order by months.first;
 
 -- management/overview/queries.ts subscriptionsByPublication
@@ -746,6 +793,10 @@ group by facets.facet having sum(tallies.count) > 0;
 delete from users where id = any ($1::uuid[]) and not exists (
 select from memberships where memberships.user_id = users.id);
 
+-- probe/queries.ts storeExport
+insert into exports (tenant_id, id, state, resources, filters, format, gzip, spreadsheet, as_of, files)
+values ($1, $2, 'done', '["accounts"]', $3, 'csv', false, false, now(), $4);
+
 -- records/changes-cursor.ts changesCursorNow
 select resource, version, array_to_string(timelines, ' ') as timelines from heads where tenant_id = $1;
 
@@ -792,8 +843,49 @@ union all (
     (select version, '{"resource":"invoices","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
       where tenant_id = $1 and resource = 'invoices' and version > $7::bigint order by version limit $2::bigint)
   ) as invoices order by version limit $2::bigint
+) union all (
+  select 'tasks' as resource, version, body from (
+    (select version, '{"resource":"tasks","id":"' || id || '","externalId":' || 'null' || ',"change":"written","record":' || body || '}' as body from tasks
+      where tenant_id = $1 and version > $8::bigint order by version limit $2::bigint)
+    union all
+    (select version, '{"resource":"tasks","id":"' || id || '","externalId":null,"change":"removed","record":null}' from removed_records
+      where tenant_id = $1 and resource = 'tasks' and version > $8::bigint order by version limit $2::bigint)
+  ) as tasks order by version limit $2::bigint
 )) as changes limit $2::bigint
 );
+
+-- records/filled-keys.ts fillBatch
+select id, company, city from accounts where tenant_id = $1 and id > $2 order by id limit 2000;
+
+-- records/filled-keys.ts fillBatch
+select id, name from publications where tenant_id = $1 and id > $2 order by id limit 2000;
+
+-- records/filled-keys.ts fillBatch
+select id, name, first_name, last_name, email from contacts where tenant_id = $1 and id > $2 order by id limit 2000;
+
+-- records/filled-keys.ts fillBatch
+update accounts set company_key = given.company, city_key = given.city
+from unnest($2::uuid[], $3::text[], $4::text[]) as given (id, company, city)
+where accounts.tenant_id = $1 and accounts.id = given.id;
+
+-- records/filled-keys.ts fillBatch
+update contacts set name_key = given.name, first_name_key = given.first_name, last_name_key = given.last_name, email_key = given.email
+from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[]) as given (id, name, first_name, last_name, email)
+where contacts.tenant_id = $1 and contacts.id = given.id;
+
+-- records/filled-keys.ts fillBatch
+update publications set name_key = given.name
+from unnest($2::uuid[], $3::text[]) as given (id, name)
+where publications.tenant_id = $1 and publications.id = given.id;
+
+-- records/filled-keys.ts fillKeys
+select id from tenants;
+
+-- records/filled-keys.ts fillKeys
+select set_tenant($1);
+
+-- records/identifiers.ts findIds
+select id from accounts where tenant_id = $1 and account_id = any ($2::text[]);
 
 -- records/identifiers.ts findReference
 select account_id as canonical from accounts where tenant_id = $1 and id = $2::uuid;
@@ -805,11 +897,22 @@ select id as canonical from publications where tenant_id = $1 and code = $2::tex
 select body, json_build_object('externalId', record.external_id) as hidden from contacts as record
 where tenant_id = $1 and id = $2::uuid;
 
+-- records/identifiers.ts getRecord
+select body, json_build_object('userId', record.user_id, 'category', record.category, 'quality', record.quality, 'primaryPublicationId', record.primary_publication_id) as hidden from accounts as record
+where tenant_id = $1 and account_id = $2::text;
+
+-- records/identifiers.ts getRecord
+select body, json_build_object() as hidden from tasks as record
+where tenant_id = $1 and id = $2::uuid;
+
 -- records/identifiers.ts readRecord
 select account_id as key, body from accounts where tenant_id = $1 and account_id = any ($2::text[]);
 
 -- records/identifiers.ts readRecord
 select code as key, body from publications where tenant_id = $1 and code = any ($2::text[]);
+
+-- records/identifiers.ts readRecord
+select id as key, body from accounts where tenant_id = $1 and id = any ($2::uuid[]);
 
 -- records/identifiers.ts readRecord
 select id as key, body from contacts where tenant_id = $1 and id = any ($2::uuid[]);
@@ -822,6 +925,9 @@ select id as key, body from publications where tenant_id = $1 and id = any ($2::
 
 -- records/identifiers.ts readRecord
 select id as key, body from subscriptions where tenant_id = $1 and id = any ($2::uuid[]);
+
+-- records/identifiers.ts readRecord
+select id as key, body from tasks where tenant_id = $1 and id = any ($2::uuid[]);
 
 -- records/identifiers.ts readRecord
 select subscription_id as key, body from subscriptions where tenant_id = $1 and subscription_id = any ($2::text[]);
@@ -1261,6 +1367,130 @@ select total.total, total.total - $5::bigint as found, page.*, (
 ) as page;
 
 -- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
+from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
+    select block, before from (
+      select block, count, sum(count) over (order by block rows unbounded preceding) - count as before
+      from (select block, count::integer as count from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = ($3::smallint[])[1] and level = 16 and block >= 0) as counts
+    ) as sums where before + count > parent.skip order by block limit 1
+  ) as found) as parent, lateral (
+    select block, before from (
+      select block, count, sum(count) over (order by block rows unbounded preceding) - count as before
+      from (select block, count::integer as count from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = ($3::smallint[])[1] and level = 10 and block between parent.block << 6 and (parent.block + 1 << 6) - 1) as counts
+    ) as sums where before + count > parent.skip order by block limit 1
+  ) as found) as blocks) order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select (select position from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= block << 10 order by position offset skip limit 1) as position
+from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
+    select block, before from (
+      select block, count, sum(count) over (order by block rows unbounded preceding) - count as before
+      from (select block, count::integer as count from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = ($3::smallint[])[1] and level = 22 and block >= 0) as counts
+    ) as sums where before + count > parent.skip order by block limit 1
+  ) as found) as parent, lateral (
+    select block, before from (
+      select block, count, sum(count) over (order by block rows unbounded preceding) - count as before
+      from (select block, count::integer as count from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = ($3::smallint[])[1] and level = 16 and block between parent.block << 6 and (parent.block + 1 << 6) - 1) as counts
+    ) as sums where before + count > parent.skip order by block limit 1
+  ) as found) as parent, lateral (
+    select block, before from (
+      select block, count, sum(count) over (order by block rows unbounded preceding) - count as before
+      from (select block, count::integer as count from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = ($3::smallint[])[1] and level = 10 and block between parent.block << 6 and (parent.block + 1 << 6) - 1) as counts
+    ) as sums where before + count > parent.skip order by block limit 1
+  ) as found) as blocks) order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= (select position from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = ($3::smallint[])[1] and level = 62) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= 0 order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  where tenant_id = $1 and class = visible.visibility  and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from tasks
+  where tenant_id = $1 and class = visible.visibility  and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
+from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
+    select block, before from (
+      select block, count, sum(count) over (order by block rows unbounded preceding) - count as before
+      from (select block, sum(count::integer)::integer as count from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = any ($3::smallint[]) and level = 16 and block >= 0 group by block) as counts
+    ) as sums where before + count > parent.skip order by block limit 1
+  ) as found) as parent, lateral (
+    select block, before from (
+      select block, count, sum(count) over (order by block rows unbounded preceding) - count as before
+      from (select block, sum(count::integer)::integer as count from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = any ($3::smallint[]) and level = 10 and block between parent.block << 6 and (parent.block + 1 << 6) - 1 group by block) as counts
+    ) as sums where before + count > parent.skip order by block limit 1
+  ) as found) as blocks) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  where tenant_id = $1 and class = visible.visibility  and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from tasks
+  where tenant_id = $1 and class = visible.visibility  and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
+from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $5::bigint as skip) as parent, lateral (
+    select block, before from (
+      select block, count, sum(count) over (order by block rows unbounded preceding) - count as before
+      from (select block, sum(count::integer)::integer as count from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = any ($3::smallint[]) and level = 22 and block >= 0 group by block) as counts
+    ) as sums where before + count > parent.skip order by block limit 1
+  ) as found) as parent, lateral (
+    select block, before from (
+      select block, count, sum(count) over (order by block rows unbounded preceding) - count as before
+      from (select block, sum(count::integer)::integer as count from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = any ($3::smallint[]) and level = 16 and block between parent.block << 6 and (parent.block + 1 << 6) - 1 group by block) as counts
+    ) as sums where before + count > parent.skip order by block limit 1
+  ) as found) as parent, lateral (
+    select block, before from (
+      select block, count, sum(count) over (order by block rows unbounded preceding) - count as before
+      from (select block, sum(count::integer)::integer as count from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = any ($3::smallint[]) and level = 10 and block between parent.block << 6 and (parent.block + 1 << 6) - 1 group by block) as counts
+    ) as sums where before + count > parent.skip order by block limit 1
+  ) as found) as blocks) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  where tenant_id = $1 and class = visible.visibility  and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from tasks
+  where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $5::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = any ($3::smallint[]) and level = 62) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  where tenant_id = $1 and class = visible.visibility  and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
 select total.total, total.total - $6::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1695,6 +1925,130 @@ select total.total, total.total - $6::bigint as found, page.*, (
 ) as page;
 
 -- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and position >= (select (select position from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and position >= block << 10 order by position offset skip limit 1) as position
+from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
+    select block, before from (
+      select block, count, sum(count) over (order by block rows unbounded preceding) - count as before
+      from (select block, count::integer as count from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = ($3::smallint[])[1] and level = 16 and block >= 0) as counts
+    ) as sums where before + count > parent.skip order by block limit 1
+  ) as found) as parent, lateral (
+    select block, before from (
+      select block, count, sum(count) over (order by block rows unbounded preceding) - count as before
+      from (select block, count::integer as count from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = ($3::smallint[])[1] and level = 10 and block between parent.block << 6 and (parent.block + 1 << 6) - 1) as counts
+    ) as sums where before + count > parent.skip order by block limit 1
+  ) as found) as blocks) order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and position >= (select (select position from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and position >= block << 10 order by position offset skip limit 1) as position
+from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
+    select block, before from (
+      select block, count, sum(count) over (order by block rows unbounded preceding) - count as before
+      from (select block, count::integer as count from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = ($3::smallint[])[1] and level = 22 and block >= 0) as counts
+    ) as sums where before + count > parent.skip order by block limit 1
+  ) as found) as parent, lateral (
+    select block, before from (
+      select block, count, sum(count) over (order by block rows unbounded preceding) - count as before
+      from (select block, count::integer as count from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = ($3::smallint[])[1] and level = 16 and block between parent.block << 6 and (parent.block + 1 << 6) - 1) as counts
+    ) as sums where before + count > parent.skip order by block limit 1
+  ) as found) as parent, lateral (
+    select block, before from (
+      select block, count, sum(count) over (order by block rows unbounded preceding) - count as before
+      from (select block, count::integer as count from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = ($3::smallint[])[1] and level = 10 and block between parent.block << 6 and (parent.block + 1 << 6) - 1) as counts
+    ) as sums where before + count > parent.skip order by block limit 1
+  ) as found) as blocks) order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and position >= (select position from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = ($3::smallint[])[1] and level = 62) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and position >= 0 order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  where tenant_id = $1 and class = visible.visibility and user_id = $4 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from tasks
+  where tenant_id = $1 and class = visible.visibility and user_id = $4 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
+from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
+    select block, before from (
+      select block, count, sum(count) over (order by block rows unbounded preceding) - count as before
+      from (select block, sum(count::integer)::integer as count from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = any ($3::smallint[]) and level = 16 and block >= 0 group by block) as counts
+    ) as sums where before + count > parent.skip order by block limit 1
+  ) as found) as parent, lateral (
+    select block, before from (
+      select block, count, sum(count) over (order by block rows unbounded preceding) - count as before
+      from (select block, sum(count::integer)::integer as count from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = any ($3::smallint[]) and level = 10 and block between parent.block << 6 and (parent.block + 1 << 6) - 1 group by block) as counts
+    ) as sums where before + count > parent.skip order by block limit 1
+  ) as found) as blocks) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  where tenant_id = $1 and class = visible.visibility and user_id = $4 and position >= (select (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from tasks
+  where tenant_id = $1 and class = visible.visibility and user_id = $4 and position >= block << 10 order by position limit skip + 1) as merged order by position offset skip limit 1) as position
+from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select found.block, parent.skip - found.before as skip from (select 0::bigint as block, $6::bigint as skip) as parent, lateral (
+    select block, before from (
+      select block, count, sum(count) over (order by block rows unbounded preceding) - count as before
+      from (select block, sum(count::integer)::integer as count from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = any ($3::smallint[]) and level = 22 and block >= 0 group by block) as counts
+    ) as sums where before + count > parent.skip order by block limit 1
+  ) as found) as parent, lateral (
+    select block, before from (
+      select block, count, sum(count) over (order by block rows unbounded preceding) - count as before
+      from (select block, sum(count::integer)::integer as count from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = any ($3::smallint[]) and level = 16 and block between parent.block << 6 and (parent.block + 1 << 6) - 1 group by block) as counts
+    ) as sums where before + count > parent.skip order by block limit 1
+  ) as found) as parent, lateral (
+    select block, before from (
+      select block, count, sum(count) over (order by block rows unbounded preceding) - count as before
+      from (select block, sum(count::integer)::integer as count from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = any ($3::smallint[]) and level = 10 and block between parent.block << 6 and (parent.block + 1 << 6) - 1 group by block) as counts
+    ) as sums where before + count > parent.skip order by block limit 1
+  ) as found) as blocks) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  where tenant_id = $1 and class = visible.visibility and user_id = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from tasks
+  where tenant_id = $1 and class = visible.visibility and user_id = $4 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
+select total.total, total.total - $6::bigint as found, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $5 and class = any ($3::smallint[]) and level = 62) as total, (
+  select string_agg(body, ',' order by position) as items, max(position) as last from (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  where tenant_id = $1 and class = visible.visibility and user_id = $4 and position >= 0 order by position limit $2::bigint) as merged order by position limit $2::bigint) as page_rows
+) as page;
+
+-- records/list.ts find
 select total.total, total.total - $7::bigint as found, page.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
 ) as head from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($3::smallint[])[1] and level = 62) as total, (
@@ -1881,10 +2235,10 @@ select total.total, total.total - $7::bigint as found, page.*, (
 ) as page;
 
 -- records/list.ts find
-with hits as materialized (select position from search_positions('accounts', $4, $3::smallint[], $5, $6, 0, $8) as position),
+with hits as materialized (select position from search_positions('accounts', $4, $5::smallint[], $6, $7, 0, $9) as position),
 total as (select count(*) as total from hits),
 page_rows as (
-  select r.position, r.body from (select position from hits order by position offset $7::bigint limit $2::bigint + 1) as p, lateral (
+  select r.position, r.body from (select position from hits order by position offset $8::bigint limit $2::bigint + 1) as p, lateral (
     select position, body from accounts
     where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
   ) as r
@@ -1899,10 +2253,10 @@ select total.total, page.*, (
 ) as page;
 
 -- records/list.ts find
-with hits as materialized (select position from search_positions('accounts', $4, $3::smallint[], $5, $6, 0, $8) as position),
+with hits as materialized (select position from search_positions('accounts', $4, $5::smallint[], $6, $7, 0, $9) as position),
 total as (select count(*) as total from hits),
 page_rows as (
-  select r.position, r.body from (select position from search_positions('accounts', $4, $3::smallint[], $5, $6, $7, $2::bigint + 1) as position) as p, lateral (
+  select r.position, r.body from (select position from search_positions('accounts', $4, $5::smallint[], $6, $7, $8, $2::bigint + 1) as position) as p, lateral (
     select position, body from accounts
     where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
   ) as r
@@ -1915,10 +2269,10 @@ select total.total, page.* from total, (
 ) as page;
 
 -- records/list.ts find
-with hits as materialized (select position from search_positions('contacts', $4, $3::smallint[], $5, $6, 0, $8) as position),
+with hits as materialized (select position from search_positions('contacts', $4, $5::smallint[], $6, $7, 0, $9) as position),
 total as (select count(*) as total from hits),
 page_rows as (
-  select r.position, r.body from (select position from hits order by position offset $7::bigint limit $2::bigint + 1) as p, lateral (
+  select r.position, r.body from (select position from hits order by position offset $8::bigint limit $2::bigint + 1) as p, lateral (
     select position, body from contacts
     where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
   ) as r
@@ -1933,10 +2287,10 @@ select total.total, page.*, (
 ) as page;
 
 -- records/list.ts find
-with hits as materialized (select position from search_positions('contacts', $4, $3::smallint[], $5, $6, 0, $8) as position),
+with hits as materialized (select position from search_positions('contacts', $4, $5::smallint[], $6, $7, 0, $9) as position),
 total as (select count(*) as total from hits),
 page_rows as (
-  select r.position, r.body from (select position from search_positions('contacts', $4, $3::smallint[], $5, $6, $7, $2::bigint + 1) as position) as p, lateral (
+  select r.position, r.body from (select position from search_positions('contacts', $4, $5::smallint[], $6, $7, $8, $2::bigint + 1) as position) as p, lateral (
     select position, body from contacts
     where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
   ) as r
@@ -1949,10 +2303,10 @@ select total.total, page.* from total, (
 ) as page;
 
 -- records/list.ts find
-with hits as materialized (select position from search_positions('publications', $4, $3::smallint[], $5, $6, 0, $8) as position),
+with hits as materialized (select position from search_positions('publications', $4, $5::smallint[], $6, $7, 0, $9) as position),
 total as (select count(*) as total from hits),
 page_rows as (
-  select r.position, r.body from (select position from hits order by position offset $7::bigint limit $2::bigint + 1) as p, lateral (
+  select r.position, r.body from (select position from hits order by position offset $8::bigint limit $2::bigint + 1) as p, lateral (
     select position, body from publications
     where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
   ) as r
@@ -1967,10 +2321,10 @@ select total.total, page.*, (
 ) as page;
 
 -- records/list.ts find
-with hits as materialized (select position from search_positions('publications', $4, $3::smallint[], $5, $6, 0, $8) as position),
+with hits as materialized (select position from search_positions('publications', $4, $5::smallint[], $6, $7, 0, $9) as position),
 total as (select count(*) as total from hits),
 page_rows as (
-  select r.position, r.body from (select position from search_positions('publications', $4, $3::smallint[], $5, $6, $7, $2::bigint + 1) as position) as p, lateral (
+  select r.position, r.body from (select position from search_positions('publications', $4, $5::smallint[], $6, $7, $8, $2::bigint + 1) as position) as p, lateral (
     select position, body from publications
     where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
   ) as r
@@ -2311,6 +2665,83 @@ select total.total, page.*, (
 ) as page;
 
 -- records/list.ts find
+with total as (
+  select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4
+),
+page_rows as (select position, body from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= (select position from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1] and account_id = $4 and position >= 0 order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1)
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
+) as page;
+
+-- records/list.ts find
+with total as (
+  select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4
+),
+page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
+select total.total, page.* from total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
+) as page;
+
+-- records/list.ts find
+with total as (
+  select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4
+),
+page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from tasks
+  where tenant_id = $1 and class = visible.visibility and account_id = $4 and position >= 0 order by position limit $5::bigint + 1) as merged order by position offset $5::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
+) as page;
+
+-- records/list.ts find
+with total as (
+  select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and user_id = $4 and account_id = $5
+),
+page_rows as (select position, body from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and account_id = $5 and position >= (select position from tasks
+  where tenant_id = $1 and class = ($3::smallint[])[1] and user_id = $4 and account_id = $5 and position >= 0 order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1)
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
+) as page;
+
+-- records/list.ts find
+with total as (
+  select count(*) as total from tasks where tenant_id = $1 and class = any ($3::smallint[]) and user_id = $4 and account_id = $5
+),
+page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  where tenant_id = $1 and class = visible.visibility and user_id = $4 and account_id = $5 and position >= (select position from unnest($3::smallint[]) as visible (visibility), lateral (select position from tasks
+  where tenant_id = $1 and class = visible.visibility and user_id = $4 and account_id = $5 and position >= 0 order by position limit $6::bigint + 1) as merged order by position offset $6::bigint limit 1) order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
+select total.total, page.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'tasks' limit 1
+) as head from total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
+) as page;
+
+-- records/list.ts find
 with total as (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'accounts' and facet = $4 and class = ($3::smallint[])[1] and level = 62),
 page_rows as (select position, body from accounts
   where tenant_id = $1 and class = ($3::smallint[])[1]  and position >= $5::bigint + 1 order by position limit $2::bigint + 1)
@@ -2420,6 +2851,343 @@ select total.total, page.* from total, (
   from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
 ) as page;
 
+-- records/list.ts find
+with total as (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'tasks' and facet = $4 and class = any ($3::smallint[]) and level = 62),
+page_rows as (select position, body from unnest($3::smallint[]) as visible (visibility), lateral (select position, body from tasks
+  where tenant_id = $1 and class = visible.visibility  and position >= $5::bigint + 1 order by position limit $2::bigint + 1) as merged order by position limit $2::bigint + 1)
+select total.total, page.* from total, (
+  select count(*)::integer as found,
+    string_agg(body, ',' order by position) filter (where number <= $2) as items,
+    max(position) filter (where number <= $2) as last
+  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
+) as page;
+
+-- records/list.ts gather
+with gathered as materialized ((select class, position, name_key as key, (true  ) is true as matches, position as along from contacts
+  where tenant_id = $1 and class = ($3::smallint[])[1] and email_key = $2 order by position limit 10001)), total as (
+  select count(*) > 10000 as "isTooMany", count(*) filter (where matches) as total from gathered
+), hits as materialized (
+  select class, position, key, row_number() over (order by key is null, key asc, position asc) as number from (
+    select class, position, key from gathered, total where matches and not "isTooMany" 
+    order by key is null, key asc, position asc offset $4 limit $5
+  ) as shown
+)
+select page.*, total.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
+) as head from (
+  select count(*)::integer as found, string_agg(record.body, ',' order by number) filter (where number <= $6) as items,
+    (array_agg(key::text order by number desc) filter (where number <= $6))[1] as "lastKey", (array_agg(hits.position order by number desc) filter (where number <= $6))[1] as "lastPosition"
+  from hits, lateral (
+    select body from contacts where tenant_id = $1 and class = hits.class and position = hits.position limit 1
+  ) as record
+) as page, total;
+
+-- records/list.ts gather
+with gathered as materialized ((select class, position, name_key as key, (true  ) is true as matches, updated_at as along from contacts
+  where tenant_id = $1 and class = ($3::smallint[])[1] and updated_at >= $2 order by updated_at limit 10001)), total as (
+  select count(*) > 10000 as "isTooMany", count(*) filter (where matches) as total from gathered
+), hits as materialized (
+  select class, position, key, row_number() over (order by key is null, key asc, position asc) as number from (
+    select class, position, key from gathered, total where matches and not "isTooMany" 
+    order by key is null, key asc, position asc offset $4 limit $5
+  ) as shown
+)
+select page.*, total.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
+) as head from (
+  select count(*)::integer as found, string_agg(record.body, ',' order by number) filter (where number <= $6) as items,
+    (array_agg(key::text order by number desc) filter (where number <= $6))[1] as "lastKey", (array_agg(hits.position order by number desc) filter (where number <= $6))[1] as "lastPosition"
+  from hits, lateral (
+    select body from contacts where tenant_id = $1 and class = hits.class and position = hits.position limit 1
+  ) as record
+) as page, total;
+
+-- records/list.ts gather
+with gathered as materialized ((select class, position, null::text as key, (true  ) is true as matches, due_date as along from invoices
+  where tenant_id = $1 and class = ($4::smallint[])[1] and is_open_key = $2 and due_date < $3 order by due_date limit 10001)), total as (
+  select count(*) > 10000 as "isTooMany", count(*) filter (where matches) as total from gathered
+), hits as materialized (
+  select class, position, key, row_number() over (order by position) as number from (
+    select class, position, key from gathered, total where matches and not "isTooMany" 
+    order by position offset $5 limit $6
+  ) as shown
+)
+select page.*, total.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
+) as head from (
+  select count(*)::integer as found, string_agg(record.body, ',' order by number) filter (where number <= $7) as items,
+    null::text as "lastKey", (array_agg(hits.position order by number desc) filter (where number <= $7))[1] as "lastPosition"
+  from hits, lateral (
+    select body from invoices where tenant_id = $1 and class = hits.class and position = hits.position limit 1
+  ) as record
+) as page, total;
+
+-- records/list.ts gather
+with gathered as materialized ((select class, position, total_cents as key, (true  ) is true as matches, due_date as along from invoices
+  where tenant_id = $1 and class = ($3::smallint[])[1] and due_date >= $2 order by due_date limit 10001)), total as (
+  select count(*) > 10000 as "isTooMany", count(*) filter (where matches) as total from gathered
+), hits as materialized (
+  select class, position, key, row_number() over (order by key is null, key asc, position asc) as number from (
+    select class, position, key from gathered, total where matches and not "isTooMany" 
+    order by key is null, key asc, position asc offset $4 limit $5
+  ) as shown
+)
+select page.*, total.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
+) as head from (
+  select count(*)::integer as found, string_agg(record.body, ',' order by number) filter (where number <= $6) as items,
+    (array_agg(key::text order by number desc) filter (where number <= $6))[1] as "lastKey", (array_agg(hits.position order by number desc) filter (where number <= $6))[1] as "lastPosition"
+  from hits, lateral (
+    select body from invoices where tenant_id = $1 and class = hits.class and position = hits.position limit 1
+  ) as record
+) as page, total;
+
+-- records/list.ts gather
+with gathered as materialized ((select class, position, total_cents as key, (true  and (is_open_key is distinct from 1 or due_date is null or due_date >= $2)) is true as matches, position as along from invoices
+  where tenant_id = $1 and class = ($3::smallint[])[1]  order by position limit 10001)), total as (
+  select count(*) > 10000 as "isTooMany", count(*) filter (where matches) as total from gathered
+), hits as materialized (
+  select class, position, key, row_number() over (order by key is null, key asc, position asc) as number from (
+    select class, position, key from gathered, total where matches and not "isTooMany" 
+    order by key is null, key asc, position asc offset $4 limit $5
+  ) as shown
+)
+select page.*, total.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
+) as head from (
+  select count(*)::integer as found, string_agg(record.body, ',' order by number) filter (where number <= $6) as items,
+    (array_agg(key::text order by number desc) filter (where number <= $6))[1] as "lastKey", (array_agg(hits.position order by number desc) filter (where number <= $6))[1] as "lastPosition"
+  from hits, lateral (
+    select body from invoices where tenant_id = $1 and class = hits.class and position = hits.position limit 1
+  ) as record
+) as page, total;
+
+-- records/list.ts gather
+with gathered as materialized (select class, position, name_key as key, (true  ) is true as matches from contacts
+  where tenant_id = $1 and class = any ($6::smallint[]) and position in (select position from search_positions('contacts', $2, $3::smallint[], $4, $5, 0, 10001) as position) ), total as (
+  select count(*) > 10000 as "isTooMany", count(*) filter (where matches) as total from gathered
+), hits as materialized (
+  select class, position, key, row_number() over (order by key is null, key asc, position asc) as number from (
+    select class, position, key from gathered, total where matches and not "isTooMany" 
+    order by key is null, key asc, position asc offset $7 limit $8
+  ) as shown
+)
+select page.*, total.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
+) as head from (
+  select count(*)::integer as found, string_agg(record.body, ',' order by number) filter (where number <= $9) as items,
+    (array_agg(key::text order by number desc) filter (where number <= $9))[1] as "lastKey", (array_agg(hits.position order by number desc) filter (where number <= $9))[1] as "lastPosition"
+  from hits, lateral (
+    select body from contacts where tenant_id = $1 and class = hits.class and position = hits.position limit 1
+  ) as record
+) as page, total;
+
+-- records/list.ts gather
+with gathered as materialized (select class, position, null::text as key, (true  ) is true as matches from accounts
+  where tenant_id = $1 and class = any ($3::smallint[]) and id = any ($2::uuid[]) ), total as (
+  select count(*) > 10000 as "isTooMany", count(*) filter (where matches) as total from gathered
+), hits as materialized (
+  select class, position, key, row_number() over (order by position) as number from (
+    select class, position, key from gathered, total where matches and not "isTooMany" 
+    order by position offset $4 limit $5
+  ) as shown
+)
+select page.*, total.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
+) as head from (
+  select count(*)::integer as found, string_agg(record.body, ',' order by number) filter (where number <= $6) as items,
+    null::text as "lastKey", (array_agg(hits.position order by number desc) filter (where number <= $6))[1] as "lastPosition"
+  from hits, lateral (
+    select body from accounts where tenant_id = $1 and class = hits.class and position = hits.position limit 1
+  ) as record
+) as page, total;
+
+-- records/list.ts gather
+with gathered as materialized (select class, position, null::text as key, (true  ) is true as matches from contacts
+  where tenant_id = $1 and class = any ($3::smallint[]) and id = any ($2::uuid[]) ), total as (
+  select count(*) > 10000 as "isTooMany", count(*) filter (where matches) as total from gathered
+), hits as materialized (
+  select class, position, key, row_number() over (order by position) as number from (
+    select class, position, key from gathered, total where matches and not "isTooMany" 
+    order by position offset $4 limit $5
+  ) as shown
+)
+select page.*, total.*, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
+) as head from (
+  select count(*)::integer as found, string_agg(record.body, ',' order by number) filter (where number <= $6) as items,
+    null::text as "lastKey", (array_agg(hits.position order by number desc) filter (where number <= $6))[1] as "lastPosition"
+  from hits, lateral (
+    select body from contacts where tenant_id = $1 and class = hits.class and position = hits.position limit 1
+  ) as record
+) as page, total;
+
+-- records/list.ts seek
+with hits as materialized (
+  select class, position, key, row_number() over (order by key is null, key asc, position asc) as number from (
+    select class, position, key from ((select class, position, due_date as key, (true  ) is true as matches from invoices
+  where tenant_id = $1 and class = ($4::smallint[])[1] and due_date >= $2 and due_date <= $3 and due_date is not null order by due_date asc, position asc limit 51)) as looked_at where matches offset $8 limit $9
+  ) as shown
+)
+select page.*, (select nullif(count(*), 10001) from ((select due_date as along from invoices
+  where tenant_id = $1 and class = ($7::smallint[])[1] and due_date >= $5 and due_date <= $6 order by due_date limit 10001)) as counted) as total, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
+) as head from (
+  select count(*)::integer as found, string_agg(record.body, ',' order by number) filter (where number <= $10) as items,
+    (array_agg(to_char(key, 'YYYY-MM-DD') order by number desc) filter (where number <= $10))[1] as "lastKey", (array_agg(hits.position order by number desc) filter (where number <= $10))[1] as "lastPosition"
+  from hits, lateral (
+    select body from invoices where tenant_id = $1 and class = hits.class and position = hits.position limit 1
+  ) as record
+) as page ;
+
+-- records/list.ts seek
+with hits as materialized (
+  select class, position, key, row_number() over (order by key is null, key asc, position asc) as number from (
+    select class, position, key from (select * from ((select class, position, due_date as key, (true  ) is true as matches from invoices
+  where tenant_id = $1 and class = ($3::smallint[])[1] and is_open_key = $2 and due_date is not null order by due_date asc, position asc limit 51) union all (select class, position, due_date as key, (true  ) is true as matches from invoices
+  where tenant_id = $1 and class = ($4::smallint[])[1] and is_open_key = $2 and due_date is null  order by position asc limit 51)) as both_parts limit 51) as looked_at where matches offset $7 limit $8
+  ) as shown
+)
+select page.*, (select nullif(count(*), 10001) from ((select due_date as along from invoices
+  where tenant_id = $1 and class = ($6::smallint[])[1] and is_open_key = $5 order by due_date limit 10001)) as counted) as total, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
+) as head from (
+  select count(*)::integer as found, string_agg(record.body, ',' order by number) filter (where number <= $9) as items,
+    (array_agg(to_char(key, 'YYYY-MM-DD') order by number desc) filter (where number <= $9))[1] as "lastKey", (array_agg(hits.position order by number desc) filter (where number <= $9))[1] as "lastPosition"
+  from hits, lateral (
+    select body from invoices where tenant_id = $1 and class = hits.class and position = hits.position limit 1
+  ) as record
+) as page ;
+
+-- records/list.ts seek
+with hits as materialized (
+  select class, position, key, row_number() over (order by key is null, key asc, position asc) as number from (
+    select class, position, key from (select * from ((select class, position, name_key as key, (true  ) is true as matches from contacts
+  where tenant_id = $1 and class = ($2::smallint[])[1]  and name_key is not null order by name_key asc, position asc limit 51) union all (select class, position, name_key as key, (true  ) is true as matches from contacts
+  where tenant_id = $1 and class = ($3::smallint[])[1]  and name_key is null  order by position asc limit 51)) as both_parts limit 51) as looked_at where matches offset $6 limit $7
+  ) as shown
+)
+select page.*, (select nullif(least(total, 10001), 10001) from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $5 and class = ($4::smallint[])[1] and level = 62) as kept) as total, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
+) as head from (
+  select count(*)::integer as found, string_agg(record.body, ',' order by number) filter (where number <= $8) as items,
+    (array_agg(key::text order by number desc) filter (where number <= $8))[1] as "lastKey", (array_agg(hits.position order by number desc) filter (where number <= $8))[1] as "lastPosition"
+  from hits, lateral (
+    select body from contacts where tenant_id = $1 and class = hits.class and position = hits.position limit 1
+  ) as record
+) as page ;
+
+-- records/list.ts seek
+with hits as materialized (
+  select class, position, key, row_number() over (order by key is null, key asc, position asc) as number from (
+    select class, position, key from (select * from ((select merged.* from unnest($2::smallint[]) as visible (visibility), lateral (
+  select class, position, email_key as key, (true  ) is true as matches from contacts
+  where tenant_id = $1 and class = visible.visibility  and email_key is not null order by email_key asc, position asc limit 51) as merged order by key asc, position asc limit 51) union all (select merged.* from unnest($3::smallint[]) as visible (visibility), lateral (
+  select class, position, email_key as key, (true  ) is true as matches from contacts
+  where tenant_id = $1 and class = visible.visibility  and email_key is null  order by position asc limit 51) as merged order by position asc limit 51)) as both_parts limit 51) as looked_at where matches offset $6 limit $7
+  ) as shown
+)
+select page.*, (select nullif(least(total, 10001), 10001) from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $5 and class = any ($4::smallint[]) and level = 62) as kept) as total, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
+) as head from (
+  select count(*)::integer as found, string_agg(record.body, ',' order by number) filter (where number <= $8) as items,
+    (array_agg(key::text order by number desc) filter (where number <= $8))[1] as "lastKey", (array_agg(hits.position order by number desc) filter (where number <= $8))[1] as "lastPosition"
+  from hits, lateral (
+    select body from contacts where tenant_id = $1 and class = hits.class and position = hits.position limit 1
+  ) as record
+) as page ;
+
+-- records/list.ts seek
+with hits as materialized (
+  select class, position, key, row_number() over (order by key is null, key desc, position desc) as number from (
+    select class, position, key from (select * from ((select class, position, due_date as key, (true  ) is true as matches from invoices
+  where tenant_id = $1 and class = ($2::smallint[])[1]  and due_date is not null order by due_date desc, position desc limit 51) union all (select class, position, due_date as key, (true  ) is true as matches from invoices
+  where tenant_id = $1 and class = ($3::smallint[])[1]  and due_date is null  order by position desc limit 51)) as both_parts limit 51) as looked_at where matches offset $6 limit $7
+  ) as shown
+)
+select page.*, (select nullif(least(total, 10001), 10001) from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $5 and class = ($4::smallint[])[1] and level = 62) as kept) as total, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
+) as head from (
+  select count(*)::integer as found, string_agg(record.body, ',' order by number) filter (where number <= $8) as items,
+    (array_agg(to_char(key, 'YYYY-MM-DD') order by number desc) filter (where number <= $8))[1] as "lastKey", (array_agg(hits.position order by number desc) filter (where number <= $8))[1] as "lastPosition"
+  from hits, lateral (
+    select body from invoices where tenant_id = $1 and class = hits.class and position = hits.position limit 1
+  ) as record
+) as page ;
+
+-- records/list.ts seek
+with hits as materialized (
+  select class, position, key, row_number() over (order by key is null, key desc, position desc) as number from (
+    select class, position, key from (select * from ((select class, position, issue_date as key, (true  ) is true as matches from invoices
+  where tenant_id = $1 and class = ($3::smallint[])[1] and status_key = $2 and issue_date is not null order by issue_date desc, position desc limit 51) union all (select class, position, issue_date as key, (true  ) is true as matches from invoices
+  where tenant_id = $1 and class = ($4::smallint[])[1] and status_key = $2 and issue_date is null  order by position desc limit 51)) as both_parts limit 51) as looked_at where matches offset $7 limit $8
+  ) as shown
+)
+select page.*, (select nullif(least(total, 10001), 10001) from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'invoices' and facet = $6 and class = ($5::smallint[])[1] and level = 62) as kept) as total, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'invoices' limit 1
+) as head from (
+  select count(*)::integer as found, string_agg(record.body, ',' order by number) filter (where number <= $9) as items,
+    (array_agg(to_char(key, 'YYYY-MM-DD') order by number desc) filter (where number <= $9))[1] as "lastKey", (array_agg(hits.position order by number desc) filter (where number <= $9))[1] as "lastPosition"
+  from hits, lateral (
+    select body from invoices where tenant_id = $1 and class = hits.class and position = hits.position limit 1
+  ) as record
+) as page ;
+
+-- records/list.ts seek
+with hits as materialized (
+  select class, position, key, row_number() over (order by key is null, key desc, position desc) as number from (
+    select class, position, key from (select * from ((select class, position, name_key as key, (true  ) is true as matches from contacts
+  where tenant_id = $1 and class = ($2::smallint[])[1]  and name_key is not null order by name_key desc, position desc limit 2) union all (select class, position, name_key as key, (true  ) is true as matches from contacts
+  where tenant_id = $1 and class = ($3::smallint[])[1]  and name_key is null  order by position desc limit 2)) as both_parts limit 2) as looked_at where matches offset $6 limit $7
+  ) as shown
+)
+select page.*, (select nullif(least(total, 10001), 10001) from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $5 and class = ($4::smallint[])[1] and level = 62) as kept) as total, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
+) as head from (
+  select count(*)::integer as found, string_agg(record.body, ',' order by number) filter (where number <= $8) as items,
+    (array_agg(key::text order by number desc) filter (where number <= $8))[1] as "lastKey", (array_agg(hits.position order by number desc) filter (where number <= $8))[1] as "lastPosition"
+  from hits, lateral (
+    select body from contacts where tenant_id = $1 and class = hits.class and position = hits.position limit 1
+  ) as record
+) as page ;
+
+-- records/list.ts seek
+with hits as materialized (
+  select class, position, key, row_number() over (order by key is null, key desc, position desc) as number from (
+    select class, position, key from (select * from ((select class, position, name_key as key, (true  ) is true as matches from contacts
+  where tenant_id = $1 and class = ($4::smallint[])[1]  and (name_key, position) < ($2, $3) order by name_key desc, position desc limit 2) union all (select class, position, name_key as key, (true  ) is true as matches from contacts
+  where tenant_id = $1 and class = ($5::smallint[])[1]  and name_key is null  order by position desc limit 2)) as both_parts limit 2) as looked_at where matches offset $8 limit $9
+  ) as shown
+)
+select page.*, (select nullif(least(total, 10001), 10001) from (select coalesce(sum(count), 0)::bigint as total from tallies where tenant_id = $1 and resource = 'contacts' and facet = $7 and class = ($6::smallint[])[1] and level = 62) as kept) as total from (
+  select count(*)::integer as found, string_agg(record.body, ',' order by number) filter (where number <= $10) as items,
+    (array_agg(key::text order by number desc) filter (where number <= $10))[1] as "lastKey", (array_agg(hits.position order by number desc) filter (where number <= $10))[1] as "lastPosition"
+  from hits, lateral (
+    select body from contacts where tenant_id = $1 and class = hits.class and position = hits.position limit 1
+  ) as record
+) as page ;
+
+-- records/list.ts seek
+with hits as materialized (
+  select class, position, key, row_number() over (order by position) as number from (
+    select class, position, key from ((select class, position, null::text as key, (true  ) is true as matches from contacts
+  where tenant_id = $1 and class = ($3::smallint[])[1] and email_key = $2  order by position asc limit 51)) as looked_at where matches offset $6 limit $7
+  ) as shown
+)
+select page.*, (select nullif(count(*), 10001) from ((select position as along from contacts
+  where tenant_id = $1 and class = ($5::smallint[])[1] and email_key = $4 order by position limit 10001)) as counted) as total, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
+) as head from (
+  select count(*)::integer as found, string_agg(record.body, ',' order by number) filter (where number <= $8) as items,
+    null::text as "lastKey", (array_agg(hits.position order by number desc) filter (where number <= $8))[1] as "lastPosition"
+  from hits, lateral (
+    select body from contacts where tenant_id = $1 and class = hits.class and position = hits.position limit 1
+  ) as record
+) as page ;
+
+-- records/today.ts readToday
+select time_zone as "timeZone" from tenants where id = $1;
+
 -- records/write.ts lockHead
 insert into heads (tenant_id, resource) values ($1, $2)
 on conflict (tenant_id, resource) do update set last = heads.last;
@@ -2427,9 +3195,77 @@ on conflict (tenant_id, resource) do update set last = heads.last;
 -- records/write.ts writeBatch
 -- records/write.ts writeRecords
 with given as materialized (
+  select given.*, ((given.done_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'userId=' || given.user_id::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.title as "title", given.due_date as "dueDate", given.user_id as "userId", given.priority as "priority", given.type as "type", given.notes as "notes", to_char(given.done_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "doneAt", given.route as "route", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
+  from json_to_recordset($2::json) as given (
+    id uuid, account_id text, title text, due_date date, user_id text, priority text, type text, notes text, done_at timestamptz(3), route text, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
+  )
+), head as (
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'tasks', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
+  returning last - $3::bigint as position, version - $3::bigint as version
+), written as (
+  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
+), created as (
+  insert into tasks (tenant_id, position, version, class, body, id, account_id, title, due_date, user_id, priority, type, notes, done_at, route, created_at, updated_at, import_id)
+  select $1, position, version, class, body, id, account_id, title, due_date, user_id, priority, type, notes, done_at, route, created_at, updated_at, import_id from written order by place
+), counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select $1, 'tasks', facet, class, level, position >> level, sum(change)
+  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+), events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    coalesce((
+      select key from audit_keys
+      where tenant_id = $1 and resource = 'tasks' and record_id = written.id::text
+    ), gen_random_bytes(32)) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'tasks', record_id, key from events
+  on conflict do nothing
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select $1, author, action, 'tasks', record_id, audit_seal(plain, key) from events order by place
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select $1, number from entries
+), endpoints as materialized (
+  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
+), told as (
+  insert into webhook_events (tenant_id, id, type, record_id, body)
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'task.' || written.action, written.id,
+    '{"type":"' || 'task.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
+      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
+  from written
+  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'task.' || written.action = any (endpoints.events))) order by place
+  returning sequence, record_id
+), delivered as (
+  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
+  select $1, endpoints.id, told.sequence, told.record_id
+  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'task.' || written.action = any (endpoints.events))
+  returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'tasks', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
+)
+select id, body, position from written order by place;
+
+-- records/write.ts writeBatch
+-- records/write.ts writeRecords
+with given as materialized (
   select given.*, (0)::smallint as class, array_remove(array['', 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.company as "company", given.address as "address", given.suite as "suite", given.city as "city", given.state as "state", given.zip as "zip", given.country as "country", given.web_address as "webAddress", given.status as "status", given.billing_email as "billingEmail", given.invoice_email_enabled as "invoiceEmailEnabled", given.invoice_print_enabled as "invoicePrintEnabled", given.do_not_email as "doNotEmail", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, account_id text, company text, address text, suite text, city text, state text, zip text, country text, web_address text, status text, status_key text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, account_id text, company text, company_key text, address text, suite text, city text, city_key text, state text, zip text, country text, web_address text, status text, status_key text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version, timelines)
@@ -2444,8 +3280,8 @@ with given as materialized (
 ), written as (
   select given.*, head.position + given.place as position, head.version + given.place as version from head, given
 ), created as (
-  insert into accounts (tenant_id, position, version, class, body, id, account_id, company, address, suite, city, state, zip, country, web_address, status, status_key, billing_email, invoice_email_enabled, invoice_print_enabled, do_not_email, created_at, updated_at, user_id, category, quality, primary_publication_id, import_id)
-  select $1, position, version, class, body, id, account_id, company, address, suite, city, state, zip, country, web_address, status, status_key, billing_email, invoice_email_enabled, invoice_print_enabled, do_not_email, created_at, updated_at, user_id, category, quality, primary_publication_id, import_id from written order by place
+  insert into accounts (tenant_id, position, version, class, body, id, account_id, company, company_key, address, suite, city, city_key, state, zip, country, web_address, status, status_key, billing_email, invoice_email_enabled, invoice_print_enabled, do_not_email, created_at, updated_at, user_id, category, quality, primary_publication_id, import_id)
+  select $1, position, version, class, body, id, account_id, company, company_key, address, suite, city, city_key, state, zip, country, web_address, status, status_key, billing_email, invoice_email_enabled, invoice_print_enabled, do_not_email, created_at, updated_at, user_id, category, quality, primary_publication_id, import_id from written order by place
 ), texts as (
   insert into search_texts (tenant_id, resource, position, class, text)
   select $1, 'accounts', position, class, search_text from written
@@ -2498,77 +3334,9 @@ select id, body, position from written order by place;
 -- records/write.ts writeBatch
 -- records/write.ts writeRecords
 with given as materialized (
-  select given.*, (0)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.title as "title", given.due_date as "dueDate", given.user_id as "userId", given.route as "route") as shown) as body
-  from json_to_recordset($2::json) as given (
-    id uuid, account_id text, title text, due_date date, user_id text, route text, priority text, type text, created_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
-  )
-), head as (
-  insert into heads (tenant_id, resource, last, version, timelines)
-  values ($1, 'tasks', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
-  on conflict (tenant_id, resource) do update set
-    last = heads.last + excluded.last,
-    version = heads.version + excluded.version,
-    source = source_of(heads.tenant_id),
-    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
-      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
-  returning last - $3::bigint as position, version - $3::bigint as version
-), written as (
-  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
-), created as (
-  insert into tasks (tenant_id, position, version, class, body, id, account_id, title, due_date, user_id, route, priority, type, created_at, import_id)
-  select $1, position, version, class, body, id, account_id, title, due_date, user_id, route, priority, type, created_at, import_id from written order by place
-), counted as (
-  insert into tallies (tenant_id, resource, facet, class, level, block, count)
-  select $1, 'tasks', facet, class, level, position >> level, sum(change)
-  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
-  group by facet, class, level, position >> level
-  having sum(change) <> 0
-  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
-), events as materialized (
-  select id::text as record_id, place, author, action,
-    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
-      select key from audit_keys
-      where tenant_id = $1 and resource = 'tasks' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
-  from written where action is not null
-), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'tasks', record_id, key from events
-  on conflict do nothing
-), entries as (
-  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select $1, author, action, 'tasks', record_id, audit_seal(plain, key) from events order by place
-  returning number
-), unchained as (
-  insert into audit_waiting (tenant_id, number) select $1, number from entries
-), endpoints as materialized (
-  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
-), told as (
-  insert into webhook_events (tenant_id, id, type, record_id, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'task.' || written.action, written.id,
-    '{"type":"' || 'task.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
-  from written
-  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'task.' || written.action = any (endpoints.events))) order by place
-  returning sequence, record_id
-), delivered as (
-  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-  select $1, endpoints.id, told.sequence, told.record_id
-  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'task.' || written.action = any (endpoints.events))
-  returning endpoint_id
-), woken as (
-  insert into webhook_wakes as wake (tenant, name, at)
-  select $1, 'tasks', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
-  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
-)
-select id, body, position from written order by place;
-
--- records/write.ts writeBatch
--- records/write.ts writeRecords
-with given as materialized (
   select given.*, (coalesce(given.hide_contact, false)::integer * 1 + coalesce(given.subs_only, false)::integer * 2 + (given.deleted_at is not null)::integer * 4)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.owner_id as "ownerId", given.name as "name", given.first_name as "firstName", given.last_name as "lastName", given.phone as "phone", given.phone2 as "phone2", given.extension as "extension", given.hide_contact as "hideContact", given.subs_only as "subsOnly", given.do_not_email as "doNotEmail", given.email as "email", given.title as "title", given.notes as "notes", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, account_id text, owner_id text, name text, name_key text, first_name text, first_name_key text, last_name text, last_name_key text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, email_key text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version, timelines)
@@ -2583,8 +3351,8 @@ with given as materialized (
 ), written as (
   select given.*, head.position + given.place as position, head.version + given.place as version from head, given
 ), created as (
-  insert into contacts (tenant_id, position, version, class, body, id, account_id, owner_id, name, first_name, last_name, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, title, notes, deleted_at, created_at, updated_at, external_id, import_id)
-  select $1, position, version, class, body, id, account_id, owner_id, name, first_name, last_name, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, title, notes, deleted_at, created_at, updated_at, external_id, import_id from written order by place
+  insert into contacts (tenant_id, position, version, class, body, id, account_id, owner_id, name, name_key, first_name, first_name_key, last_name, last_name_key, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, email_key, title, notes, deleted_at, created_at, updated_at, external_id, import_id)
+  select $1, position, version, class, body, id, account_id, owner_id, name, name_key, first_name, first_name_key, last_name, last_name_key, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, email_key, title, notes, deleted_at, created_at, updated_at, external_id, import_id from written order by place
 ), texts as (
   insert into search_texts (tenant_id, resource, position, class, text)
   select $1, 'contacts', position, class, search_text from written
@@ -2639,7 +3407,7 @@ select id, body, position from written order by place;
 with given as materialized (
   select given.*, (coalesce(given.hide_contact, false)::integer * 1 + coalesce(given.subs_only, false)::integer * 2 + (given.deleted_at is not null)::integer * 4)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.owner_id as "ownerId", given.name as "name", given.first_name as "firstName", given.last_name as "lastName", given.phone as "phone", given.phone2 as "phone2", given.extension as "extension", given.hide_contact as "hideContact", given.subs_only as "subsOnly", given.do_not_email as "doNotEmail", given.email as "email", given.title as "title", given.notes as "notes", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, account_id text, owner_id text, name text, first_name text, last_name text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, account_id text, owner_id text, name text, name_key text, first_name text, first_name_key text, last_name text, last_name_key text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, email_key text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version, timelines)
@@ -2659,8 +3427,8 @@ with given as materialized (
   from given join former on former.id = given.id
 ), updated as (
   update contacts as record
-  set (version, class, body, id, account_id, owner_id, name, first_name, last_name, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, title, notes, deleted_at, created_at, updated_at, external_id, import_id) =
-    row (head.version + given.place, given.class, given.body, given.id, given.account_id, given.owner_id, given.name, given.first_name, given.last_name, given.phone, given.phone2, given.extension, given.hide_contact, given.subs_only, given.do_not_email, given.email, given.title, given.notes, given.deleted_at, given.created_at, given.updated_at, given.external_id, given.import_id)
+  set (version, class, body, id, account_id, owner_id, name, name_key, first_name, first_name_key, last_name, last_name_key, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, email_key, title, notes, deleted_at, created_at, updated_at, external_id, import_id) =
+    row (head.version + given.place, given.class, given.body, given.id, given.account_id, given.owner_id, given.name, given.name_key, given.first_name, given.first_name_key, given.last_name, given.last_name_key, given.phone, given.phone2, given.extension, given.hide_contact, given.subs_only, given.do_not_email, given.email, given.email_key, given.title, given.notes, given.deleted_at, given.created_at, given.updated_at, given.external_id, given.import_id)
   from head, given where record.tenant_id = $1 and record.id = any (array(select id from given)) and record.id = given.id
 ), texts as (
   update search_texts set class = written.class, text = written.search_text
@@ -2711,6 +3479,160 @@ with given as materialized (
 ), woken as (
   insert into webhook_wakes as wake (tenant, name, at)
   select $1, 'contacts', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
+)
+select id, body, position from written order by place;
+
+-- records/write.ts writeBatch
+with given as materialized (
+  select given.*, ((given.done_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'userId=' || given.user_id::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.title as "title", given.due_date as "dueDate", given.user_id as "userId", given.priority as "priority", given.type as "type", given.notes as "notes", to_char(given.done_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "doneAt", given.route as "route", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
+  from json_to_recordset($2::json) as given (
+    id uuid, account_id text, title text, due_date date, user_id text, priority text, type text, notes text, done_at timestamptz(3), route text, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
+  )
+), head as (
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'tasks', 0, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
+  returning last - $3::bigint as position, version - $3::bigint as version
+), former as (
+  select record.id, record.position, record.class, array_remove(array['', 'userId=' || record.user_id::text], null) as facets from tasks as record
+  where record.tenant_id = $1 and record.id = any (array(select id from given))
+), written as (
+  select given.*, former.position, former.class as former_class, former.facets as former_facets
+  from given join former on former.id = given.id
+), updated as (
+  update tasks as record
+  set (version, class, body, id, account_id, title, due_date, user_id, priority, type, notes, done_at, route, created_at, updated_at, import_id) =
+    row (head.version + given.place, given.class, given.body, given.id, given.account_id, given.title, given.due_date, given.user_id, given.priority, given.type, given.notes, given.done_at, given.route, given.created_at, given.updated_at, given.import_id)
+  from head, given where record.tenant_id = $1 and record.id = any (array(select id from given)) and record.id = given.id
+), counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select $1, 'tasks', facet, class, level, position >> level, sum(change)
+  from (select position, class, facets, 1 as change from written
+    union all select position, former_class, former_facets, -1 from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+), events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    coalesce((
+      select key from audit_keys
+      where tenant_id = $1 and resource = 'tasks' and record_id = written.id::text
+    ), gen_random_bytes(32)) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'tasks', record_id, key from events
+  on conflict do nothing
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select $1, author, action, 'tasks', record_id, audit_seal(plain, key) from events order by place
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select $1, number from entries
+), endpoints as materialized (
+  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
+), told as (
+  insert into webhook_events (tenant_id, id, type, record_id, body)
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'task.' || written.action, written.id,
+    '{"type":"' || 'task.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
+      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
+  from written
+  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'task.' || written.action = any (endpoints.events))) order by place
+  returning sequence, record_id
+), delivered as (
+  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
+  select $1, endpoints.id, told.sequence, told.record_id
+  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'task.' || written.action = any (endpoints.events))
+  returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'tasks', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
+  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
+)
+select id, body, position from written order by place;
+
+-- records/write.ts writeBatch
+with given as materialized (
+  select given.*, (0)::smallint as class, array_remove(array['', 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.company as "company", given.address as "address", given.suite as "suite", given.city as "city", given.state as "state", given.zip as "zip", given.country as "country", given.web_address as "webAddress", given.status as "status", given.billing_email as "billingEmail", given.invoice_email_enabled as "invoiceEmailEnabled", given.invoice_print_enabled as "invoicePrintEnabled", given.do_not_email as "doNotEmail", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
+  from json_to_recordset($2::json) as given (
+    id uuid, account_id text, company text, company_key text, address text, suite text, city text, city_key text, state text, zip text, country text, web_address text, status text, status_key text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
+  )
+), head as (
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'accounts', 0, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
+  returning last - $3::bigint as position, version - $3::bigint as version
+), former as (
+  select record.id, record.position, record.class, array_remove(array['', 'status=' || record.status_key::text], null) as facets from accounts as record
+  where record.tenant_id = $1 and record.id = any (array(select id from given))
+), written as (
+  select given.*, former.position, former.class as former_class, former.facets as former_facets
+  from given join former on former.id = given.id
+), updated as (
+  update accounts as record
+  set (version, class, body, id, account_id, company, company_key, address, suite, city, city_key, state, zip, country, web_address, status, status_key, billing_email, invoice_email_enabled, invoice_print_enabled, do_not_email, created_at, updated_at, user_id, category, quality, primary_publication_id, import_id) =
+    row (head.version + given.place, given.class, given.body, given.id, given.account_id, given.company, given.company_key, given.address, given.suite, given.city, given.city_key, given.state, given.zip, given.country, given.web_address, given.status, given.status_key, given.billing_email, given.invoice_email_enabled, given.invoice_print_enabled, given.do_not_email, given.created_at, given.updated_at, given.user_id, given.category, given.quality, given.primary_publication_id, given.import_id)
+  from head, given where record.tenant_id = $1 and record.id = any (array(select id from given)) and record.id = given.id
+), texts as (
+  update search_texts set class = written.class, text = written.search_text
+  from written
+  where search_texts.tenant_id = $1 and search_texts.resource = 'accounts'
+    and search_texts.position = any (array(select position from written)) and search_texts.position = written.position
+    and (written.is_new_text or written.class <> written.former_class)
+), counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select $1, 'accounts', facet, class, level, position >> level, sum(change)
+  from (select position, class, facets, 1 as change from written
+    union all select position, former_class, former_facets, -1 from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+), events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    coalesce((
+      select key from audit_keys
+      where tenant_id = $1 and resource = 'accounts' and record_id = written.id::text
+    ), gen_random_bytes(32)) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'accounts', record_id, key from events
+  on conflict do nothing
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select $1, author, action, 'accounts', record_id, audit_seal(plain, key) from events order by place
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select $1, number from entries
+), endpoints as materialized (
+  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
+), told as (
+  insert into webhook_events (tenant_id, id, type, record_id, body)
+  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'account.' || written.action, written.id,
+    '{"type":"' || 'account.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
+      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
+  from written
+  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'account.' || written.action = any (endpoints.events))) order by place
+  returning sequence, record_id
+), delivered as (
+  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
+  select $1, endpoints.id, told.sequence, told.record_id
+  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'account.' || written.action = any (endpoints.events))
+  returning endpoint_id
+), woken as (
+  insert into webhook_wakes as wake (tenant, name, at)
+  select $1, 'accounts', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
   on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
 select id, body, position from written order by place;
@@ -2988,7 +3910,7 @@ with given as materialized (
       else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), former as (
-  select record.id, record.position, record.class, array_remove(array[''], null) as facets from tasks as record
+  select record.id, record.position, record.class, array_remove(array['', 'userId=' || record.user_id::text], null) as facets from tasks as record
   where record.tenant_id = $1 and record.id = any (array(select id from given))
 ), written as (
   select given.*, former.position, former.class, former.facets from given join former on former.id = given.id
@@ -3028,7 +3950,7 @@ select id, null as body, position from former;
 with given as materialized (
   select given.*, ((given.deleted_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.subscription_id as "subscriptionId", given.account_id as "accountId", given.publication_id as "publicationId", given.renewed_from_subs_id as "renewedFromSubsId", given.renewal_date as "renewalDate", given.status as "status", given.start_date as "startDate", given.end_date as "endDate", given.expire_date as "expireDate", given.first_run_date as "firstRunDate", given.subscription_number as "subscriptionNumber", given.copies::text as "copies", given.auto_reschedule as "autoReschedule", given.auto_invoice as "autoInvoice", given.notes as "notes", given.total_net_charge::text as "totalNetCharge", given.total_applied::text as "totalApplied", given.total_due::text as "totalDue", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_net_charge_cents bigint, total_applied numeric(20, 2), total_applied_cents bigint, total_due numeric(20, 2), total_due_cents bigint, created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version, timelines)
@@ -3043,8 +3965,8 @@ with given as materialized (
 ), written as (
   select given.*, head.position + given.place as position, head.version + given.place as version from head, given
 ), created as (
-  insert into subscriptions (tenant_id, position, version, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_applied, total_due, created_at, updated_at, deleted_at, import_id)
-  select $1, position, version, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_applied, total_due, created_at, updated_at, deleted_at, import_id from written order by place
+  insert into subscriptions (tenant_id, position, version, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_net_charge_cents, total_applied, total_applied_cents, total_due, total_due_cents, created_at, updated_at, deleted_at, import_id)
+  select $1, position, version, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_net_charge_cents, total_applied, total_applied_cents, total_due, total_due_cents, created_at, updated_at, deleted_at, import_id from written order by place
 ), counted as (
   insert into tallies (tenant_id, resource, facet, class, level, block, count)
   select $1, 'subscriptions', facet, class, level, position >> level, sum(change)
@@ -3095,7 +4017,7 @@ select id, body, position from written order by place;
 with given as materialized (
   select given.*, ((given.deleted_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.subscription_id as "subscriptionId", given.account_id as "accountId", given.publication_id as "publicationId", given.renewed_from_subs_id as "renewedFromSubsId", given.renewal_date as "renewalDate", given.status as "status", given.start_date as "startDate", given.end_date as "endDate", given.expire_date as "expireDate", given.first_run_date as "firstRunDate", given.subscription_number as "subscriptionNumber", given.copies::text as "copies", given.auto_reschedule as "autoReschedule", given.auto_invoice as "autoInvoice", given.notes as "notes", given.total_net_charge::text as "totalNetCharge", given.total_applied::text as "totalApplied", given.total_due::text as "totalDue", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_net_charge_cents bigint, total_applied numeric(20, 2), total_applied_cents bigint, total_due numeric(20, 2), total_due_cents bigint, created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version, timelines)
@@ -3115,8 +4037,8 @@ with given as materialized (
   from given join former on former.id = given.id
 ), updated as (
   update subscriptions as record
-  set (version, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_applied, total_due, created_at, updated_at, deleted_at, import_id) =
-    row (head.version + given.place, given.class, given.body, given.id, given.subscription_id, given.account_id, given.publication_id, given.renewed_from_subs_id, given.renewal_date, given.status, given.status_key, given.start_date, given.end_date, given.expire_date, given.first_run_date, given.subscription_number, given.copies, given.auto_reschedule, given.auto_invoice, given.notes, given.total_net_charge, given.total_applied, given.total_due, given.created_at, given.updated_at, given.deleted_at, given.import_id)
+  set (version, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_net_charge_cents, total_applied, total_applied_cents, total_due, total_due_cents, created_at, updated_at, deleted_at, import_id) =
+    row (head.version + given.place, given.class, given.body, given.id, given.subscription_id, given.account_id, given.publication_id, given.renewed_from_subs_id, given.renewal_date, given.status, given.status_key, given.start_date, given.end_date, given.expire_date, given.first_run_date, given.subscription_number, given.copies, given.auto_reschedule, given.auto_invoice, given.notes, given.total_net_charge, given.total_net_charge_cents, given.total_applied, given.total_applied_cents, given.total_due, given.total_due_cents, given.created_at, given.updated_at, given.deleted_at, given.import_id)
   from head, given where record.tenant_id = $1 and record.id = any (array(select id from given)) and record.id = given.id
 ), counted as (
   insert into tallies (tenant_id, resource, facet, class, level, block, count)
@@ -3169,7 +4091,7 @@ select id, body, position from written order by place;
 with given as materialized (
   select given.*, (0)::smallint as class, array_remove(array['', 'isActive=' || given.is_active::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.code as "code", given.name as "name", given.is_active as "isActive", given.frequency as "frequency", given.iss_frequency as "issFrequency", given.issue_decimals as "issueDecimals", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, code text, name text, is_active boolean, frequency text, iss_frequency text, issue_decimals numeric, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, code text, name text, name_key text, is_active boolean, frequency text, iss_frequency text, issue_decimals numeric, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version, timelines)
@@ -3184,8 +4106,8 @@ with given as materialized (
 ), written as (
   select given.*, head.position + given.place as position, head.version + given.place as version from head, given
 ), created as (
-  insert into publications (tenant_id, position, version, class, body, id, code, name, is_active, frequency, iss_frequency, issue_decimals, created_at, updated_at, import_id)
-  select $1, position, version, class, body, id, code, name, is_active, frequency, iss_frequency, issue_decimals, created_at, updated_at, import_id from written order by place
+  insert into publications (tenant_id, position, version, class, body, id, code, name, name_key, is_active, frequency, iss_frequency, issue_decimals, created_at, updated_at, import_id)
+  select $1, position, version, class, body, id, code, name, name_key, is_active, frequency, iss_frequency, issue_decimals, created_at, updated_at, import_id from written order by place
 ), texts as (
   insert into search_texts (tenant_id, resource, position, class, text)
   select $1, 'publications', position, class, search_text from written
@@ -3239,7 +4161,7 @@ select id, body, position from written order by place;
 with given as materialized (
   select given.*, (0)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.publication_id as "publicationId", given.issue_id as "issueId", given.status as "status", given.issue_date as "issueDate", given.due_date as "dueDate", given.terms as "terms", given.total::text as "total", given.total_due::text as "totalDue", coalesce((given.total_due * 100)::bigint, 0) as "balanceCents", given.gross::text as "gross", given.net::text as "net", given.invoice_type as "invoiceType", given.invoice_description as "invoiceDescription", given.inv_charges::text as "invCharges", given.inv_invoiced::text as "invInvoiced", given.inv_applied::text as "invApplied", given.inv_discount::text as "invDiscount", given.inv_tax::text as "invTax", given.date_paid as "datePaid", given.is_open as "isOpen", given.notes as "notes", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
   from json_to_recordset($2::json) as given (
-    id uuid, account_id text, publication_id uuid, issue_id text, status text, status_key text, issue_date date, due_date date, terms text, total numeric(20, 2), total_due numeric(20, 2), gross numeric(20, 2), net numeric(20, 2), invoice_type text, invoice_description text, inv_charges numeric(20, 2), inv_invoiced numeric(20, 2), inv_applied numeric(20, 2), inv_discount numeric(20, 2), inv_tax numeric(20, 2), date_paid date, is_open numeric, notes text, created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
+    id uuid, account_id text, publication_id uuid, issue_id text, status text, status_key text, issue_date date, due_date date, terms text, total numeric(20, 2), total_cents bigint, total_due numeric(20, 2), total_due_cents bigint, gross numeric(20, 2), gross_cents bigint, net numeric(20, 2), net_cents bigint, invoice_type text, invoice_description text, inv_charges numeric(20, 2), inv_charges_cents bigint, inv_invoiced numeric(20, 2), inv_invoiced_cents bigint, inv_applied numeric(20, 2), inv_applied_cents bigint, inv_discount numeric(20, 2), inv_discount_cents bigint, inv_tax numeric(20, 2), inv_tax_cents bigint, date_paid date, is_open numeric, is_open_key bigint, notes text, created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
   insert into heads (tenant_id, resource, last, version, timelines)
@@ -3254,8 +4176,8 @@ with given as materialized (
 ), written as (
   select given.*, head.position + given.place as position, head.version + given.place as version from head, given
 ), created as (
-  insert into invoices (tenant_id, position, version, class, body, id, account_id, publication_id, issue_id, status, status_key, issue_date, due_date, terms, total, total_due, gross, net, invoice_type, invoice_description, inv_charges, inv_invoiced, inv_applied, inv_discount, inv_tax, date_paid, is_open, notes, created_at, updated_at, external_id, import_id)
-  select $1, position, version, class, body, id, account_id, publication_id, issue_id, status, status_key, issue_date, due_date, terms, total, total_due, gross, net, invoice_type, invoice_description, inv_charges, inv_invoiced, inv_applied, inv_discount, inv_tax, date_paid, is_open, notes, created_at, updated_at, external_id, import_id from written order by place
+  insert into invoices (tenant_id, position, version, class, body, id, account_id, publication_id, issue_id, status, status_key, issue_date, due_date, terms, total, total_cents, total_due, total_due_cents, gross, gross_cents, net, net_cents, invoice_type, invoice_description, inv_charges, inv_charges_cents, inv_invoiced, inv_invoiced_cents, inv_applied, inv_applied_cents, inv_discount, inv_discount_cents, inv_tax, inv_tax_cents, date_paid, is_open, is_open_key, notes, created_at, updated_at, external_id, import_id)
+  select $1, position, version, class, body, id, account_id, publication_id, issue_id, status, status_key, issue_date, due_date, terms, total, total_cents, total_due, total_due_cents, gross, gross_cents, net, net_cents, invoice_type, invoice_description, inv_charges, inv_charges_cents, inv_invoiced, inv_invoiced_cents, inv_applied, inv_applied_cents, inv_discount, inv_discount_cents, inv_tax, inv_tax_cents, date_paid, is_open, is_open_key, notes, created_at, updated_at, external_id, import_id from written order by place
 ), counted as (
   insert into tallies (tenant_id, resource, facet, class, level, block, count)
   select $1, 'invoices', facet, class, level, position >> level, sum(change)
@@ -3327,7 +4249,7 @@ select bool_or(account_id = E'\\N') as account_id, bool_or(issue_id = E'\\N') as
 select bool_or(account_id = E'\\N') as account_id, bool_or(owner_id = E'\\N') as owner_id, bool_or(name = E'\\N') as name, bool_or(first_name = E'\\N') as first_name, bool_or(last_name = E'\\N') as last_name, bool_or(phone = E'\\N') as phone, bool_or(phone2 = E'\\N') as phone2, bool_or(extension = E'\\N') as extension, bool_or(email = E'\\N') as email, bool_or(title = E'\\N') as title, bool_or(notes = E'\\N') as notes, bool_or(external_id = E'\\N') as external_id from contacts where tenant_id = $1;
 
 -- transfer/export/copy-out.ts columnsToQuote
-select bool_or(account_id = E'\\N') as account_id, bool_or(title = E'\\N') as title, bool_or(user_id = E'\\N') as user_id, bool_or(route = E'\\N') as route, bool_or(priority = E'\\N') as priority, bool_or(type = E'\\N') as type from tasks where tenant_id = $1;
+select bool_or(account_id = E'\\N') as account_id, bool_or(title = E'\\N') as title, bool_or(user_id = E'\\N') as user_id, bool_or(priority = E'\\N') as priority, bool_or(type = E'\\N') as type, bool_or(notes = E'\\N') as notes, bool_or(route = E'\\N') as route from tasks where tenant_id = $1;
 
 -- transfer/export/copy-out.ts columnsToQuote
 select bool_or(code = E'\\N') as code, bool_or(name = E'\\N') as name, bool_or(frequency = E'\\N') as frequency, bool_or(iss_frequency = E'\\N') as iss_frequency from publications where tenant_id = $1;
@@ -3335,52 +4257,150 @@ select bool_or(code = E'\\N') as code, bool_or(name = E'\\N') as name, bool_or(f
 -- transfer/export/copy-out.ts columnsToQuote
 select bool_or(subscription_id = E'\\N') as subscription_id, bool_or(account_id = E'\\N') as account_id, bool_or(status = E'\\N') as status, bool_or(subscription_number = E'\\N') as subscription_number, bool_or(notes = E'\\N') as notes from subscriptions where tenant_id = $1;
 
+-- transfer/export/export-jobs.ts addChunk
+insert into export_chunks (tenant_id, export_id, file, number, content)
+select $1::uuid, id, $4, $5, $6 from exports where tenant_id = $1 and id = $2 and attempt = $3 and state = 'running' for share returning number;
+
+-- transfer/export/export-jobs.ts countBytes
+select coalesce(sum(case
+  when state = 'done' then (select sum((file ->> 'bytes')::bigint) from json_array_elements(files) as file)
+  when state in ('waiting', 'running') then (select count(*) * 262144 from export_chunks
+    where export_chunks.tenant_id = $1 and export_chunks.export_id = exports.id)
+end), 0)::bigint as bytes from exports where tenant_id = $1 and expires_at > now();
+
+-- transfer/export/export-jobs.ts countRecords
+select coalesce(sum(count), 0)::bigint as count from tallies
+where tenant_id = $1 and resource = any ($2) and facet = '' and level = 62;
+
+-- transfer/export/export-jobs.ts createExport
+insert into exports (tenant_id, id, resources, filters, format, gzip, spreadsheet)
+values ($1, $2, $3, $4, $5, $6, $7);
+
+-- transfer/export/export-jobs.ts createExport
+select count(*) filter (where state in ('waiting', 'running') and not (state in ('waiting', 'running') and seen_at < now() - interval '15 seconds')) as running,
+count(*) filter (where state in ('waiting', 'running', 'done')) as kept from exports where tenant_id = $1 and expires_at > now();
+
+-- transfer/export/export-jobs.ts deleteChunks
+delete from export_chunks where tenant_id = $1 and export_id = $2;
+
+-- transfer/export/export-jobs.ts deleteExport
+update exports set state = 'deleted', files = '[]'
+where tenant_id = $1 and id = $2 and state not in ('failed', 'deleted') returning id;
+
+-- transfer/export/export-jobs.ts deleteOldExports
+delete from exports where tenant_id = $1 and expires_at <= now();
+
+-- transfer/export/export-jobs.ts deleteOldExports
+select 1 from exports where tenant_id = $1 and expires_at <= now() limit 1;
+
+-- transfer/export/export-jobs.ts endExport
+update exports set state = 'done', files = $4, records = $5, expected = $5, as_of = $6,
+expires_at = now() + interval '24 hours' where tenant_id = $1 and id = $2 and attempt = $3 and state = 'running' returning id;
+
+-- transfer/export/export-jobs.ts failExport
+update exports set state = 'failed', problem = $4 where tenant_id = $1 and id = $2 and attempt = $3 and state = 'running' returning id;
+
+-- transfer/export/export-jobs.ts findExport
+select id, state, resources, filters, format, gzip, spreadsheet, records, expected, as_of as "asOf", files, problem,
+created_at as "createdAt", expires_at as "expiresAt", state in ('waiting', 'running') and seen_at < now() - interval '15 seconds' as "isAbandoned" from exports where tenant_id = $1 and expires_at > now() and id = $2;
+
+-- transfer/export/export-jobs.ts listAbandoned
+select id, state, resources, filters, format, gzip, spreadsheet, records, expected, as_of as "asOf", files, problem,
+created_at as "createdAt", expires_at as "expiresAt", state in ('waiting', 'running') and seen_at < now() - interval '15 seconds' as "isAbandoned" from exports where tenant_id = $1 and expires_at > now() and state in ('waiting', 'running') and seen_at < now() - interval '15 seconds' order by created_at, id;
+
+-- transfer/export/export-jobs.ts listExports
+select id, state, resources, filters, format, gzip, spreadsheet, records, expected, as_of as "asOf", files, problem,
+created_at as "createdAt", expires_at as "expiresAt", state in ('waiting', 'running') and seen_at < now() - interval '15 seconds' as "isAbandoned" from exports where tenant_id = $1 and expires_at > now() and resources::jsonb <@ $2::jsonb
+    order by state in ('failed', 'deleted'), created_at desc, id limit 100;
+
+-- transfer/export/export-jobs.ts lockExports
+select pg_advisory_xact_lock(hashtextextended('masthead export ' || $1::text, 0));
+
+-- transfer/export/export-jobs.ts readChunk
+select content from export_chunks where tenant_id = $1 and export_id = $2 and file = $3 and number = $4;
+
+-- transfer/export/export-jobs.ts storeProgress
+update exports set seen_at = now(), records = coalesce($4, records), expected = coalesce($5, expected),
+as_of = coalesce($6, as_of) where tenant_id = $1 and id = $2 and attempt = $3 and state = 'running' returning id;
+
+-- transfer/export/export-jobs.ts takeExport
+select attempt from exports where tenant_id = $1 and id = $2;
+
+-- transfer/export/export-jobs.ts takeExport
+update exports set attempt = attempt + 1, state = 'running', seen_at = now(), records = 0
+where tenant_id = $1 and expires_at > now() and id = $2 and attempt < 3 and (state = 'waiting' and attempt = 0 or state in ('waiting', 'running') and seen_at < now() - interval '15 seconds') returning id;
+
+-- transfer/export/export-jobs.ts takeExport
+update exports set state = 'failed', problem = $3 where tenant_id = $1 and id = $2 and state in ('waiting', 'running') and seen_at < now() - interval '15 seconds' returning id;
+
+-- transfer/export/export-jobs.ts withdrawExports
+update exports set filters = '{}' where tenant_id = $1 and resources::jsonb ? $2 returning id;
+
+-- transfer/export/export-jobs.ts withdrawExports
+update exports set state = 'failed', files = '[]', problem = $3
+where tenant_id = $1 and state in ('waiting', 'running', 'done') and resources::jsonb ? $2 returning id;
+
+-- transfer/export/export-work.ts expectedRecords
+select coalesce(sum(count), 0)::bigint as count from tallies
+where tenant_id = $1 and resource = $2 and facet = '' and level = 62 and class = any ($3::smallint[]);
+
+-- transfer/export/export-work.ts makeExport
+-- transfer/import/pace.ts areOthersServed
+select coalesce(sum(substring(application_name from '^masthead, ([0-9]+) requests/s$')::integer), 0) as requests
+from pg_stat_activity where datname = current_database();
+
+-- transfer/export/export-work.ts readMoment
+select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as moment;
+
+-- transfer/export/export.ts beginExport
+set local enable_sort = off;
+
 -- transfer/export/export.ts totalsOf
 select resource, sum(count)::bigint as count from tallies
 where tenant_id = $1 and facet = '' and level = 62 group by resource;
 
 -- transfer/export/export.ts writeFile
-copy (select accounts.id as id, accounts.account_id as account_id, accounts.company as company, accounts.address as address, accounts.suite as suite, accounts.city as city, accounts.state as state, accounts.zip as zip, accounts.country as country, accounts.web_address as web_address, accounts.status as status, accounts.billing_email as billing_email, accounts.invoice_email_enabled::text as invoice_email_enabled, accounts.invoice_print_enabled::text as invoice_print_enabled, accounts.do_not_email::text as do_not_email, to_char(accounts.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at, to_char(accounts.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at, accounts.user_id as user_id, accounts.category as category, accounts.quality as quality, accounts.primary_publication_id as primary_publication_id from ((select * from accounts where tenant_id = '…' and class = 0 order by position)) as accounts  order by accounts.position) to stdout (format csv, encoding 'UTF8');
+copy (select accounts.id as id, accounts.account_id as account_id, accounts.company as company, accounts.address as address, accounts.suite as suite, accounts.city as city, accounts.state as state, accounts.zip as zip, accounts.country as country, accounts.web_address as web_address, accounts.status as status, accounts.billing_email as billing_email, accounts.invoice_email_enabled::text as invoice_email_enabled, accounts.invoice_print_enabled::text as invoice_print_enabled, accounts.do_not_email::text as do_not_email, to_char(accounts.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at, to_char(accounts.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at, accounts.user_id as user_id, accounts.category as category, accounts.quality as quality, accounts.primary_publication_id as primary_publication_id from ((select * from accounts where tenant_id = '…' and class = 0  order by position)) as accounts  order by accounts.position) to stdout (format csv, encoding 'UTF8');
 
 -- transfer/export/export.ts writeFile
-copy (select contacts.id as id, contacts.account_id as account_id, contacts.owner_id as owner_id, contacts.name as name, contacts.first_name as first_name, contacts.last_name as last_name, contacts.phone as phone, contacts.phone2 as phone2, contacts.extension as extension, contacts.hide_contact::text as hide_contact, contacts.subs_only::text as subs_only, contacts.do_not_email::text as do_not_email, contacts.email as email, contacts.title as title, contacts.notes as notes, to_char(contacts.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as deleted_at, to_char(contacts.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at, to_char(contacts.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at, contacts.external_id as external_id from ((select * from contacts where tenant_id = '…' and class = 0 order by position) union all (select * from contacts where tenant_id = '…' and class = 1 order by position) union all (select * from contacts where tenant_id = '…' and class = 2 order by position) union all (select * from contacts where tenant_id = '…' and class = 3 order by position) union all (select * from contacts where tenant_id = '…' and class = 4 order by position) union all (select * from contacts where tenant_id = '…' and class = 5 order by position) union all (select * from contacts where tenant_id = '…' and class = 6 order by position) union all (select * from contacts where tenant_id = '…' and class = 7 order by position)) as contacts  order by contacts.position) to stdout (format csv, encoding 'UTF8');
+copy (select contacts.id as id, contacts.account_id as account_id, contacts.owner_id as owner_id, contacts.name as name, contacts.first_name as first_name, contacts.last_name as last_name, contacts.phone as phone, contacts.phone2 as phone2, contacts.extension as extension, contacts.hide_contact::text as hide_contact, contacts.subs_only::text as subs_only, contacts.do_not_email::text as do_not_email, contacts.email as email, contacts.title as title, contacts.notes as notes, to_char(contacts.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as deleted_at, to_char(contacts.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at, to_char(contacts.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at, contacts.external_id as external_id from ((select * from contacts where tenant_id = '…' and class = 0  order by position) union all (select * from contacts where tenant_id = '…' and class = 1  order by position) union all (select * from contacts where tenant_id = '…' and class = 2  order by position) union all (select * from contacts where tenant_id = '…' and class = 3  order by position) union all (select * from contacts where tenant_id = '…' and class = 4  order by position) union all (select * from contacts where tenant_id = '…' and class = 5  order by position) union all (select * from contacts where tenant_id = '…' and class = 6  order by position) union all (select * from contacts where tenant_id = '…' and class = 7  order by position)) as contacts  order by contacts.position) to stdout (format csv, encoding 'UTF8');
 
 -- transfer/export/export.ts writeFile
-copy (select invoices.id as id, invoices.account_id as account_id, invoices.publication_id as publication_id, invoices.issue_id as issue_id, invoices.status as status, to_char(invoices.issue_date, 'YYYY-MM-DD') as issue_date, to_char(invoices.due_date, 'YYYY-MM-DD') as due_date, invoices.terms as terms, invoices.total::text as total, invoices.total_due::text as total_due, invoices.gross::text as gross, invoices.net::text as net, invoices.invoice_type as invoice_type, invoices.invoice_description as invoice_description, invoices.inv_charges::text as inv_charges, invoices.inv_invoiced::text as inv_invoiced, invoices.inv_applied::text as inv_applied, invoices.inv_discount::text as inv_discount, invoices.inv_tax::text as inv_tax, to_char(invoices.date_paid, 'YYYY-MM-DD') as date_paid, invoices.is_open as is_open, invoices.notes as notes, to_char(invoices.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at, to_char(invoices.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at, invoices.external_id as external_id from ((select * from invoices where tenant_id = '…' and class = 0 order by position)) as invoices  order by invoices.position) to stdout (format csv, encoding 'UTF8');
+copy (select contacts.id as id, contacts.account_id as account_id, contacts.owner_id as owner_id, contacts.name as name, contacts.first_name as first_name, contacts.last_name as last_name, contacts.phone as phone, contacts.phone2 as phone2, contacts.extension as extension, contacts.hide_contact::text as hide_contact, contacts.subs_only::text as subs_only, contacts.do_not_email::text as do_not_email, contacts.email as email, contacts.title as title, contacts.notes as notes, to_char(contacts.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as deleted_at, to_char(contacts.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at, to_char(contacts.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at, contacts.external_id as external_id from ((select * from contacts where tenant_id = '…' and class = 0  order by position)) as contacts  order by contacts.position) to stdout (format csv, encoding 'UTF8');
 
 -- transfer/export/export.ts writeFile
-copy (select publications.id as id, publications.code as code, publications.name as name, publications.is_active::text as is_active, publications.frequency as frequency, publications.iss_frequency as iss_frequency, publications.issue_decimals as issue_decimals, to_char(publications.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at, to_char(publications.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at from ((select * from publications where tenant_id = '…' and class = 0 order by position)) as publications  order by publications.position) to stdout (format csv, encoding 'UTF8');
+copy (select invoices.id as id, invoices.account_id as account_id, invoices.publication_id as publication_id, invoices.issue_id as issue_id, invoices.status as status, to_char(invoices.issue_date, 'YYYY-MM-DD') as issue_date, to_char(invoices.due_date, 'YYYY-MM-DD') as due_date, invoices.terms as terms, invoices.total::text as total, invoices.total_due::text as total_due, invoices.gross::text as gross, invoices.net::text as net, invoices.invoice_type as invoice_type, invoices.invoice_description as invoice_description, invoices.inv_charges::text as inv_charges, invoices.inv_invoiced::text as inv_invoiced, invoices.inv_applied::text as inv_applied, invoices.inv_discount::text as inv_discount, invoices.inv_tax::text as inv_tax, to_char(invoices.date_paid, 'YYYY-MM-DD') as date_paid, invoices.is_open as is_open, invoices.notes as notes, to_char(invoices.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at, to_char(invoices.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at, invoices.external_id as external_id from ((select * from invoices where tenant_id = '…' and class = 0  order by position)) as invoices  order by invoices.position) to stdout (format csv, encoding 'UTF8');
 
 -- transfer/export/export.ts writeFile
-copy (select row_to_json(record) from ((select * from accounts where tenant_id = '…' and class = 0 order by position)) as accounts cross join lateral (select accounts.id as "id", accounts.account_id as "accountId", accounts.company as "company", accounts.address as "address", accounts.suite as "suite", accounts.city as "city", accounts.state as "state", accounts.zip as "zip", accounts.country as "country", accounts.web_address as "webAddress", accounts.status as "status", accounts.billing_email as "billingEmail", accounts.invoice_email_enabled as "invoiceEmailEnabled", accounts.invoice_print_enabled as "invoicePrintEnabled", accounts.do_not_email as "doNotEmail", to_char(accounts.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(accounts.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", accounts.user_id as "userId", accounts.category as "category", accounts.quality as "quality", accounts.primary_publication_id as "primaryPublicationId") as record order by accounts.position) to stdout (format csv, quote E'\x01', delimiter E'\x02', encoding 'UTF8');
+copy (select publications.id as id, publications.code as code, publications.name as name, publications.is_active::text as is_active, publications.frequency as frequency, publications.iss_frequency as iss_frequency, publications.issue_decimals as issue_decimals, to_char(publications.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at, to_char(publications.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at from ((select * from publications where tenant_id = '…' and class = 0  order by position)) as publications  order by publications.position) to stdout (format csv, encoding 'UTF8');
 
 -- transfer/export/export.ts writeFile
-copy (select row_to_json(record) from ((select * from contacts where tenant_id = '…' and class = 0 order by position) union all (select * from contacts where tenant_id = '…' and class = 1 order by position) union all (select * from contacts where tenant_id = '…' and class = 2 order by position) union all (select * from contacts where tenant_id = '…' and class = 3 order by position) union all (select * from contacts where tenant_id = '…' and class = 4 order by position) union all (select * from contacts where tenant_id = '…' and class = 5 order by position) union all (select * from contacts where tenant_id = '…' and class = 6 order by position) union all (select * from contacts where tenant_id = '…' and class = 7 order by position)) as contacts cross join lateral (select contacts.id as "id", contacts.account_id as "accountId", contacts.owner_id as "ownerId", contacts.name as "name", contacts.first_name as "firstName", contacts.last_name as "lastName", contacts.phone as "phone", contacts.phone2 as "phone2", contacts.extension as "extension", contacts.hide_contact as "hideContact", contacts.subs_only as "subsOnly", contacts.do_not_email as "doNotEmail", contacts.email as "email", contacts.title as "title", contacts.notes as "notes", to_char(contacts.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt", to_char(contacts.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(contacts.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", contacts.external_id as "externalId") as record order by contacts.position) to stdout (format csv, quote E'\x01', delimiter E'\x02', encoding 'UTF8');
+copy (select row_to_json(record) from ((select * from accounts where tenant_id = '…' and class = 0  order by position)) as accounts cross join lateral (select accounts.id as "id", accounts.account_id as "accountId", accounts.company as "company", accounts.address as "address", accounts.suite as "suite", accounts.city as "city", accounts.state as "state", accounts.zip as "zip", accounts.country as "country", accounts.web_address as "webAddress", accounts.status as "status", accounts.billing_email as "billingEmail", accounts.invoice_email_enabled as "invoiceEmailEnabled", accounts.invoice_print_enabled as "invoicePrintEnabled", accounts.do_not_email as "doNotEmail", to_char(accounts.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(accounts.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", accounts.user_id as "userId", accounts.category as "category", accounts.quality as "quality", accounts.primary_publication_id as "primaryPublicationId") as record order by accounts.position) to stdout (format csv, quote E'\x01', delimiter E'\x02', encoding 'UTF8');
 
 -- transfer/export/export.ts writeFile
-copy (select row_to_json(record) from ((select * from invoices where tenant_id = '…' and class = 0 order by position)) as invoices cross join lateral (select invoices.id as "id", invoices.account_id as "accountId", invoices.publication_id as "publicationId", invoices.issue_id as "issueId", invoices.status as "status", to_char(invoices.issue_date, 'YYYY-MM-DD') as "issueDate", to_char(invoices.due_date, 'YYYY-MM-DD') as "dueDate", invoices.terms as "terms", invoices.total::text as "total", invoices.total_due::text as "totalDue", invoices.gross::text as "gross", invoices.net::text as "net", invoices.invoice_type as "invoiceType", invoices.invoice_description as "invoiceDescription", invoices.inv_charges::text as "invCharges", invoices.inv_invoiced::text as "invInvoiced", invoices.inv_applied::text as "invApplied", invoices.inv_discount::text as "invDiscount", invoices.inv_tax::text as "invTax", to_char(invoices.date_paid, 'YYYY-MM-DD') as "datePaid", invoices.is_open as "isOpen", invoices.notes as "notes", to_char(invoices.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(invoices.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", invoices.external_id as "externalId") as record order by invoices.position) to stdout (format csv, quote E'\x01', delimiter E'\x02', encoding 'UTF8');
+copy (select row_to_json(record) from ((select * from contacts where tenant_id = '…' and class = 0  order by position) union all (select * from contacts where tenant_id = '…' and class = 1  order by position) union all (select * from contacts where tenant_id = '…' and class = 2  order by position) union all (select * from contacts where tenant_id = '…' and class = 3  order by position) union all (select * from contacts where tenant_id = '…' and class = 4  order by position) union all (select * from contacts where tenant_id = '…' and class = 5  order by position) union all (select * from contacts where tenant_id = '…' and class = 6  order by position) union all (select * from contacts where tenant_id = '…' and class = 7  order by position)) as contacts cross join lateral (select contacts.id as "id", contacts.account_id as "accountId", contacts.owner_id as "ownerId", contacts.name as "name", contacts.first_name as "firstName", contacts.last_name as "lastName", contacts.phone as "phone", contacts.phone2 as "phone2", contacts.extension as "extension", contacts.hide_contact as "hideContact", contacts.subs_only as "subsOnly", contacts.do_not_email as "doNotEmail", contacts.email as "email", contacts.title as "title", contacts.notes as "notes", to_char(contacts.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt", to_char(contacts.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(contacts.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", contacts.external_id as "externalId") as record order by contacts.position) to stdout (format csv, quote E'\x01', delimiter E'\x02', encoding 'UTF8');
 
 -- transfer/export/export.ts writeFile
-copy (select row_to_json(record) from ((select * from publications where tenant_id = '…' and class = 0 order by position)) as publications cross join lateral (select publications.id as "id", publications.code as "code", publications.name as "name", publications.is_active as "isActive", publications.frequency as "frequency", publications.iss_frequency as "issFrequency", publications.issue_decimals as "issueDecimals", to_char(publications.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(publications.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as record order by publications.position) to stdout (format csv, quote E'\x01', delimiter E'\x02', encoding 'UTF8');
+copy (select row_to_json(record) from ((select * from invoices where tenant_id = '…' and class = 0  order by position)) as invoices cross join lateral (select invoices.id as "id", invoices.account_id as "accountId", invoices.publication_id as "publicationId", invoices.issue_id as "issueId", invoices.status as "status", to_char(invoices.issue_date, 'YYYY-MM-DD') as "issueDate", to_char(invoices.due_date, 'YYYY-MM-DD') as "dueDate", invoices.terms as "terms", invoices.total::text as "total", invoices.total_due::text as "totalDue", invoices.gross::text as "gross", invoices.net::text as "net", invoices.invoice_type as "invoiceType", invoices.invoice_description as "invoiceDescription", invoices.inv_charges::text as "invCharges", invoices.inv_invoiced::text as "invInvoiced", invoices.inv_applied::text as "invApplied", invoices.inv_discount::text as "invDiscount", invoices.inv_tax::text as "invTax", to_char(invoices.date_paid, 'YYYY-MM-DD') as "datePaid", invoices.is_open as "isOpen", invoices.notes as "notes", to_char(invoices.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(invoices.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", invoices.external_id as "externalId") as record order by invoices.position) to stdout (format csv, quote E'\x01', delimiter E'\x02', encoding 'UTF8');
 
 -- transfer/export/export.ts writeFile
-copy (select row_to_json(record) from ((select * from subscriptions where tenant_id = '…' and class = 0 order by position) union all (select * from subscriptions where tenant_id = '…' and class = 1 order by position)) as subscriptions cross join lateral (select subscriptions.id as "id", subscriptions.subscription_id as "subscriptionId", subscriptions.account_id as "accountId", subscriptions.publication_id as "publicationId", subscriptions.renewed_from_subs_id as "renewedFromSubsId", to_char(subscriptions.renewal_date, 'YYYY-MM-DD') as "renewalDate", subscriptions.status as "status", to_char(subscriptions.start_date, 'YYYY-MM-DD') as "startDate", to_char(subscriptions.end_date, 'YYYY-MM-DD') as "endDate", to_char(subscriptions.expire_date, 'YYYY-MM-DD') as "expireDate", to_char(subscriptions.first_run_date, 'YYYY-MM-DD') as "firstRunDate", subscriptions.subscription_number as "subscriptionNumber", subscriptions.copies::text as "copies", subscriptions.auto_reschedule as "autoReschedule", subscriptions.auto_invoice as "autoInvoice", subscriptions.notes as "notes", subscriptions.total_net_charge::text as "totalNetCharge", subscriptions.total_applied::text as "totalApplied", subscriptions.total_due::text as "totalDue", to_char(subscriptions.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(subscriptions.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", to_char(subscriptions.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt") as record order by subscriptions.position) to stdout (format csv, quote E'\x01', delimiter E'\x02', encoding 'UTF8');
+copy (select row_to_json(record) from ((select * from publications where tenant_id = '…' and class = 0  order by position)) as publications cross join lateral (select publications.id as "id", publications.code as "code", publications.name as "name", publications.is_active as "isActive", publications.frequency as "frequency", publications.iss_frequency as "issFrequency", publications.issue_decimals as "issueDecimals", to_char(publications.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(publications.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as record order by publications.position) to stdout (format csv, quote E'\x01', delimiter E'\x02', encoding 'UTF8');
 
 -- transfer/export/export.ts writeFile
-copy (select row_to_json(record) from ((select * from tasks where tenant_id = '…' and class = 0 order by position)) as tasks cross join lateral (select tasks.id as "id", tasks.account_id as "accountId", tasks.title as "title", to_char(tasks.due_date, 'YYYY-MM-DD') as "dueDate", tasks.user_id as "userId", tasks.route as "route", tasks.priority as "priority", tasks.type as "type", to_char(tasks.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt") as record order by tasks.position) to stdout (format csv, quote E'\x01', delimiter E'\x02', encoding 'UTF8');
+copy (select row_to_json(record) from ((select * from subscriptions where tenant_id = '…' and class = 0  order by position) union all (select * from subscriptions where tenant_id = '…' and class = 1  order by position)) as subscriptions cross join lateral (select subscriptions.id as "id", subscriptions.subscription_id as "subscriptionId", subscriptions.account_id as "accountId", subscriptions.publication_id as "publicationId", subscriptions.renewed_from_subs_id as "renewedFromSubsId", to_char(subscriptions.renewal_date, 'YYYY-MM-DD') as "renewalDate", subscriptions.status as "status", to_char(subscriptions.start_date, 'YYYY-MM-DD') as "startDate", to_char(subscriptions.end_date, 'YYYY-MM-DD') as "endDate", to_char(subscriptions.expire_date, 'YYYY-MM-DD') as "expireDate", to_char(subscriptions.first_run_date, 'YYYY-MM-DD') as "firstRunDate", subscriptions.subscription_number as "subscriptionNumber", subscriptions.copies::text as "copies", subscriptions.auto_reschedule as "autoReschedule", subscriptions.auto_invoice as "autoInvoice", subscriptions.notes as "notes", subscriptions.total_net_charge::text as "totalNetCharge", subscriptions.total_applied::text as "totalApplied", subscriptions.total_due::text as "totalDue", to_char(subscriptions.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(subscriptions.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", to_char(subscriptions.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt") as record order by subscriptions.position) to stdout (format csv, quote E'\x01', delimiter E'\x02', encoding 'UTF8');
 
 -- transfer/export/export.ts writeFile
-copy (select subscriptions.id as id, subscriptions.subscription_id as subscription_id, subscriptions.account_id as account_id, subscriptions.publication_id as publication_id, subscriptions.renewed_from_subs_id as renewed_from_subs_id, to_char(subscriptions.renewal_date, 'YYYY-MM-DD') as renewal_date, subscriptions.status as status, to_char(subscriptions.start_date, 'YYYY-MM-DD') as start_date, to_char(subscriptions.end_date, 'YYYY-MM-DD') as end_date, to_char(subscriptions.expire_date, 'YYYY-MM-DD') as expire_date, to_char(subscriptions.first_run_date, 'YYYY-MM-DD') as first_run_date, subscriptions.subscription_number as subscription_number, subscriptions.copies::text as copies, subscriptions.auto_reschedule::text as auto_reschedule, subscriptions.auto_invoice::text as auto_invoice, subscriptions.notes as notes, subscriptions.total_net_charge::text as total_net_charge, subscriptions.total_applied::text as total_applied, subscriptions.total_due::text as total_due, to_char(subscriptions.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at, to_char(subscriptions.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at, to_char(subscriptions.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as deleted_at from ((select * from subscriptions where tenant_id = '…' and class = 0 order by position) union all (select * from subscriptions where tenant_id = '…' and class = 1 order by position)) as subscriptions  order by subscriptions.position) to stdout (format csv, encoding 'UTF8');
+copy (select row_to_json(record) from ((select * from tasks where tenant_id = '…' and class = 0  order by position) union all (select * from tasks where tenant_id = '…' and class = 1  order by position)) as tasks cross join lateral (select tasks.id as "id", tasks.account_id as "accountId", tasks.title as "title", to_char(tasks.due_date, 'YYYY-MM-DD') as "dueDate", tasks.user_id as "userId", tasks.priority as "priority", tasks.type as "type", tasks.notes as "notes", to_char(tasks.done_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "doneAt", tasks.route as "route", to_char(tasks.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(tasks.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as record order by tasks.position) to stdout (format csv, quote E'\x01', delimiter E'\x02', encoding 'UTF8');
 
 -- transfer/export/export.ts writeFile
-copy (select tasks.id as id, tasks.account_id as account_id, tasks.title as title, to_char(tasks.due_date, 'YYYY-MM-DD') as due_date, tasks.user_id as user_id, tasks.route as route, tasks.priority as priority, tasks.type as type, to_char(tasks.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at from ((select * from tasks where tenant_id = '…' and class = 0 order by position)) as tasks  order by tasks.position) to stdout (format csv, encoding 'UTF8');
+copy (select subscriptions.id as id, subscriptions.subscription_id as subscription_id, subscriptions.account_id as account_id, subscriptions.publication_id as publication_id, subscriptions.renewed_from_subs_id as renewed_from_subs_id, to_char(subscriptions.renewal_date, 'YYYY-MM-DD') as renewal_date, subscriptions.status as status, to_char(subscriptions.start_date, 'YYYY-MM-DD') as start_date, to_char(subscriptions.end_date, 'YYYY-MM-DD') as end_date, to_char(subscriptions.expire_date, 'YYYY-MM-DD') as expire_date, to_char(subscriptions.first_run_date, 'YYYY-MM-DD') as first_run_date, subscriptions.subscription_number as subscription_number, subscriptions.copies::text as copies, subscriptions.auto_reschedule::text as auto_reschedule, subscriptions.auto_invoice::text as auto_invoice, subscriptions.notes as notes, subscriptions.total_net_charge::text as total_net_charge, subscriptions.total_applied::text as total_applied, subscriptions.total_due::text as total_due, to_char(subscriptions.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at, to_char(subscriptions.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at, to_char(subscriptions.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as deleted_at from ((select * from subscriptions where tenant_id = '…' and class = 0  order by position) union all (select * from subscriptions where tenant_id = '…' and class = 1  order by position)) as subscriptions  order by subscriptions.position) to stdout (format csv, encoding 'UTF8');
+
+-- transfer/export/export.ts writeFile
+copy (select tasks.id as id, tasks.account_id as account_id, tasks.title as title, to_char(tasks.due_date, 'YYYY-MM-DD') as due_date, tasks.user_id as user_id, tasks.priority as priority, tasks.type as type, tasks.notes as notes, to_char(tasks.done_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as done_at, tasks.route as route, to_char(tasks.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at, to_char(tasks.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated_at from ((select * from tasks where tenant_id = '…' and class = 0  order by position) union all (select * from tasks where tenant_id = '…' and class = 1  order by position)) as tasks  order by tasks.position) to stdout (format csv, encoding 'UTF8');
 
 -- transfer/export/export.ts writeFiles
 -- transfer/import/bulk-transaction.ts inTransaction
 commit;
-
--- transfer/export/export.ts writeFiles
-set local enable_sort = off;
 
 -- transfer/import/apply.ts findOvertaken
 select account_id as key, id from accounts where tenant_id = $1 and account_id = any ($2);
@@ -3458,7 +4478,7 @@ where current_tenant() = $1 and judged.action = 'create' and judged.place betwee
 order by judged.place;
 
 -- transfer/import/apply.ts inBatches
-select staged.number, json_build_object('id', staged.id, 'accountId', staged.account_id, 'title', staged.title, 'dueDate', staged.due_date, 'userId', staged.user_id, 'route', staged.route, 'priority', staged.priority, 'type', staged.type, 'createdAt', staged.created_at::text, 'importId', $4::uuid) as record
+select staged.number, json_build_object('id', staged.id, 'accountId', staged.account_id, 'title', staged.title, 'dueDate', staged.due_date, 'userId', staged.user_id, 'priority', staged.priority, 'type', staged.type, 'notes', staged.notes, 'doneAt', staged.done_at::text, 'route', staged.route, 'createdAt', staged.created_at::text, 'updatedAt', staged.updated_at::text, 'importId', $4::uuid) as record
 from judged_tasks as judged join staged_tasks as staged on staged.number = judged.number
 where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
 order by judged.place;
@@ -3540,7 +4560,7 @@ create temp table staged_publications (number bigint primary key, file integer, 
 create temp table staged_subscriptions (number bigint primary key, file integer, line integer, given integer, field text, reason text, rule text, id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_applied numeric(20, 2), total_due numeric(20, 2), created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), account_id_other uuid, publication_id_other text, renewed_from_subs_id_other text);
 
 -- transfer/import/import.ts stage
-create temp table staged_tasks (number bigint primary key, file integer, line integer, given integer, field text, reason text, rule text, id uuid, account_id text, title text, due_date date, user_id text, route text, priority text, type text, created_at timestamptz(3), account_id_other uuid);
+create temp table staged_tasks (number bigint primary key, file integer, line integer, given integer, field text, reason text, rule text, id uuid, account_id text, title text, due_date date, user_id text, priority text, type text, notes text, done_at timestamptz(3), route text, created_at timestamptz(3), updated_at timestamptz(3), account_id_other uuid);
 
 -- transfer/import/journal.ts beginImport
 insert into imports (tenant_id, id, files) values ($1, $2, $3);
@@ -3668,7 +4688,7 @@ select file, action, count(*) from decided group by file, action;
 -- transfer/import/judgement.ts decide
 with decided as (
   select staged.number, staged.file, found.record, case when staged.reason is not null then 'refused'
-    when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.title is distinct from record.title or staged.given & 8 <> 0 and staged.due_date is distinct from record.due_date or staged.given & 16 <> 0 and staged.user_id is distinct from record.user_id or staged.given & 32 <> 0 and staged.route is distinct from record.route or staged.given & 64 <> 0 and staged.priority is distinct from record.priority or staged.given & 128 <> 0 and staged.type is distinct from record.type or staged.given & 256 <> 0 and staged.created_at is distinct from record.created_at then 'change' else 'same' end as action
+    when found.record is null then 'create' when staged.given & 2 <> 0 and staged.account_id is distinct from record.account_id or staged.given & 4 <> 0 and staged.title is distinct from record.title or staged.given & 8 <> 0 and staged.due_date is distinct from record.due_date or staged.given & 16 <> 0 and staged.user_id is distinct from record.user_id or staged.given & 32 <> 0 and staged.priority is distinct from record.priority or staged.given & 64 <> 0 and staged.type is distinct from record.type or staged.given & 128 <> 0 and staged.notes is distinct from record.notes or staged.given & 256 <> 0 and staged.done_at is distinct from record.done_at or staged.given & 512 <> 0 and staged.route is distinct from record.route or staged.given & 1024 <> 0 and staged.created_at is distinct from record.created_at or staged.given & 2048 <> 0 and staged.updated_at is distinct from record.updated_at then 'change' else 'same' end as action
   from staged_tasks as staged
   left join found_tasks as found on found.number = staged.number and staged.reason is null
   left join tasks as record on record.tenant_id = $1 and record.id = found.record
@@ -4140,10 +5160,6 @@ where judged_predecessor.place > judged_one.place;
 update staged_subscriptions as staged set renewed_from_subs_id = null
 from late_predecessors as late where late.number = staged.number;
 
--- transfer/import/pace.ts areOthersServed
-select coalesce(sum(substring(application_name from '^masthead, ([0-9]+) requests/s$')::integer), 0) as requests
-from pg_stat_activity where datname = current_database();
-
 -- transfer/import/prune.ts findMissing
 create temp table missing_contacts (place bigint, record uuid);
 
@@ -4207,7 +5223,7 @@ delete from import_parts where tenant_id = $1 and run_id = $2;
 -- transfer/import/runs.ts endRun
 update import_runs set state = $3, created = $4, changed = $5, unchanged = $6, refused = $7, refusals = $8,
   removed = $9, restored = $10, kept = $11, import_id = coalesce($12, import_id), groups = $13,
-  inspection = coalesce($14, inspection), resource = coalesce($15, resource), options = coalesce($16, options)
+  inspection = coalesce($14, inspection), resource = coalesce($15, resource), options = coalesce($16, options), files = $17
 where tenant_id = $1 and id = $2;
 
 -- transfer/import/runs.ts failRun
@@ -4221,7 +5237,7 @@ select id, kind, case when state = 'running' and seen_at < now() - interval '15 
 resource, options, inspection, (
   select coalesce(sum(length(content)), 0)::bigint from import_parts
   where tenant_id = $1 and run_id = import_runs.id
-) as bytes, progress, created, changed, unchanged, refused, refusals, groups, removed, restored, kept,
+) as bytes, progress, created, changed, unchanged, refused, refusals, groups, files, removed, restored, kept,
 rejected_file is not null as "hasRejectedRows", import_id as "importId", problem, created_at as "createdAt" from import_runs where tenant_id = $1 and id = $2;
 
 -- transfer/import/runs.ts mayAnnounce
@@ -4297,10 +5313,10 @@ where record.tenant_id = $1 and record.class = any (array[0]::smallint[])
   and record.position between $3 and $4 order by record.position;
 
 -- transfer/import/undo.ts removeChunk
-select json_build_object('id', record.id, 'accountId', record.account_id, 'title', record.title, 'dueDate', record.due_date, 'userId', record.user_id, 'route', record.route, 'priority', record.priority, 'type', record.type, 'createdAt', record.created_at::text, 'importId', record.import_id) as image, record.import_id is not distinct from $2 as "isUntouched",
+select json_build_object('id', record.id, 'accountId', record.account_id, 'title', record.title, 'dueDate', record.due_date, 'userId', record.user_id, 'priority', record.priority, 'type', record.type, 'notes', record.notes, 'doneAt', record.done_at::text, 'route', record.route, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'importId', record.import_id) as image, record.import_id is not distinct from $2 as "isUntouched",
     (false) as "isReferredTo"
   from tasks as record
-where record.tenant_id = $1 and record.class = any (array[0]::smallint[])
+where record.tenant_id = $1 and record.class = any (array[0, 1]::smallint[])
   and record.position between $3 and $4 order by record.position;
 
 -- transfer/import/undo.ts removeChunk
@@ -4361,7 +5377,7 @@ where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and 
 order by image.record_id limit $5;
 
 -- transfer/import/undo.ts restoreBatch
-select image.before, case when record.id is not null then json_build_object('id', record.id, 'accountId', record.account_id, 'title', record.title, 'dueDate', record.due_date, 'userId', record.user_id, 'route', record.route, 'priority', record.priority, 'type', record.type, 'createdAt', record.created_at::text, 'importId', record.import_id) end as current,
+select image.before, case when record.id is not null then json_build_object('id', record.id, 'accountId', record.account_id, 'title', record.title, 'dueDate', record.due_date, 'userId', record.user_id, 'priority', record.priority, 'type', record.type, 'notes', record.notes, 'doneAt', record.done_at::text, 'route', record.route, 'createdAt', record.created_at::text, 'updatedAt', record.updated_at::text, 'importId', record.import_id) end as current,
   record.import_id is not distinct from $2 as "isUntouched", case when (image.before ->> 'accountId')::text is not null and not exists (select from accounts as other where other.tenant_id = $1 and other.account_id = (image.before ->> 'accountId')::text) then 'its `accountId` is gone' end as obstacle
 from import_changes as image left join tasks as record on record.tenant_id = $1 and record.id = image.record_id
 where image.tenant_id = $1 and image.import_id = $2 and image.resource = $3 and image.record_id > $4::uuid

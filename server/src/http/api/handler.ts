@@ -9,6 +9,7 @@ import { requireMatch } from '../responses/conditional.ts'
 import { openToAllOrigins } from '../responses/cross-origin.ts'
 import type { EncodedResponse } from '../responses/encoding.ts'
 import { problemResponse } from '../responses/problems.ts'
+import { sendFile } from './download.ts'
 import { type Exchange, found, type ServedApi, type Step } from './exchange.ts'
 import { respondOnce } from './requests/idempotency.ts'
 
@@ -16,6 +17,7 @@ export const handler: Step = (exchange) => {
   const { cached, route, following } = exchange
   if (following)
     return following.as === 'stream' ? stream(exchange, following.after) : wait(exchange, following.seconds)
+  if (route?.operation.download) return download(exchange)
   if (!cached) return found(route).isRead ? read(exchange) : write(exchange)
   exchange.plain = cached.plain
   exchange.isFromCache = true
@@ -25,8 +27,8 @@ export const handler: Step = (exchange) => {
 /** Calls the handler of a GET, and leaves its response to the cache. */
 const read = async (exchange: Exchange): Promise<void> => {
   const { api, cacheKey: url, query } = exchange
-  const { cache } = api
   const { handler, headersOf, operation } = found(exchange.route)
+  const cache = operation.isVolatile ? null : api.cache
   const { tenantId } = found(exchange.principal)
   const versions = exchange.versions ?? (cache && (await api.askVersions(tenantId)))
   const call = callOf(exchange)
@@ -37,11 +39,19 @@ const read = async (exchange: Exchange): Promise<void> => {
   const body = bytesOf(result)
   const make = () => plainResponse({ status: operation.status, headers: headersOf(result, query, body) }, body, api)
   const under = versions && { tenantId, url, version: versions.records, next: result.next ?? null }
-  exchange.cached = cache && under && cache.keep(under, body, make)
+  // What depends on the day is another response tomorrow, though no record has changed.
+  exchange.cached = cache && under && !result.isOfToday ? cache.keep(under, body, make) : null
   exchange.plain = exchange.cached?.plain ?? make()
 }
 
 const bytesOf = ({ body }: HandlerResult): Buffer => (typeof body === 'string' ? Buffer.from(body) : body)
+
+/** Sends the file of a GET, so that no later step is taken. */
+const download = async (exchange: Exchange): Promise<void> => {
+  const { handler } = found(exchange.route)
+  const { file }: HandlerResult = await handler({ ...callOf(exchange), author: authorOf(exchange) })
+  await sendFile(exchange, found(file))
+}
 
 /** Calls the handler of a GET until it has news. */
 const wait = async (exchange: Exchange, seconds: number): Promise<void> => {
@@ -91,16 +101,18 @@ const callOf = ({ api, destination, query, principal, requestId }: Exchange) => 
   onError: (error: unknown) => api.log.error({ reqId: requestId, err: error }, 'what a request began has failed'),
 })
 
+const authorOf = ({ api, principal, request, requestId }: Exchange) =>
+  callerOf(found(principal), { address: api.addressOf(request), requestId })
+
 const writeCallOf = (exchange: Exchange) => {
-  const { api, body, principal, request, requestId, tags } = exchange
+  const { api, body, principal, tags } = exchange
   const { legacyUserId } = found(principal)
-  const author = callerOf(found(principal), { address: api.addressOf(request), requestId })
   return {
     ...callOf(exchange),
     body,
     sendMail: api.sendMail,
     webhooks: api.webhooks,
-    writer: { author, actingUser: legacyUserId },
+    writer: { author: authorOf(exchange), actingUser: legacyUserId },
     requireCurrent: (current: string) => requireMatch(tags, current),
   }
 }

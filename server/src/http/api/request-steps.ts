@@ -51,7 +51,13 @@ const judgeRead = (exchange: Exchange): undefined => {
   // Where any of several scopes opens it, what it shows depends on those of the caller.
   if (scopes.length > 1) exchange.cacheKey += ` ${scopes.filter((scope) => mayUse(principal, scope))}`
   if (operation.followed && request.method === 'GET') exchange.following = followingOf(exchange)
-  if (api.cache && exchange.versions !== null && !exchange.following && mayBeCached(request.headers))
+  if (
+    api.cache &&
+    exchange.versions !== null &&
+    !exchange.following &&
+    !operation.isVolatile &&
+    mayBeCached(request.headers)
+  )
     exchange.cached = api.cache.find(principal.tenantId, exchange.cacheKey, exchange.versions.records)
   if (!exchange.cached) exchange.query = readQuery(url, operation.query)
 }

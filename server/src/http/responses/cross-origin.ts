@@ -1,9 +1,13 @@
 import type { onRequestAsyncHookHandler } from 'fastify'
 
-const exposed =
-  'ETag, Link, Location, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Idempotency-Replayed, WWW-Authenticate'
-const accepted =
-  'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Cache-Control, Last-Event-ID'
+const exposed = [
+  'ETag, Link, Location, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Idempotency-Replayed, WWW-Authenticate',
+  'Accept-Ranges, Content-Range, Content-Disposition',
+].join(', ')
+const accepted = [
+  'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Cache-Control, Last-Event-ID',
+  'Range, If-Range',
+].join(', ')
 
 export const openToAllOrigins = { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed }
 

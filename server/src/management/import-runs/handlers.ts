@@ -1,8 +1,9 @@
 import { importPart, type ManagementResources } from '@masthead/contract'
 import type { Call, Handlers } from '../../operation-call.ts'
 import { invalidProperty, Problem } from '../../problem.ts'
+import { cancelHere } from '../../transfer/background-job.ts'
 import type { RunWork } from '../../transfer/import/run-process.ts'
-import { cancelHere, runInBackground } from '../../transfer/import/runner.ts'
+import { beginImportRun } from '../../transfer/import/runner.ts'
 import {
   addPart,
   cancelRun,
@@ -84,7 +85,7 @@ const begin = async (
   return beginRun(tenant, async (release) => {
     const run = await tenant.transaction((query) => takeRun(query, runId))
     if (!run) throw new Problem('conflict', 'This file is being imported already, or has been.')
-    runInBackground(tenant, { run, work, author: writer.author }, { onError, release })
+    beginImportRun(tenant, { run, work, author: writer.author }, { onError, release })
     return run
   })
 }

@@ -2,7 +2,7 @@ import type { ManagementResources } from '@masthead/contract'
 import type { Handlers } from '../../operation-call.ts'
 import { Problem } from '../../problem.ts'
 import { listPastImports } from '../../transfer/import/past-imports.ts'
-import { runInBackground } from '../../transfer/import/runner.ts'
+import { beginImportRun } from '../../transfer/import/runner.ts'
 import { createRun, takeRun } from '../../transfer/import/runs.ts'
 import { beginRun } from '../background-runs.ts'
 import { json, notFound } from '../responses.ts'
@@ -20,7 +20,7 @@ export const handlers: Handlers<ManagementResources['imports']> = {
         return takeRun(query, id)
       })
       if (!run) throw new Error('the run was not stored')
-      runInBackground(tenant, { run, work: 'import', author: writer.author }, { onError, release })
+      beginImportRun(tenant, { run, work: 'import', author: writer.author }, { onError, release })
       return run
     })
   },

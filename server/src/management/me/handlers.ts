@@ -20,7 +20,7 @@ export const handlers: Handlers<ManagementResources['me']> = {
     const tenant = tenants.find(({ id }) => id === principal.tenantId)
     if (!user || !tenant) throw notFound('user')
     const { id: userId, email, name } = user
-    return json({ userId, email, name, tenant, tenants, admins })
+    return json({ userId, email, name, legacyUserId: principal.legacyUserId, tenant, tenants, admins })
   },
 
   SignOut: ({ tenant, principal, writer, body: { everywhere } }) =>

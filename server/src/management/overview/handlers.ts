@@ -1,12 +1,13 @@
 import type { ManagementResources } from '@masthead/contract'
 import type { Handlers } from '../../operation-call.ts'
+import { readToday } from '../../records/today.ts'
 import { json } from '../responses.ts'
 import { receivablesByAge, renewalsByMonth, subscriptionsByPublication, subscriptionsByStatus } from './queries.ts'
 
 export const handlers: Handlers<ManagementResources['overview']> = {
   GetOverview: async ({ tenant }) => {
     const { readSlowly } = await tenant.asOfNow()
-    const today = new Date().toISOString().slice(0, 10)
+    const today = await readToday(tenant)
     return json({
       subscriptionsByStatus: await subscriptionsByStatus(readSlowly),
       subscriptionsByPublication: await subscriptionsByPublication(readSlowly),

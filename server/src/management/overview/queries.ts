@@ -58,7 +58,7 @@ export const renewalsByMonth = (query: TenantQuery, today: string): Promise<{ mo
       left join subscriptions on subscriptions.tenant_id = $1
         and renewal_date >= greatest(months.first, $2::date::timestamp)::date
         and renewal_date < (months.first + interval '1 month')::date
-        and deleted_at is null and status_key in ('active', 'grace')
+        and deleted_at is null and status_key = 'active'
       group by months.first order by months.first`,
     values: [today],
   })

@@ -100,7 +100,9 @@ describe('creating an account', () => {
   test('gives parallel creations different identifiers', async () => {
     const own = await service.newTenant()
     const key = await own.serviceToken()
-    const answers = await Promise.all(Array.from({ length: 20 }, () => create({ company: 'X', email: 'x' }, key)))
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => create({ company: 'X', email: 'x@example.com' }, key)),
+    )
     assert.deepEqual(
       answers.map(({ status }) => status),
       Array(20).fill(201),
@@ -111,9 +113,90 @@ describe('creating an account', () => {
 
   test('refuses a publication that does not exist, and stores nothing', async () => {
     const before = (await service.call('GET', '/accounts', { token })).body.total
-    const answer = await create({ company: 'X', email: 'x', primaryPublicationId: 'NOPE' })
+    const answer = await create({ company: 'X', email: 'x@example.com', primaryPublicationId: 'NOPE' })
     assert.equal(answer.status, 422)
     assert.equal(answer.body.errors[0].pointer, '/primaryPublicationId')
     assert.equal((await service.call('GET', '/accounts', { token })).body.total, before)
+  })
+})
+
+describe('correcting an account', () => {
+  const patch = (name: string, body: object, headers = {}) =>
+    service.call('PATCH', `/accounts/${name}`, { token, body, headers })
+  const newAccount = async (): Promise<string> =>
+    (await create({ company: 'Acme', city: 'Köln', category: 'school', email: 'acme@example.com' })).body.accountId
+
+  test('sets what is given, clears what is null and leaves the rest, by either identifier', async () => {
+    const accountId = await newAccount()
+    const { body: before } = await service.call('GET', `/accounts/${accountId}`, { token })
+    const given = { company: 'Acme & Söhne', suite: '2', city: null, status: 'Active', doNotEmail: true }
+    const { status, body, headers } = await patch(accountId, given)
+    assert.equal(status, 200)
+    assert.deepEqual(body, { ...before, ...given, updatedAt: body.updatedAt })
+    assert.ok(body.updatedAt >= before.updatedAt)
+    const read = await service.call('GET', `/accounts/${accountId}`, { token })
+    assert.deepEqual([read.body, read.headers.get('etag')], [body, headers.get('etag')])
+    assert.equal((await patch(body.id, { zip: '50667' })).body.zip, '50667')
+    const { rows } = await service.owner.query('select category from accounts where id = $1', [body.id])
+    assert.deepEqual(rows, [{ category: 'school' }], 'what no response shows stays')
+  })
+
+  test('is found by what it is now: by status and by search', async () => {
+    const accountId = await newAccount()
+    await patch(accountId, { company: 'Zwiebelfisch', status: 'On_Hold' })
+    const found = async (query: string) =>
+      (await service.call('GET', `/accounts?${query}`, { token })).body.items.map(
+        (one: { accountId: string }) => one.accountId,
+      )
+    assert.deepEqual(await found('search=zwiebelfisch'), [accountId])
+    assert.deepEqual(await found('status=on_hold'), [accountId])
+  })
+
+  test('that changes nothing leaves updatedAt alone; a stale `If-Match` is 412', async () => {
+    const accountId = await newAccount()
+    const first = await service.call('GET', `/accounts/${accountId}`, { token })
+    const stale = { 'if-match': first.headers.get('etag') ?? '' }
+    assert.deepEqual((await patch(accountId, { city: 'Köln' }, stale)).body, first.body)
+    assert.equal((await patch(accountId, { city: 'Bonn' }, stale)).status, 200)
+    assert.equal((await patch(accountId, { city: 'Trier' }, stale)).status, 412)
+  })
+
+  test('never changes a key, nor takes the name away', async () => {
+    const accountId = await newAccount()
+    for (const property of [
+      'id',
+      'accountId',
+      'createdAt',
+      'updatedAt',
+      'userId',
+      'category',
+      'primaryPublicationId',
+    ]) {
+      const { status, body } = await patch(accountId, { [property]: 'x' })
+      assert.deepEqual([status, body.errors[0].pointer], [422, `/${property}`])
+    }
+    for (const company of [null, ''])
+      assert.deepEqual((await patch(accountId, { company })).body.errors[0].pointer, '/company')
+    assert.equal((await patch('nobody', { city: 'Bonn' })).status, 404)
+  })
+
+  test('takes the status away by null, never by an empty text', async () => {
+    const accountId = await newAccount()
+    const { status, body } = await patch(accountId, { status: '' })
+    assert.deepEqual([status, body.errors[0].pointer], [422, '/status'])
+    assert.equal((await patch(accountId, { status: 'active' })).body.status, 'active')
+    assert.equal((await patch(accountId, { status: null })).body.status, null)
+  })
+
+  test('refuses a billing address that cannot be one, save one that is stored already', async () => {
+    const { status, body } = await create({ company: 'X', email: 'x' })
+    assert.deepEqual([status, body.errors[0].pointer], [422, '/email'])
+    const [imported] = await tenant.add('accounts', [
+      sampleAccount('L-1', { billingEmail: 'a@x.example; b@x.example' }),
+    ])
+    assert.equal((await patch('L-1', { city: 'Bonn', billingEmail: imported?.billingEmail })).status, 200)
+    const refused = await patch('L-1', { billingEmail: 'a@x.example; b@x.example; c@x.example' })
+    assert.deepEqual([refused.status, refused.body.errors[0].pointer], [422, '/billingEmail'])
+    assert.equal((await patch('L-1', { billingEmail: 'a@x.example' })).body.billingEmail, 'a@x.example')
   })
 })

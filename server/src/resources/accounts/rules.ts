@@ -1,9 +1,11 @@
-import type { Input, Resources } from '@masthead/contract'
+import type { Input, Output, Resources } from '@masthead/contract'
 import { newId } from '../../records/identifiers.ts'
 import type { Fields } from '../../records/stored-record.ts'
 import { joinedName } from '../../values.ts'
 
-export type AccountInput = Input<Resources['accounts']['operations']['CreateAccountRecord']>['body']
+type Operations = Resources['accounts']['operations']
+export type Account = Output<Operations['GetAccountById']>
+export type AccountInput = Input<Operations['CreateAccountRecord']>['body']
 export type NewAccount = Fields & { id: string; userId: string | null; primaryPublicationId: string | null }
 
 export const newAccount = (input: AccountInput): NewAccount => {

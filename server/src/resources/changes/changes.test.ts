@@ -128,7 +128,7 @@ describe('the lists that are asked for', () => {
 
   test('must be lists that can be read', async () => {
     const { token } = await newTenant()
-    for (const asked of ['contact', 'tasks', '', 'contacts,,accounts', 'heads']) {
+    for (const asked of ['contact', 'task', '', 'contacts,,accounts', 'heads']) {
       const answer = await service.call('GET', `/changes?resources=${asked}`, { token })
       assertProblem(answer, 'invalid_parameter', [{ parameter: 'resources' }])
     }

@@ -69,7 +69,7 @@ describe('creating a contact', () => {
       hideContact: false,
       subsOnly: true,
       doNotEmail: true,
-      email: 'not an address',
+      email: 'łukasz+news@bücher.example',
       title: 'Dr\tProf\r\n',
       notes: 'a'.repeat(10_000),
       deletedAt: null,
@@ -156,7 +156,7 @@ describe('updating a contact', () => {
 
   test('prepares one statement, whatever fields it changes and in whatever order', async () => {
     const contact = await create({})
-    const fields = ['name', 'phone', 'email', 'title', 'notes', 'extension']
+    const fields = ['name', 'phone', 'phone2', 'title', 'notes', 'extension']
     const texts = new Set<string>()
     const app = await buildApp({
       ...{ baseUrl, delegation: { issuer: baseUrl, secret }, rateLimits: null },
@@ -176,6 +176,22 @@ describe('updating a contact', () => {
     }
     await app.close()
     assert.equal([...texts].filter((text) => text.includes('update contacts')).length, 1)
+  })
+
+  test('takes a name that was joined from first and last name along with them', async () => {
+    const { id } = await create({ firstName: 'Ada', lastName: 'Byron' })
+    assert.equal((await patch(id, { lastName: 'Lovelace' })).body.name, 'Ada Lovelace')
+    assert.equal((await patch(id, { firstName: null })).body.name, 'Lovelace')
+    assert.equal((await patch(id, { lastName: null })).body.name, null)
+    assert.equal((await patch(id, { firstName: 'Augusta' })).body.name, 'Augusta')
+  })
+
+  test('leaves a name of its own, and takes one that is given', async () => {
+    const { id } = await create({ name: 'Lady Lovelace', firstName: 'Ada', lastName: 'Byron' })
+    assert.equal((await patch(id, { lastName: 'Lovelace' })).body.name, 'Lady Lovelace')
+    assert.equal((await patch(id, { firstName: 'A.', name: 'Countess' })).body.name, 'Countess')
+    const unnamed = await create({ name: null, firstName: 'Ada' })
+    assert.equal((await patch(unnamed.id, { firstName: 'Augusta' })).body.name, null)
   })
 
   test('requires the account', async () => {
@@ -221,6 +237,77 @@ describe('updating a contact', () => {
     assert.equal((await patch('00000000-0000-7000-8000-000000000000', future)).status, 422)
     const contact = await create({})
     assert.equal((await patch(contact.id, future, { 'if-match': '"other"' })).status, 422)
+  })
+})
+
+describe('the e-mail address of a contact', () => {
+  const possible = [
+    'ada@example.com',
+    'Ada.Lovelace+news@Mail.Example.CO.UK',
+    "o'neill@xn--bcher-kva.example",
+    'müller@bücher.example',
+    'δοκιμή@παράδειγμα.δοκιμή',
+    'a..b.@docomo.example',
+    '"ada lovelace"@example.com',
+    'ada@[192.0.2.1]',
+    'ada@[IPv6:2001:db8::1]',
+    '',
+    null,
+  ]
+  const impossible: [string, RegExp][] = [
+    ['ada', /no @/],
+    ['n/a', /no @/],
+    ['@example.com', /before/],
+    ['ada@', /behind/],
+    ['ada@example', /domain/],
+    ['ada@example..com', /domain/],
+    ['ada@-example.com', /domain/],
+    ['ada@example.com.', /domain/],
+    ['ada@192.0.2.1', /domain/],
+    ['ada@example.123', /domain/],
+    ['ada@example.com/path', /domain/],
+    ['ada@example.com?subject=hello', /domain/],
+    ['ada@example.com#top', /domain/],
+    ['ada@ex%61mple.com', /domain/],
+    ['ada@example.com／path', /domain/],
+    ['ada@ex％61mple.com', /domain/],
+    [' ada@example.com', /before its @ has a space/],
+    ['ada@example.com ', /domain/],
+    ['ada@exam ple.com', /domain/],
+    ['ada lovelace@example.com', /before its @ has a space/],
+    ['Ada <ada@example.com>', /before its @/],
+    ['mailto:ada@example.com', /before its @/],
+    ['ada@example.com, bob@example.com', /more than one/],
+    ['ada@example.com;bob@example.com', /more than one/],
+    ['ada@@example.com', /more than one/],
+    ['ada@example.com\n', /domain/],
+    ['ada\u200b@example.com', /before its @/],
+  ]
+
+  test('is taken as it was entered where it can be one', async () => {
+    for (const email of possible) assert.equal((await create({ email })).email, email)
+  })
+
+  test('is refused at /email where it cannot be one, with what is wrong', async () => {
+    const { id } = await create({ email: 'ada@example.com' })
+    for (const [email, reason] of impossible) {
+      const body = { accountId: 'C-1', email }
+      for (const answer of [await service.call('POST', '/contacts', { token, body }), await patch(id, body)]) {
+        const { status, body } = answer
+        assert.deepEqual([status, body.code, body.errors[0].pointer], [422, 'invalid_body', '/email'], email)
+        assert.match(body.errors[0].detail, reason, email)
+      }
+    }
+    assert.equal((await get(id)).email, 'ada@example.com')
+  })
+
+  test('that an import brought stays as it is, and keeps nobody from changing the rest', async () => {
+    const [imported] = await tenant.add('contacts', [sampleContact('C-1', { email: 'ask Bob' })])
+    const id = String(imported?.id)
+    assert.equal((await patch(id, { title: 'Countess' })).body.email, 'ask Bob')
+    assert.equal((await patch(id, { title: null, email: 'ask Bob' })).status, 200, 'a form sends what it shows')
+    assert.equal((await patch(id, { email: 'ask Eve' })).status, 422)
+    assert.equal((await patch(id, { email: null })).body.email, null)
   })
 })
 

@@ -3,6 +3,7 @@ import { audit, destroyKey } from '../../audit/queries.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { forgetAnswersAbout } from '../../database/idempotency-records.ts'
 import { lockHead, writeRecords } from '../../records/write.ts'
+import { withdrawExports } from '../../transfer/export/export-jobs.ts'
 import { deleteImages } from '../../transfer/import/journal.ts'
 import { deleteRuns } from '../../transfer/import/runs.ts'
 import { deleteEventsOf } from '../../webhooks/events/queries.ts'
@@ -13,10 +14,12 @@ export const eraseContact = (tenant: TenantDatabase, author: Author, id: string)
     await lockHead(query, 'contacts')
     await writeRecords(query, 'contacts', [{ before: { id }, after: null, author: null }])
     const images = await deleteImages(query, 'contacts', id)
-    const answers = await forgetAnswersAbout(query, id)
+    // Exports come before the answers, because a request for an export locks in this order too.
+    const { ids, withdrawn } = await withdrawExports(query, 'contacts')
+    const answers = await forgetAnswersAbout(query, [id, ...ids])
     const deliveries = await deleteEventsOf(query, id)
     await deleteRuns(query)
     await destroyKey(query, 'contacts', id)
     await audit(query, author, [{ action: 'erased', resource: 'contacts', recordId: id }])
-    return { images, answers, deliveries }
+    return { images, answers, deliveries, exports: withdrawn }
   })

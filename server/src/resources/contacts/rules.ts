@@ -1,7 +1,7 @@
 import { type Input, type Output, type Resources, resources } from '@masthead/contract'
 import { invalidProperty, Problem } from '../../problem.ts'
 import type { Fields } from '../../records/stored-record.ts'
-import { joinedName, parseInstant } from '../../values.ts'
+import { followedName, joinedName, parseInstant } from '../../values.ts'
 
 type Operations = Resources['contacts']['operations']
 export type Contact = Output<Operations['GetContactById']>
@@ -40,6 +40,10 @@ export const changesOf = (input: ContactInput): Fields => {
   }
   return { ...input, deletedAt }
 }
+
+/** A name that is given is taken; another one follows first and last name where it was joined from them. */
+export const nameAfter = (contact: Contact, { name, ...given }: ContactInput): string | null =>
+  name === undefined ? followedName(contact, { ...contact, ...given }) : name
 
 export const requireLive = ({ id, deletedAt }: Contact): void => {
   if (deletedAt === null) return

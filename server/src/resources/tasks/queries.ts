@@ -1,14 +1,15 @@
 import type { TenantDatabase } from '../../database/database.ts'
 import { requireReference } from '../../records/identifiers.ts'
-import type { StoredRecord } from '../../records/stored-record.ts'
 import { type Writer, write } from '../../records/write.ts'
-import { routeOf } from '../../webhooks/legacy/queries.ts'
+import { type Route, routeOf } from '../../webhooks/legacy/queries.ts'
+import type { NewTask } from './rules.ts'
 
+/** Stores the task; returns its account in the form of responses, and where it went. */
 export const insertTask = (
   tenant: TenantDatabase,
   { author }: Writer,
-  task: StoredRecord & { accountId: string },
-): Promise<string> =>
+  task: NewTask,
+): Promise<{ accountId: string; route: Route }> =>
   write(tenant, 'tasks', {
     locks: [],
     decide: async (query) => {
@@ -19,6 +20,6 @@ export const insertTask = (
       // The task names its user itself.
       const delivery = { isNative: route === 'native' }
       const created = { before: null, after: { ...task, accountId, route }, author, delivery }
-      return { changes: { tasks: [created] }, result: (bodies) => bodies.get(task.id) ?? '' }
+      return { changes: { tasks: [created] }, result: () => ({ accountId, route }) }
     },
   })

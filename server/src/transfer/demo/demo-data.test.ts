@@ -12,6 +12,7 @@ const accounts = DATA.flatMap((item) => (item.resource === 'accounts' ? [item.re
 const contacts = DATA.flatMap((item) => (item.resource === 'contacts' ? [item.record] : []))
 const subscriptions = DATA.flatMap((item) => (item.resource === 'subscriptions' ? [item.record] : []))
 const invoices = DATA.flatMap((item) => (item.resource === 'invoices' ? [item.record] : []))
+const tasks = DATA.flatMap((item) => (item.resource === 'tasks' ? [item.record] : []))
 
 const FIELDS: Record<DemoRecord['resource'], string> = {
   publications: 'id code name isActive frequency issFrequency issueDecimals createdAt updatedAt',
@@ -23,9 +24,10 @@ const FIELDS: Record<DemoRecord['resource'], string> = {
     'id subscriptionId accountId publicationId renewedFromSubsId renewalDate status startDate endDate expireDate firstRunDate subscriptionNumber copies autoReschedule autoInvoice notes totalNetCharge totalApplied totalDue createdAt updatedAt deletedAt',
   invoices:
     'id accountId publicationId issueId status issueDate dueDate terms total totalDue balanceCents gross net invoiceType invoiceDescription invCharges invInvoiced invApplied invDiscount invTax datePaid isOpen notes createdAt updatedAt',
+  tasks: 'id accountId title dueDate userId priority type notes doneAt route createdAt updatedAt',
 }
 const DATES = 'startDate endDate expireDate firstRunDate renewalDate issueDate dueDate datePaid'.split(' ')
-const TIMESTAMPS = 'createdAt updatedAt deletedAt'.split(' ')
+const TIMESTAMPS = 'createdAt updatedAt deletedAt doneAt'.split(' ')
 const MONEY =
   'totalNetCharge totalApplied totalDue total gross net invCharges invInvoiced invApplied invDiscount invTax'.split(' ')
 
@@ -56,6 +58,7 @@ test('500 accounts have the proportions of a publisher', () => {
     [contacts.length, 1300],
     [subscriptions.length, 1200],
     [invoices.length, 1800],
+    [tasks.length, 275],
   ] as const) {
     assert.ok(Math.abs(count - expected) < expected * 0.15, `${count} instead of about ${expected}`)
   }
@@ -129,6 +132,14 @@ test('what happened, happened before today and in order', () => {
   for (const record of [...contacts, ...subscriptions, ...invoices]) {
     assert.ok(record.createdAt >= (createdAt.get(record.accountId) ?? TODAY))
   }
+})
+
+test('tasks are open and done, late and ahead, of several people and of nobody', () => {
+  const open = tasks.filter(({ doneAt }) => doneAt === null)
+  assert.ok(open.some(({ dueDate }) => dueDate < TODAY) && open.some(({ dueDate }) => dueDate > TODAY))
+  assert.ok(open.length > 50 && tasks.length - open.length > 50)
+  assert.ok(new Set(tasks.map(({ userId }) => userId)).size > 2 && tasks.some(({ userId }) => userId === ''))
+  for (const { doneAt, createdAt, updatedAt } of tasks) assert.ok((doneAt ?? updatedAt) >= createdAt)
 })
 
 test('a renewal begins the day after the term that it renews', () => {

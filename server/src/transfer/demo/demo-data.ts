@@ -5,6 +5,7 @@ import { createPublisher, type Publisher } from './publisher.ts'
 import type { AccountStatus, DemoRecord } from './record.ts'
 import { type Weighted, weighted } from './seeded-random.ts'
 import { planTerms, subscriptionRecord } from './subscriptions.ts'
+import { taskRecords } from './tasks.ts'
 
 export type DemoOptions = { accounts: number; seed: number; today: string }
 
@@ -31,6 +32,7 @@ function* recordsOfAccount(publisher: Publisher, number: number): Generator<Demo
   for (const bill of [...bills.flat(), ...billsOfSingleCopies(publisher, customer)]) {
     yield { resource: 'invoices', record: invoiceRecord(publisher, customer, bill) }
   }
+  for (const record of taskRecords(publisher, customer)) yield { resource: 'tasks', record }
 }
 
 const accountStatuses: Weighted<AccountStatus> = weighted(

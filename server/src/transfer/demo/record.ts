@@ -29,9 +29,12 @@ export type DemoInvoice = Known<
   | 'invTax'
 > & { status: InvoiceStatus; isOpen: 0 | 1 }
 
+export type DemoTask = Output<Operations['tasks']['GetTaskById']>
+
 export type DemoRecord =
   | { resource: 'publications'; record: DemoPublication }
   | { resource: 'accounts'; record: DemoAccount }
   | { resource: 'contacts'; record: DemoContact }
   | { resource: 'subscriptions'; record: DemoSubscription }
   | { resource: 'invoices'; record: DemoInvoice }
+  | { resource: 'tasks'; record: DemoTask }

@@ -82,3 +82,14 @@ export const regions = regionTexts.map((text) => {
     familyNameFirst: text.familyNameFirst ?? false,
   }
 })
+
+export const taskTitles = [
+  { type: 'call', title: 'Call about the renewal' },
+  { type: 'call', title: 'Ask who takes over the subscription' },
+  { type: 'call', title: 'Call about the unpaid invoice' },
+  { type: 'mail', title: 'Send the media kit' },
+  { type: 'mail', title: 'Send a sample copy' },
+  { type: 'mail', title: 'Offer the yearly plan' },
+  { type: 'check', title: 'Check the delivery address' },
+  { type: 'check', title: 'Check how many copies are needed' },
+] as const

@@ -5,16 +5,17 @@ import { tables } from '../../records/tables.ts'
 import type { FileFormat } from '../files/file-names.ts'
 import { riskyBeginning } from '../files/spreadsheet-cells.ts'
 
-/**
- * The statement that writes every record of a resource by position: deleted and hidden ones too. Values look as in the
- * API, whatever the settings of the database.
- */
+/** Which records of a resource: all of them, deleted and hidden ones too, or those of some classes to which SQL conditions apply. */
+export type Selection = { resource: ResourceName; classes?: readonly number[]; conditions?: string }
+
+/** The statement that writes records by position. Values look as in the API, whatever the settings of the database. */
 export const copyOut = (
   tenantId: string,
-  resource: ResourceName,
+  selection: Selection,
   format: FileFormat,
   { forSpreadsheet = false, quoted = [] }: { forSpreadsheet?: boolean; quoted?: readonly string[] } = {},
 ) => {
+  const { resource } = selection
   const fields = storedFieldsOf(resource)
   if (format === 'csv') {
     const cells = fields.map((field) => {
@@ -24,12 +25,12 @@ export const copyOut = (
     // A spreadsheet may take what is not quoted apart at other delimiters, too.
     const columns = forSpreadsheet ? '*' : quoted.length > 0 ? `(${quoted.join(', ')})` : ''
     const quoting = columns && `, force_quote ${columns}`
-    return `copy (${inOrder(tenantId, resource, cells.join(', '))}) to stdout (format csv, encoding 'UTF8'${quoting})`
+    return `copy (${inOrder(tenantId, selection, cells.join(', '))}) to stdout (format csv, encoding 'UTF8'${quoting})`
   }
   const members = fields.map((field) => `${jsonValue(resource, field)} as "${field.name}"`)
   const lines = inOrder(
     tenantId,
-    resource,
+    selection,
     'row_to_json(record)',
     `cross join lateral (select ${members.join(', ')}) as record`,
   )
@@ -51,12 +52,14 @@ export const columnsToQuote = async (query: TenantQuery, resource: ResourceName)
  * The index holds positions by class: its parts are merged, and nothing is sorted, which would take as much room again
  * on the disk of the database.
  */
-const inOrder = (tenantId: string, resource: ResourceName, values: string, more = ''): string => {
-  const classes = Array.from({ length: tables[resource].classCount }, (_, index) => index)
+const inOrder = (tenantId: string, selection: Selection, values: string, more = ''): string => {
+  const { resource, conditions = '' } = selection
+  const { classes = Array.from({ length: tables[resource].classCount }, (_, index) => index) } = selection
   // COPY takes no parameters.
   const tenant = pg.escapeLiteral(tenantId)
   const parts = classes.map(
-    (number) => `(select * from ${resource} where tenant_id = ${tenant} and class = ${number} order by position)`,
+    (number) =>
+      `(select * from ${resource} where tenant_id = ${tenant} and class = ${number} ${conditions} order by position)`,
   )
   return `select ${values} from (${parts.join(' union all ')}) as ${resource} ${more} order by ${resource}.position`
 }

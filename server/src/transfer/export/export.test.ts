@@ -166,11 +166,12 @@ describe('an export', { concurrency: 2 }, () => {
     assert.equal((await readNdjson(folder, 'contacts')).at(-1)?.externalId, 'X-1')
     const [task, ...others] = await readNdjson(folder, 'tasks')
     assert.deepEqual(others, [])
-    const { id: _, createdAt, ...rest } = task ?? {}
+    const { id: _, createdAt, updatedAt, ...rest } = task ?? {}
     assert.match(String(createdAt), /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    assert.equal(updatedAt, createdAt)
     assert.deepEqual(rest, {
       ...{ accountId: 'A-1', title: 'Call "them"', dueDate: '2026-12-01', userId: '', route: 'native' },
-      ...{ priority: 'high', type: null },
+      ...{ priority: 'high', type: null, notes: null, doneAt: null },
     })
   })
 

@@ -1,4 +1,4 @@
-import { Transform } from 'node:stream'
+import { Transform, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { type ResourceName, resourceNames, storedFieldsOf } from '@masthead/contract'
@@ -10,15 +10,19 @@ import type { TenantQuery } from '../../database/tenant-query.ts'
 import { Refusal } from '../../refusal.ts'
 import { csvLine } from '../files/csv-rows.ts'
 import type { FileFormat } from '../files/file-names.ts'
-import { columnsToQuote, copyOut } from './copy-out.ts'
-import { asRefusal, type ExportFolder, openExportFolder } from './export-folder.ts'
+import { columnsToQuote, copyOut, type Selection } from './copy-out.ts'
+import { asRefusal, openExportFolder } from './export-folder.ts'
 
-export type ExportRequest = {
-  folder: string
+/** How records are written. */
+export type FileOptions = {
   format: FileFormat
   gzip: boolean
   /** For CSV: a spreadsheet must not take a text for a formula. */
   spreadsheet: boolean
+}
+
+export type ExportRequest = FileOptions & {
+  folder: string
   /** Whether files of the same names may be replaced. */
   replace: boolean
   signal: AbortSignal
@@ -30,11 +34,20 @@ export type ExportedFile = { file: string; resource: ResourceName; rows: number 
 
 /** Writes a snapshot of a tenant, one file for each resource: all of them, or none. */
 export const exportRecords = async (database: TenantDatabase, request: ExportRequest): Promise<ExportedFile[]> => {
-  const names = resourceNames.map((resource) => nameOf(resource, request))
+  const names = resourceNames.map((resource) => fileNameOf(resource, request))
   const folder = await openExportFolder(request.folder, names, request)
   try {
     const { inBulk, tenantId } = await database.asOfNow()
-    const files = await inBulk((client, query) => writeFiles(client, query, tenantId, folder, request))
+    const files = await inBulk(async (client, query) => {
+      await beginExport(client, query)
+      const totals = await totalsOf(query)
+      return writeFiles(client, query, tenantId, {
+        ...request,
+        selections: resourceNames.map((resource) => ({ resource })),
+        write: (name) => folder.write(name),
+        onLines: (resource, lines) => request.onProgress(resource, lines, totals.get(resource) ?? 0),
+      })
+    })
     request.signal.throwIfAborted()
     await folder.complete()
     return files
@@ -46,38 +59,47 @@ export const exportRecords = async (database: TenantDatabase, request: ExportReq
   }
 }
 
-const nameOf = (resource: ResourceName, { format, gzip }: ExportRequest): string =>
+export const fileNameOf = (resource: ResourceName, { format, gzip }: Pick<FileOptions, 'format' | 'gzip'>): string =>
   `${resource}.${format}${gzip ? '.gz' : ''}`
 
-const writeFiles = async (
+/** One snapshot for all files, so that whatever a record refers to is there; and `copyOut` is made to need no sort. */
+export const beginExport = async (client: Client, query: TenantQuery): Promise<void> => {
+  await beginSnapshot(client, query)
+  await client.query('set local enable_sort = off')
+}
+
+type Writing = FileOptions & {
+  selections: readonly Selection[]
+  /** Opens the file of this name. */
+  write: (name: string) => Writable
+  signal: AbortSignal
+  /** Called often; the lines so far are at least as many as the records. */
+  onLines: (resource: ResourceName, lines: number) => void
+}
+
+/** Writes a file for each selection, within a transaction of `beginExport`, which it ends. */
+export const writeFiles = async (
   client: Client,
   query: TenantQuery,
   tenantId: string,
-  folder: ExportFolder,
-  request: ExportRequest,
+  writing: Writing,
 ): Promise<ExportedFile[]> => {
-  // One snapshot for all files, so that whatever a record refers to is there; and `copyOut` is made to need no sort.
-  await beginSnapshot(client, query)
-  await client.query('set local enable_sort = off')
-  const totals = await totalsOf(query)
   const quoted = new Map<ResourceName, string[]>()
-  if (request.format === 'csv' && !request.spreadsheet)
-    for (const resource of resourceNames) quoted.set(resource, await columnsToQuote(query, resource))
+  if (writing.format === 'csv' && !writing.spreadsheet)
+    for (const { resource } of writing.selections) quoted.set(resource, await columnsToQuote(query, resource))
   const copies: { resource: ResourceName; copied: CopyToStreamQuery }[] = []
-  for (const resource of resourceNames) {
-    const copied = await writeFile(
-      client,
-      tenantId,
-      folder,
-      { resource, quoted: quoted.get(resource) ?? [] },
-      totals.get(resource) ?? 0,
-      request,
-    )
+  for (const selection of writing.selections) {
+    const { resource } = selection
+    const copied = await writeFile(client, tenantId, { ...selection, quoted: quoted.get(resource) ?? [] }, writing)
     copies.push({ resource, copied })
   }
   await query.withoutTenant({ text: 'commit' })
   // The row count arrives after the last row.
-  return copies.map(({ resource, copied }) => ({ file: nameOf(resource, request), resource, rows: copied.rowCount }))
+  return copies.map(({ resource, copied }) => ({
+    file: fileNameOf(resource, writing),
+    resource,
+    rows: copied.rowCount,
+  }))
 }
 
 const totalsOf = async (query: TenantQuery): Promise<Map<string, number>> => {
@@ -90,20 +112,18 @@ const totalsOf = async (query: TenantQuery): Promise<Map<string, number>> => {
 const writeFile = async (
   client: Client,
   tenantId: string,
-  folder: ExportFolder,
-  { resource, quoted }: { resource: ResourceName; quoted: readonly string[] },
-  total: number,
-  request: ExportRequest,
+  { quoted, ...selection }: Selection & { quoted: readonly string[] },
+  { format, gzip, spreadsheet, signal, write, onLines }: Writing,
 ): Promise<CopyToStreamQuery> => {
-  const { format, gzip, spreadsheet, signal, onProgress } = request
-  const copied = client.query(copyTo(copyOut(tenantId, resource, format, { forSpreadsheet: spreadsheet, quoted })))
+  const { resource } = selection
+  const copied = client.query(copyTo(copyOut(tenantId, selection, format, { forSpreadsheet: spreadsheet, quoted })))
   // The connection may emit an error even when writing has failed and nobody listens any more.
   copied.on('error', () => {})
   const names = format === 'csv' ? csvLine(storedFieldsOf(resource).map(({ name }) => name)) : ''
   // Excel recognises UTF-8 by the byte order mark.
   const header = spreadsheet ? `\uFEFF${names}` : names
-  const counted = withHeader(header, (lines) => onProgress(resource, lines, total))
-  const file = folder.write(nameOf(resource, request))
+  const counted = withHeader(header, (lines) => onLines(resource, lines))
+  const file = write(fileNameOf(resource, { format, gzip }))
   // The gzip header has neither time nor name, so the same records give the same bytes.
   await pipeline(gzip ? [copied, counted, createGzip(), file] : [copied, counted, file], { signal })
   return copied

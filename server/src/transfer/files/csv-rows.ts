@@ -13,7 +13,12 @@ export type SourceRow = {
 }
 
 /** Detected from the header. */
-export type Dialect = { delimiter: string; lineEnd: '\n' | '\r' }
+export type Dialect = {
+  delimiter: string
+  lineEnd: '\n' | '\r'
+  /** Before the line feed there is a carriage return. */
+  hasCarriageReturns: boolean
+}
 
 /** In characters. An unclosed quote would otherwise take in the whole file. */
 export const longestRow = 16 * 1024 * 1024
@@ -38,6 +43,7 @@ export class CsvRows {
   #enough = 0
   /** What a line in front of the header says, and whether there may be one that is not complete. */
   #given: string | undefined
+  #separatorLine = ''
   #awaitsLine = false
 
   constructor(name: string) {
@@ -52,6 +58,11 @@ export class CsvRows {
   /** Known once the header is. */
   get dialect(): Dialect | undefined {
     return this.#dialect
+  }
+
+  /** The line in front of the header, such as `sep=;`, or nothing. */
+  get separatorLine(): string {
+    return this.#separatorLine
   }
 
   push(text: string): SourceRow[] {
@@ -98,6 +109,7 @@ export class CsvRows {
       return
     }
     this.#given = delimiter
+    this.#separatorLine = line.replace(/[\r\n]+$/, '')
     this.#text = this.#text.slice(line.length)
     this.#line++
     this.#count++
@@ -263,15 +275,16 @@ const detectDialect = (text: string, isEnd: boolean, given: string | undefined):
   if (!isEnd && (at < 0 || at === text.length)) return undefined
   const [[most]] = [...counts].sort(([, one], [, other]) => other - one) as [[string, number]] // there are three
   const delimiter = given ?? most
-  return { delimiter, lineEnd: text[at] === '\r' && text[at + 1] !== '\n' ? '\r' : '\n' }
+  const hasCarriageReturns = text[at] === '\r' && text[at + 1] === '\n'
+  return { delimiter, lineEnd: text[at] === '\r' && !hasCarriageReturns ? '\r' : '\n', hasCarriageReturns }
 }
 
 /** A reader of the file may take `;` or tab for its delimiter, so these are quoted too. An unquoted `\N` would be null. */
 const needsQuotes = /^$|[",;\t\r\n]|^[\s\uFEFF]|\s$|^\\N$/
 
 /** A row of a single null is written as `""`, because a blank line is no row. */
-export const csvLine = (cells: readonly (string | null)[], delimiter = ','): string =>
-  cells.length === 1 && cells[0] === null ? '""\n' : `${cells.map(csvCell).join(delimiter)}\n`
+export const csvLine = (cells: readonly (string | null)[], delimiter = ',', lineEnd = '\n'): string =>
+  (cells.length === 1 && cells[0] === null ? '""' : cells.map(csvCell).join(delimiter)) + lineEnd
 
 const csvCell = (cell: string | null): string => {
   if (cell === null) return ''

@@ -20,3 +20,9 @@ export const resourceOfName = (path: string): ResourceName | undefined =>
 /** Of which resource an import of the whole folder takes the file; the rejected rows of an earlier one, and maps, it leaves. */
 export const importedAs = (name: string): ResourceName | undefined =>
   formatOfName(name) && !/\.rejected\.csv$|map\.json$/i.test(name) ? resourceOfName(name) : undefined
+
+/** An archive stands for its files as a folder does, unless none has the name of a resource. */
+export const importedMembers = (members: readonly string[]): readonly string[] => {
+  const named = members.filter((member) => importedAs(basename(member)))
+  return named.length > 0 ? named : members
+}

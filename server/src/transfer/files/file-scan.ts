@@ -5,8 +5,10 @@ import { EncodingScan, type NoticedEncoding } from './text-encoding.ts'
 
 /** What all bytes of a text tell before it is read. */
 export type FileScan = NoticedEncoding & {
-  /** Between two tabs or at the ends of a line. */
+  /** `\N` between two tabs or at the ends of a line. */
   hasNullMark: boolean
+  /** The same between any separators. */
+  hasNullMarks: boolean
   /** Cells begin with a quote. */
   hasQuotes: boolean
   /** Cells begin with an apostrophe, which may be the mark of an export for spreadsheets. */
@@ -16,6 +18,7 @@ export type FileScan = NoticedEncoding & {
 }
 
 const nullMark = /[\t\n]\\N[\t\r\n]/
+const anyNullMark = /[\t\n,;]\\N[\t\r\n,;]/
 const quote = /[\t\n]"/
 const apostrophe = /[\t\n,;"]'/
 const longestBeginning = 4_096
@@ -28,7 +31,7 @@ export const scanFile = async (source: ByteSource, bounds: Bounds): Promise<File
   const encodings = new EncodingScan()
   // The first cell stands after a line end, too.
   let [beginning, tail] = [Buffer.alloc(0), '\n']
-  let [hasNullMark, hasQuotes, hasApostrophes, lines] = [false, false, false, 0]
+  let [hasNullMark, hasNullMarks, hasQuotes, hasApostrophes, lines] = [false, false, false, false, 0]
   for await (const chunk of source.read(chunkSize)) {
     if (beginning.length < longestBeginning) beginning = Buffer.concat([beginning, chunk.subarray(0, longestBeginning)])
     encodings.push(chunk)
@@ -40,12 +43,14 @@ export const scanFile = async (source: ByteSource, bounds: Bounds): Promise<File
       // Every second byte of UTF-16 is zero where it matters here.
       const text = tail + chunk.toString('latin1').replaceAll('\0', '')
       hasNullMark ||= nullMark.test(text)
+      hasNullMarks ||= anyNullMark.test(text)
       hasQuotes ||= quote.test(text)
       hasApostrophes ||= apostrophe.test(text)
       tail = text.slice(-3)
     } else tail = chunk.subarray(-6).toString('latin1').replaceAll('\0', '').slice(-3)
   }
   hasNullMark ||= nullMark.test(`${tail}\n`)
+  hasNullMarks ||= anyNullMark.test(`${tail}\n`)
   const hasByteOrderMark = beginning.subarray(0, 3).equals(Buffer.from([0xef, 0xbb, 0xbf]))
-  return { ...encodings.end(), hasNullMark, hasQuotes, hasApostrophes, hasByteOrderMark, beginning }
+  return { ...encodings.end(), hasNullMark, hasNullMarks, hasQuotes, hasApostrophes, hasByteOrderMark, beginning }
 }

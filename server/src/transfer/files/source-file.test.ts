@@ -12,6 +12,7 @@ import { Refusal } from '../../refusal.ts'
 import type { Bounds } from './bounds.ts'
 import { TypedCell, textOfCell } from './cell.ts'
 import type { SourceRow } from './csv-rows.ts'
+import type { Escapes } from './escaped-rows.ts'
 import { openSourceFile } from './source-file.ts'
 import { type Encoding, encodeText, textReader } from './text-encoding.ts'
 
@@ -114,14 +115,51 @@ describe('a file', () => {
     const escaped = await openSourceFile(
       await write('id\tname\tnote\n1\t\\N\ta\\tb\\nc\\\\d\\\ne\n2\t"x\t\\\tz\n', 'a.tsv'),
     )
-    assert.ok(escaped.hasEscapes)
+    assert.equal(escaped.escapes, 'backslashes')
     assert.deepEqual(await allOf(escaped.rows()), [
       { line: 2, cells: ['1', null, 'a\tb\nc\\d\ne'] },
       { line: 4, cells: ['2', '"x', '\tz'] },
     ])
     const plain = await openSourceFile(await write('id\tname\n1\tC:\\New\\N\n', 'a.tsv'))
-    assert.ok(!plain.hasEscapes)
+    assert.equal(plain.escapes, 'quotes')
     assert.deepEqual((await allOf(plain.rows()))[0]?.cells, ['1', 'C:\\New\\N'])
+  })
+
+  test('of tabs with \\N and quotes, or of commas with \\N and backslashes, can be read in several ways', async () => {
+    const cellsOf = async (path: string, escapes?: Escapes) => {
+      const file = await openSourceFile(path, { escapes })
+      return [file.otherEscapes, ...(await allOf(file.rows())).map(({ cells }) => cells)]
+    }
+    const tabs = await write('id\tname\tnote\n1\t\\N\t"a\\\\b"\n', 'a.tsv')
+    assert.deepEqual(await cellsOf(tabs), [
+      ['backslashes', 'both'],
+      ['1', null, 'a\\\\b'],
+    ])
+    assert.deepEqual(await cellsOf(tabs, 'quotes'), [[], ['1', null, 'a\\\\b']])
+    assert.deepEqual(await cellsOf(tabs, 'backslashes'), [[], ['1', null, '"a\\b"']])
+    assert.deepEqual(await cellsOf(tabs, 'both'), [[], ['1', null, 'a\\b']])
+    const commas = await write('id,name,note\n1,\\N,"C:\\\\Temp, \\"x\\""\n2,\\N,"a\\\nb"\n')
+    assert.deepEqual((await cellsOf(commas))[0], ['both'])
+    assert.deepEqual(await cellsOf(commas, 'both'), [[], ['1', null, 'C:\\Temp, "x"'], ['2', null, 'a\nb']])
+    // Quotes that backslashes protect leave the last one open, or meet in one cell.
+    const inches = await write('id,name,note\n1,\\N,"5\\""\n2,\\N,b\n')
+    assert.deepEqual(await cellsOf(inches), [['backslashes'], ['1', null, '5"'], ['2', null, 'b']])
+    const pairs = await write('id;name;note\n1;\\N;"5\\""\n2;\\N;"6\\""\n')
+    assert.deepEqual((await cellsOf(pairs))[0], ['both'])
+    assert.deepEqual(await cellsOf(pairs, 'both'), [[], ['1', null, '5"'], ['2', null, '6"']])
+    assert.match(await refusal('id,name,note\n1,\\N,a\n2,\\N,"open\n'), /opens on line 3 is never closed/)
+    // MySQL would have doubled these.
+    const paths = await write('id,name,note\n1,\\N,"\\\\server\\share"\n')
+    assert.deepEqual(await cellsOf(paths), [[], ['1', null, '\\\\server\\share']])
+  })
+
+  test('that is a picture, a web page or no text at all is refused as what it is', async () => {
+    const picture = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1')
+    assert.equal(await refusal(picture), 'FILE is a picture (PNG): export the table as CSV or .xlsx')
+    assert.match(await refusal('RIFF\x10\0\0\0WEBPVP8 '), /^FILE is a picture \(WebP\)/)
+    assert.match(await refusal('\n<html><body><table>', 'contacts.xls'), /^FILE is a web page \(HTML\): open it in/)
+    const bytes = Buffer.from(Array.from({ length: 4_000 }, (_, index) => (index * 7_919 + (index >> 3) * 31) % 256))
+    assert.match(await refusal(bytes), /^FILE is not text, and no workbook/)
   })
 
   test('is unpacked when its bytes are gzip, whatever its name', async () => {

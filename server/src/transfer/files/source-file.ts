@@ -1,16 +1,16 @@
-import { basename } from 'node:path'
 import { Refusal } from '../../refusal.ts'
 import { type Archive, allBytes, openArchive } from './archive.ts'
-import { type Bounds, boundless, refuseTooMuch } from './bounds.ts'
-import { type ByteSource, type DiskFile, openDiskFile, startsWith } from './byte-source.ts'
+import { type Bounds, boundless, refuseTooMuch, tooManyBytes } from './bounds.ts'
+import { type ByteSource, type DiskFile, openDiskFile } from './byte-source.ts'
 import { textOfCell } from './cell.ts'
-import { CsvRows, type SourceRow } from './csv-rows.ts'
-import { EscapedRows } from './escaped-rows.ts'
+import { CsvRows, type Dialect, type SourceRow } from './csv-rows.ts'
+import { areOfMysql, EscapedRows, type Escapes } from './escaped-rows.ts'
 import { formatOfName } from './file-names.ts'
 import { type FileScan, scanFile } from './file-scan.ts'
 import { JsonArray } from './json-array.ts'
 import { JsonColumns } from './json-cells.ts'
 import { JsonLines } from './json-lines.ts'
+import { isText, otherFormatOf } from './other-formats.ts'
 import { isOfRejectedRows, rowOfRejection } from './rejected-rows.ts'
 import { cellOfSpreadsheet } from './spreadsheet-cells.ts'
 import { type Encoding, encodingNames, textReader } from './text-encoding.ts'
@@ -35,7 +35,12 @@ export type SourceFile = {
   hasByteOrderMark: boolean
   /** Empty where nothing separates cells. */
   separator: string
-  hasEscapes: boolean
+  /** A line in front of the header, such as `sep=;`, or nothing. */
+  separatorLine: string
+  lineEnd: '\n' | '\r' | '\r\n'
+  escapes: Escapes
+  /** What `escapes` could be, too, where nobody has said it. */
+  otherEscapes: Escapes[]
   /** Cells of text may have marks for spreadsheets in front. */
   mayHaveMarks: boolean
   sheets: string[]
@@ -60,6 +65,8 @@ export type FileOptions = {
   member?: string | undefined
   /** The names of the columns, for a file whose first line is a row. */
   header?: readonly string[] | undefined
+  /** What protects special characters in text with separators. */
+  escapes?: Escapes | undefined
   bounds?: Bounds | undefined
 }
 
@@ -79,21 +86,39 @@ export const openSourceFile = async (path: string, options: FileOptions = {}): P
   throw new Refusal(`${path} holds no file that can be imported`)
 }
 
+/** The files of an archive that may hold records; none of a file that is no archive. */
+export const membersAt = async (path: string, bounds: Bounds): Promise<string[]> => {
+  if (!(await openDiskFile(path, bounds.bytes)).isZip) return []
+  const archive = await openArchive(path, bounds.bytes)
+  if (isWorkbook(archive)) return []
+  const members = membersOf(archive)
+  // Each of them is bounded by itself, too, but there may be many.
+  const size = members.reduce((sum, member) => sum + archive.sourceOf(member).size, 0)
+  if (size > bounds.bytes) throw tooManyBytes(path, bounds.bytes)
+  return members
+}
+
 const isWorkbook = ({ names }: Archive): boolean => names.some((name) => name.startsWith('xl/'))
 
-const openMembers = async (archive: Archive, options: FileOptions): Promise<SourceFile[]> => {
+const membersOf = (archive: Archive): string[] => {
   const { path } = archive
   if (archive.names.includes('mimetype') && archive.names.includes('content.xml'))
     throw new Refusal(`${path} is an OpenDocument spreadsheet: save it as .xlsx or CSV`)
   const members = archive.names.filter((name) => formatOfName(name) !== undefined && !isHidden(name))
   if (members.length === 0)
     throw new Refusal(`${path} holds no file that can be imported: name its files like contacts.csv or invoices.xlsx`)
+  return members
+}
+
+const openMembers = async (archive: Archive, options: FileOptions): Promise<SourceFile[]> => {
+  const { path } = archive
+  const members = membersOf(archive)
   if (options.member !== undefined && !members.includes(options.member))
     throw new Refusal(`${path} holds no file ${options.member}; it holds ${members.join(', ')}`)
   const files: SourceFile[] = []
   for (const member of options.member === undefined ? members : [options.member]) {
     const source = archive.sourceOf(member)
-    const rejectedPath = `${path}.${basename(member)}`
+    const rejectedPath = `${path}.${member.replaceAll('/', '-')}`
     const file = await openMember(source, rejectedPath, options)
     files.push({ ...file, header: file.header, members, member })
   }
@@ -157,19 +182,23 @@ const openWorkbook = async (
       hasByteOrderMark: true,
       separator: '',
     },
-    ...{ hasEscapes: false, mayHaveMarks: true, sheets, sheet: sheet.name, members: [], member: '', size },
+    ...plainCells,
+    ...{ mayHaveMarks: true, sheets, sheet: sheet.name, members: [], member: '', size },
     bytes: () => Math.round((source.bytes() / Math.max(source.size, 1)) * size),
     header,
     rows: padded,
   }
 }
 
+/** Of what is no text with separators. */
+const plainCells = { separatorLine: '', lineEnd: '\n', escapes: 'quotes', otherEscapes: [] as Escapes[] } as const
+
 const openTable = async (source: ByteSource, rejectedPath: string, options: FileOptions): Promise<SourceFile> => {
   const { path, size, bytes } = source
   const { bounds = boundless } = options
   const scan = await scanFile(source, bounds)
   const encoding = options.encoding ?? scan.encoding
-  refuseOthers(path, scan)
+  refuseOthers(path, scan, encoding)
   if (!encoding) throw new Refusal(`${path} is UTF-32, save it as UTF-8`)
   const begun = process.cpuUsage()
   async function* rowsOf(
@@ -214,29 +243,36 @@ const openTable = async (source: ByteSource, rejectedPath: string, options: File
       format,
       hasObjects: true,
       separator: '',
-      hasEscapes: false,
+      ...plainCells,
       mayHaveMarks: false,
       header: columns.header,
       rows,
     }
   }
-  let separator = ','
+  const noticed: { separator: string; separatorLine: string; lineEnd: SourceFile['lineEnd'] } = {
+    ...{ separator: ',', separatorLine: '', lineEnd: '\n' },
+  }
   const plain = () =>
     rowsOf(
       () => new CsvRows(path),
-      (reader) => (separator = reader.dialect?.delimiter ?? separator),
+      ({ dialect, separatorLine = '' }) => {
+        if (!dialect) return
+        const { delimiter, lineEnd, hasCarriageReturns } = dialect
+        Object.assign(noticed, { separator: delimiter, separatorLine, lineEnd: hasCarriageReturns ? '\r\n' : lineEnd })
+      },
     )
   const first = options.header?.slice() ?? (await headerOf(path, plain()))
   if (options.header) for await (const _ of plain()) break
-  const hasEscapes = separator === '\t' && scan.hasNullMark
-  // Some programs write quotes around cells beside `\N`, and of others they are text.
-  if (hasEscapes && scan.hasQuotes && (await isReadable(plain())))
-    throw new Refusal(
-      `${path} has cells that begin with a quote beside \\N, so it cannot be told whether quotes and backslashes belong to the text: write it without quotes, or with commas`,
-    )
-  const rows = hasEscapes ? () => rowsOf(() => new EscapedRows(path)) : plain
-  const header = hasEscapes && !options.header ? await headerOf(path, rows()) : first
-  const table = { ...file, format, separator, hasEscapes }
+  const readers: Record<Escapes, () => AsyncGenerator<SourceRow[]>> = {
+    quotes: plain,
+    backslashes: () => rowsOf(() => new EscapedRows(path, { delimiter: noticed.separator, isEnclosed: false })),
+    both: () => rowsOf(() => new EscapedRows(path, { delimiter: noticed.separator, isEnclosed: true })),
+  }
+  const [likely = 'quotes', ...others] = await possibleEscapes(scan, noticed.separator, readers)
+  const escapes = options.escapes ?? likely
+  const rows = readers[escapes]
+  const header = escapes === 'quotes' || options.header ? first : await headerOf(path, rows())
+  const table = { ...file, format, ...noticed, escapes, otherEscapes: options.escapes ? [] : others }
   const json = header.indexOf(rowOfRejection)
   if (json >= 0) {
     const columns = new JsonColumns()
@@ -260,7 +296,34 @@ type RowReader = {
   push: (text: string) => SourceRow[]
   end: () => SourceRow[]
   count: number
-  dialect?: { delimiter: string } | undefined
+  dialect?: Dialect | undefined
+  separatorLine?: string
+}
+
+/**
+ * The likely one comes first, and alone where there is no other. Some programs write quotes around cells beside `\N`, and of others they
+ * are text; some double backslashes beside it.
+ */
+const possibleEscapes = async (
+  { hasNullMark, hasNullMarks, hasQuotes }: FileScan,
+  separator: string,
+  readers: Record<Escapes, () => AsyncIterable<SourceRow[]>>,
+): Promise<Escapes[]> => {
+  if (separator === '\t' && hasNullMark)
+    return hasQuotes && (await flawsOf(readers.quotes())) !== 'refused'
+      ? ['quotes', 'backslashes', 'both']
+      : ['backslashes']
+  if (separator === '\t' || !hasNullMarks) return ['quotes']
+  const backslashes = new Set<'of MySQL' | 'others'>()
+  const flaws = await flawsOf(readers.quotes(), ({ cells }) => {
+    for (const cell of cells)
+      if (typeof cell === 'string' && cell.includes('\\') && cell !== '\\N')
+        backslashes.add(areOfMysql(cell) ? 'of MySQL' : 'others')
+  })
+  if (flaws === 'none') return [...backslashes].join() === 'of MySQL' ? ['quotes', 'both'] : ['quotes']
+  // A quote that a backslash protects ends a cell too early, or the file is damaged in every reading.
+  if ((await flawsOf(readers.both())) !== 'none') return ['quotes']
+  return flaws === 'refused' ? ['both', 'backslashes'] : ['quotes', 'both']
 }
 
 /** The first brace or bracket tells, unless the name says that each line is an object. */
@@ -272,19 +335,29 @@ const formatOfText = (path: string, beginning: Buffer, encoding: Encoding): 'csv
   return named === 'ndjson' || named === 'json' ? 'ndjson' : 'csv'
 }
 
-const refuseOthers = (path: string, { beginning }: FileScan): void => {
-  if (startsWith(beginning, [0xd0, 0xcf, 0x11, 0xe0]))
-    throw new Refusal(`${path} is an old workbook (.xls): save it as .xlsx or CSV`)
-  if (startsWith(beginning, [0x25, 0x50, 0x44, 0x46]))
-    throw new Refusal(`${path} is a PDF: export the table as CSV or .xlsx`)
+const refuseOthers = (path: string, { beginning }: FileScan, encoding: Encoding | undefined): void => {
+  const other = otherFormatOf(beginning)
+  if (other) throw new Refusal(`${path} is ${other.name}: ${other.remedy}`)
+  // Half of the bytes of UTF-16 and more are zeros.
+  if (encoding && !encoding.startsWith('utf-16') && !isText(beginning))
+    throw new Refusal(`${path} is not text, and no workbook: export the table as CSV or .xlsx`)
 }
 
-const isReadable = async (rows: AsyncIterable<SourceRow[]>): Promise<boolean> => {
+/** Whether some rows cannot be read, or the file as a whole. */
+const flawsOf = async (
+  batches: AsyncIterable<SourceRow[]>,
+  onRow: (row: SourceRow) => void = () => {},
+): Promise<'none' | 'rows' | 'refused'> => {
+  let flaws: 'none' | 'rows' = 'none'
   try {
-    for await (const _ of rows);
-    return true
+    for await (const rows of batches)
+      for (const row of rows) {
+        if (row.problem !== undefined) flaws = 'rows'
+        onRow(row)
+      }
+    return flaws
   } catch (error) {
-    if (error instanceof Refusal) return false
+    if (error instanceof Refusal) return 'refused'
     throw error
   }
 }

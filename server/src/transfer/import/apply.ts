@@ -2,8 +2,9 @@ import { importKeyOf, type ResourceName, storedFieldsOf } from '@masthead/contra
 import type { Author } from '../../audit/author.ts'
 import { audit } from '../../audit/queries.ts'
 import type { TenantQuery as Query } from '../../database/tenant-query.ts'
-import { imageOf, type StoredRecord } from '../../records/stored-record.ts'
+import { type Fields, imageOf, type StoredRecord } from '../../records/stored-record.ts'
 import { lockHead, writeRecords } from '../../records/write.ts'
+import { followedName } from '../../values.ts'
 import { inTransaction } from './bulk-transaction.ts'
 import { storeChanges, storeCreations } from './journal.ts'
 import { judgementTable, lateTable } from './judgement.ts'
@@ -104,11 +105,19 @@ export const applyChanges = async (query: Query, resource: ResourceName, batch: 
       if (resource === 'invoices' && !isGiven('isOpen') && isGiven('status') && changed.status !== before.status) {
         changed.isOpen = staged.isOpen
       }
+      if (resource === 'contacts' && !isGiven('name') && (isGiven('firstName') || isGiven('lastName'))) {
+        changed.name = followedName(namesOf(before), namesOf({ ...before, ...changed }))
+      }
       if (fields.includes('updatedAt') && !isGiven('updatedAt')) changed.updatedAt = batch.now
       return [{ before, after: { ...before, ...changed, id: before.id, importId: batch.importId } }]
     })
     await write(query, resource, batch, changes)
   })
+}
+
+const namesOf = ({ name, firstName, lastName }: Fields) => {
+  const text = (value: unknown) => (typeof value === 'string' ? value : null)
+  return { name: text(name), firstName: text(firstName), lastName: text(lastName) }
 }
 
 /** Marks what a full file no longer holds as deleted. */

@@ -5,8 +5,9 @@ import { describe, test } from 'node:test'
 import { runMasthead } from '../../../test/processes/masthead-process.ts'
 import { environmentOf, importer, newFolder } from '../../../test/records/import-files.ts'
 import { sampleAccount } from '../../../test/records/sample-records.ts'
-import { sheetOf, workbookFile, zipFile } from '../../../test/records/zip-file.ts'
+import { sheetOf, workbookFile } from '../../../test/records/zip-file.ts'
 import { startService, walk } from '../../../test/service.ts'
+import { zipFile } from '../files/zip-file.ts'
 
 const service = await startService()
 
@@ -154,9 +155,45 @@ describe('what could be read in two ways is refused', { concurrency: 2 }, () => 
     refuses(`contacts as customers: ${header}`, 'Leute.csv', `${header}\n${cells.join(';')}\n`, /--resource/)
   }
   const quoted = 'externalId\taccountId\tname\temail\nx\tA-1\t"Ada"\t\\N\n'
-  refuses('quotes beside \\N', 'contacts.tsv', quoted, /without quotes, or with commas/)
+  refuses(
+    'quotes beside \\N',
+    'contacts.tsv',
+    quoted,
+    /--escapes quotes \(.*\), --escapes backslashes \(.*\), --escapes both/,
+  )
+  refuses(
+    'two headings of one field',
+    'contacts.csv',
+    'externalId,accountId,Telefon,Tel\nx,A-1,1,2\n',
+    /"Telefon" and "Tel" both name phone/,
+  )
+  const two = 'externalId;accountId;total;totalDue;dueDate;issueDate\nx;A-1;1,50 €;2,50 $;1/2/26;3/4/2026\n'
+  refuses(
+    'amounts of two currencies',
+    'invoices.csv',
+    two,
+    /total in € and totalDue in \$, and a record has one currency/,
+  )
   const decomposed = 'externalId,accountId,name\nx,A-1,Zoe\u0308\n'
   refuses('accents that follow their letters, or Windows-1252', 'contacts.csv', decomposed, /--encoding/)
+})
+
+test('refused rows come with the line ends, the separator line and the marks for spreadsheets of their file', async () => {
+  const { counts, list } = await newTenant()
+  const row = "x2;A-9;'+49 30;'=1"
+  const folder = await newFolder({
+    'contacts.csv': `sep=;\r\nexternalId;accountId;phone;notes\r\nx1;A-1;;\r\n${row}\r\n`,
+  })
+  assert.deepEqual(await counts(join(folder, 'contacts.csv')), { contacts: [1, 0, 0, 1] })
+  const path = join(folder, 'contacts.csv.rejected.csv')
+  const [separator, header, refused = '', end, ...others] = (await readFile(path, 'utf8')).split('\r\n')
+  assert.deepEqual([separator, end, others], ['sep=;', '', []])
+  assert.equal(header, 'rejected_line;rejected_column;rejected_reason;externalId;accountId;phone;notes')
+  assert.ok(refused.startsWith('4;accountId;') && refused.endsWith(`;${row}`), refused)
+  await writeFile(path, (await readFile(path, 'utf8')).replace(row, row.replace('A-9', 'A-1')))
+  assert.deepEqual(await counts(path), { contacts: [1, 0, 0, 0] })
+  const found = (await list('/contacts')).find(({ phone }) => phone !== null)
+  assert.deepEqual([found?.phone, found?.notes], ['+49 30', '=1'])
 })
 
 test('a workbook whose formulas have no stored values is refused there, and each digit of a long number counts', async () => {

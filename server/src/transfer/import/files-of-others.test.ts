@@ -82,18 +82,19 @@ describe('an import reads the files of other programs as they come', { concurren
       for (const file of group) await requireStored(file.resource, expectedOf(file))
     })
 
-  for (const file of withOption) {
-    const [name, value] = file.option ?? assert.fail(file.name)
-    test(`with the option that its message names: ${file.name} with ${name}`, async () => {
+  for (const group of groups(withOption))
+    test(`with the options that their messages name: ${group.map(({ name }) => name).join(', ')}`, async () => {
       const { masthead, importAll, requireStored } = await newTenant()
-      const refused = await masthead('import', pathOf(file.name), '--dry-run')
-      assert.notEqual(refused.code, 0)
-      assert.ok(`${refused.stdout}${refused.stderr}`.includes(name), refused.stderr)
-      const [summary] = (await importAll(pathOf(file.name), name, ...(value === undefined ? [] : [value]))).files
-      assert.equal(summary?.refused, 0)
-      await requireStored(file.resource, expectedOf(file))
+      for (const file of group) {
+        const [name, value] = file.option ?? assert.fail(file.name)
+        const refused = await masthead('import', pathOf(file.name), '--dry-run')
+        assert.notEqual(refused.code, 0, file.name)
+        assert.ok(`${refused.stdout}${refused.stderr}`.includes(name), `${file.name}: ${refused.stderr}`)
+        const [summary] = (await importAll(pathOf(file.name), name, ...(value === undefined ? [] : [value]))).files
+        assert.equal(summary?.refused, 0, file.name)
+        await requireStored(file.resource, expectedOf(file))
+      }
     })
-  }
 
   test(`without an option: ${archive.name}`, async () => {
     const { importAll, requireStored } = await newTenant()
@@ -116,41 +117,44 @@ const sentOption = ([name, value]: readonly [string, string?]) => {
 }
 
 describe('the console asks what a file leaves open', { concurrency: 2 }, () => {
-  for (const file of withOption)
-    test(`in ${file.name}, and imports it as soon as that is decided`, async () => {
+  for (const group of groups(withOption))
+    test(`in ${group.map(({ name }) => name).join(', ')}, and imports it as soon as that is decided`, async () => {
       const { tenant, requireStored } = await newTenant()
       const person = await newPerson(service, [tenant, 'admin'])
       const { management: token } = await new ConsoleBrowser(service.origin).signIn(person)
-      const call = async (method: string, path: string, body?: unknown) => {
-        const answer = await manage(service.origin, method, path, { token, ...(body !== undefined && { body }) })
-        assert.ok(answer.status < 300, answer.text)
-        return answer.body
-      }
-      const { id } = await call('POST', '/import-runs', { fileName: `file${extname(file.name)}` })
-      const path = `/import-runs/${id}`
-      const content = (await readFile(pathOf(file.name))).toString('base64')
-      await call('POST', `${path}/parts`, { number: 1, content })
-      const done = async (what: string) => {
-        let run = await call('POST', `${path}/${what}`)
-        await until(`${what} ends`, async () => {
-          run = await call('GET', path)
-          return run.state !== 'running'
-        })
-        return run
-      }
-      const { inspection } = await done('inspect')
-      assert.notDeepEqual(inspection.problems, [])
-      await call('PATCH', path, { options: sentOption(file.option ?? assert.fail(file.name)) })
-      const decided = await done('inspect')
-      assert.deepEqual(
-        [decided.state, decided.inspection.resource, decided.inspection.problems],
-        ['inspected', file.resource, []],
-      )
-      const { state, created, refused } = await done('start')
-      assert.deepEqual(
-        [state, created, refused],
-        ['done', file.resource === 'accounts' ? 0 : expectedOf(file).length, 0],
-      )
-      await requireStored(file.resource, expectedOf(file))
+      for (const file of group) await importInConsole(file, token, requireStored)
     })
 })
+
+type Stored = Awaited<ReturnType<typeof newTenant>>['requireStored']
+
+const importInConsole = async (file: CorpusFile, token: string, requireStored: Stored): Promise<void> => {
+  const call = async (method: string, path: string, body?: unknown) => {
+    const answer = await manage(service.origin, method, path, { token, ...(body !== undefined && { body }) })
+    assert.ok(answer.status < 300, answer.text)
+    return answer.body
+  }
+  const { id } = await call('POST', '/import-runs', { fileName: `file${extname(file.name)}` })
+  const path = `/import-runs/${id}`
+  const content = (await readFile(pathOf(file.name))).toString('base64')
+  await call('POST', `${path}/parts`, { number: 1, content })
+  const done = async (what: string) => {
+    let run = await call('POST', `${path}/${what}`)
+    await until(`${what} ends`, async () => {
+      run = await call('GET', path)
+      return run.state !== 'running'
+    })
+    return run
+  }
+  const { inspection } = await done('inspect')
+  assert.notDeepEqual(inspection.problems, [])
+  await call('PATCH', path, { options: sentOption(file.option ?? assert.fail(file.name)) })
+  const decided = await done('inspect')
+  assert.deepEqual(
+    [decided.state, decided.inspection.resource, decided.inspection.problems],
+    ['inspected', file.resource, []],
+  )
+  const { state, created, refused } = await done('start')
+  assert.deepEqual([state, created, refused], ['done', file.resource === 'accounts' ? 0 : expectedOf(file).length, 0])
+  await requireStored(file.resource, expectedOf(file))
+}

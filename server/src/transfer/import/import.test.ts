@@ -99,7 +99,7 @@ describe('an import', { concurrency: 2 }, () => {
     assert.deepEqual(await counts(folder), { accounts: [0, 0, 2, 0], contacts: [0, 1, 1, 0] })
     const [ada, bob] = await list('/contacts')
     assert.deepEqual(bob, before[1])
-    assert.deepEqual([ada?.lastName, ada?.createdAt, ada?.name], ['King', before[0]?.createdAt, 'Ada Lovelace'])
+    assert.deepEqual([ada?.lastName, ada?.createdAt, ada?.name], ['King', before[0]?.createdAt, 'Ada King'])
     assert.ok(String(ada?.updatedAt) > String(before[0]?.updatedAt))
     assert.equal((await list('/contacts?search=king')).length, 1)
     await afterwards(tenant)
@@ -129,6 +129,27 @@ describe('an import', { concurrency: 2 }, () => {
     assert.deepEqual([contact?.email, contact?.title, contact?.notes], [null, '', 'a "quoted" note'])
     await counts(await newFolder({ 'contacts.jsonl': '{"externalId":"x1","notes":null}\n{"externalId":"x9"}\n' }))
     assert.deepEqual((await list('/contacts'))[0]?.notes, null)
+  })
+
+  test('takes a name that was joined from first and last name along with them, and leaves one of its own', async () => {
+    const { counts, list } = await newTenant()
+    const start = 'externalId,accountId,name,firstName,lastName\nx1,A-1,Ada Byron,Ada,Byron\nx2,A-1,Lady B.,Ada,Byron\n'
+    await counts(await newFolder({ 'accounts.csv': accounts, 'contacts.csv': start }))
+    const names = async () => (await list('/contacts')).map(({ name }) => name)
+    assert.deepEqual(
+      await counts(await newFolder({ 'contacts.csv': 'externalId,lastName\nx1,Lovelace\nx2,Lovelace\n' })),
+      { contacts: [0, 2, 0, 0] },
+    )
+    assert.deepEqual(await names(), ['Ada Lovelace', 'Lady B.'])
+    await counts(await newFolder({ 'contacts.csv': 'externalId,lastName,name\nx1,King,Ada L.\n' }))
+    assert.deepEqual(await names(), ['Ada L.', 'Lady B.'])
+  })
+
+  test('keeps an e-mail address that cannot be one, as legacy systems have them', async () => {
+    const { counts, list } = await newTenant()
+    const contacts = 'externalId,accountId,email\nx1,A-1,a@b.example; c@d.example\n'
+    await counts(await newFolder({ 'accounts.csv': accounts, 'contacts.csv': contacts }))
+    assert.equal((await list('/contacts'))[0]?.email, 'a@b.example; c@d.example')
   })
 
   test('opens and closes an invoice by its new status, unless the file says which', async () => {

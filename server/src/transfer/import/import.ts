@@ -12,8 +12,8 @@ import { changesCursorNow } from '../../records/changes-cursor.ts'
 import { newId } from '../../records/identifiers.ts'
 import { Refusal } from '../../refusal.ts'
 import type { Bounds } from '../files/bounds.ts'
-import { formatOfName, importedAs, resourceOfName } from '../files/file-names.ts'
-import { openTables, type ReadingOptions, type Source, sourceOf, tableOptionsOf } from '../reading/sources.ts'
+import { formatOfName, importedAs, importedMembers, resourceOfName } from '../files/file-names.ts'
+import { openTables, type ReadingOptions, type Source, sourceOf } from '../reading/sources.ts'
 import { LookAgain, readTable, refuseProblems } from '../reading/table-reading.ts'
 import { applyChanges, applyCreations, applyLatePredecessors, applyPrune, type Batch } from './apply.ts'
 import { withCopies } from './copied-records.ts'
@@ -34,6 +34,8 @@ export type ImportOptions = {
   mappings?: Mappings
   /** How the files are read, where that is not noticed. */
   reading?: ReadingOptions
+  /** How single files of an archive are read; others are left out. */
+  members?: readonly { reading: ReadingOptions; mappings: Mappings }[]
   /** Called for each file once it is known how it is read. */
   onUnderstood?: (source: Source) => void
   /** Called for each value that goes in and is no known status. */
@@ -45,7 +47,7 @@ export type ImportOptions = {
   keepsRejected?: boolean
   /** The operator who runs the command, unless a caller of the API imports. */
   author?: Caller
-  /** Replaces the path of the file in the summary. */
+  /** Replaces the path of the file in the summary; of an archive, that is followed by the name of the file in it. */
   shownName?: string
   /** Limits what is read of a file, and written of its refused rows. */
   most?: Bounds & { rejectedBytes: number }
@@ -141,22 +143,23 @@ const untilStopped = async <T>(client: pg.Client, signal: AbortSignal | undefine
 }
 
 const openSources = async (paths: readonly string[], options: ImportOptions): Promise<Source[]> => {
-  const { mappings = {}, reading = {}, most, signal, onLeftOut, onUnderstood } = options
+  const { mappings = {}, reading = {}, members = [{ reading, mappings }], most, signal } = options
+  const { onLeftOut, onUnderstood } = options
   const files = new Set((await Promise.all(paths.map((path) => filesAt(path, onLeftOut)))).flat())
   const sources: Source[] = []
-  for (const path of files) {
-    const tables = await openTables(path, reading, most)
-    // An archive stands for its files as a folder does, unless none has the name of a resource.
-    const named = tables.filter(({ member }) => importedAs(member.slice(member.lastIndexOf('/') + 1)))
-    const taken = named.length > 0 ? named : tables
-    for (const { path } of tables.filter((table) => !taken.includes(table))) onLeftOut?.(path)
-    for (const file of taken) {
-      const source = await sourceOf(file, reading, mappings, signal)
-      refuseProblems(source.reading)
-      onUnderstood?.(source)
-      sources.push(source)
+  for (const path of files)
+    for (const { reading, mappings } of members) {
+      const tables = await openTables(path, reading, most)
+      const imported = importedMembers(tables.map(({ member }) => member))
+      const taken = tables.filter(({ member }) => imported.includes(member))
+      for (const { path } of tables.filter((table) => !taken.includes(table))) onLeftOut?.(path)
+      for (const file of taken) {
+        const source = await sourceOf(file, reading, mappings, signal)
+        refuseProblems(source.reading)
+        onUnderstood?.(source)
+        sources.push(source)
+      }
     }
-  }
   return sources
 }
 
@@ -189,9 +192,8 @@ const stage = async (
     } catch (error) {
       const { source } = again
       if (!(error instanceof LookAgain) || !source) throw error
-      const { reading = {}, mappings = {}, signal, onUnderstood } = options
-      const tableOptions = tableOptionsOf(reading, mappings[resource])
-      source.reading = await readTable(source.file, resource, tableOptions, { isWhole: true, signal })
+      const { signal, onUnderstood } = options
+      source.reading = await readTable(source.file, resource, source.options, { isWhole: true, signal })
       refuseProblems(source.reading)
       onUnderstood?.(source)
       await client.query(`truncate ${stagingTable(resource)}`)
@@ -273,7 +275,8 @@ const summarise = (
 ): FileSummary[] =>
   sources.map(({ file, resource }, index) => {
     const { create = 0, change = 0, same = 0, refused = 0 } = counts.get(index) ?? {}
-    return { file: shownName ?? file.path, resource, created: create, changed: change, unchanged: same, refused }
+    const name = shownName !== undefined && file.members.length > 1 ? `${shownName}/${file.member}` : shownName
+    return { file: name ?? file.path, resource, created: create, changed: change, unchanged: same, refused }
   })
 
 /** A file without refused rows has no file of rejected rows, even when an earlier import left one. */
@@ -284,9 +287,9 @@ const writeAllRejected = async (
   mostBytes?: number,
 ): Promise<string[]> => {
   const written: string[] = []
-  for (const [index, { resource, file }] of sources.entries()) {
+  for (const [index, { resource, file, reading }] of sources.entries()) {
     if ((files[index]?.refused ?? 0) > 0) {
-      const path = await writeRejected(file, readRejections(query, resource, index), mostBytes)
+      const path = await writeRejected(reading, readRejections(query, resource, index), mostBytes)
       if (path !== null) written.push(path)
     } else {
       await setRejectedAside(file)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { type ChildProcess, execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { spawnMasthead, until } from '../../../test/processes/masthead-process.ts'
@@ -20,6 +21,13 @@ const rowsOf = async ({ id }: TestTenant, condition = 'true'): Promise<number> =
   )
   return rows[0]?.count
 }
+
+/** A terminal sends its signals to these, too. */
+const childrenOf = ({ pid }: ChildProcess): number[] =>
+  execFileSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map(Number)
 
 describe('an import that is interrupted', () => {
   const begin = async (name: string) => {
@@ -43,6 +51,7 @@ describe('an import that is interrupted', () => {
       const release = await holdAt(reached ?? 0)
       const { tenant, folder, child, ended, counts, masthead } = await begin('Ada')
       await (reached === null ? until('it has begun to stage', isStaging) : until('it has come so far', isHeld))
+      if (signal === 'SIGINT') for (const pid of childrenOf(child)) process.kill(pid, signal)
       child.kill(signal)
       const { code, stderr } = await ended
       await release()

@@ -11,6 +11,7 @@ import { rejectionColumns, rowOfRejection } from '../files/rejected-rows.ts'
 import type { SourceFile } from '../files/source-file.ts'
 import { spreadsheetCell } from '../files/spreadsheet-cells.ts'
 import { byteOrderMark, encodeText } from '../files/text-encoding.ts'
+import type { TableReading } from '../reading/table-reading.ts'
 
 export type Rejection = { line: number; field: string; reason: string }
 
@@ -22,7 +23,7 @@ export const rejectedFileOf = ({ rejectedPath }: SourceFile): string => `${rejec
  * path, or null when they exceed the limit, and then none is stored.
  */
 export const writeRejected = async (
-  file: SourceFile,
+  { file, hasMarks }: Pick<TableReading, 'file' | 'hasMarks'>,
   rejections: AsyncIterable<Rejection>,
   mostBytes = Number.POSITIVE_INFINITY,
 ): Promise<string | null> => {
@@ -30,7 +31,7 @@ export const writeRejected = async (
   const draft = `${path}.${randomBytes(6).toString('hex')}`
   try {
     const draftFile = createWriteStream(draft, { mode: 0o600, flags: 'wx', flush: true })
-    await pipeline(Readable.from(upTo(mostBytes, file, linesOf(file, rejections))), draftFile)
+    await pipeline(Readable.from(upTo(mostBytes, file, linesOf(file, hasMarks, rejections))), draftFile)
     await setRejectedAside(file)
     if (draftFile.bytesWritten > mostBytes) {
       await rm(draft)
@@ -65,10 +66,17 @@ async function* upTo(mostBytes: number, file: SourceFile, lines: AsyncIterable<s
   }
 }
 
-async function* linesOf(file: SourceFile, rejections: AsyncIterable<Rejection>): AsyncGenerator<string> {
-  const { header, hasObjects, hasEscapes, separator, encoding, isEncodingSure, hasByteOrderMark } = file
+async function* linesOf(
+  file: SourceFile,
+  hasMarks: boolean,
+  rejections: AsyncIterable<Rejection>,
+): AsyncGenerator<string> {
+  const { header, hasObjects, escapes, lineEnd, separatorLine, encoding, isEncodingSure, hasByteOrderMark } = file
+  const delimiter = hasObjects || file.separator === '' ? ',' : file.separator
   const lineOf = (cells: (string | null)[]) =>
-    hasEscapes ? escapedLine(cells) : csvLine(cells, hasObjects || separator === '' ? ',' : separator)
+    escapes === 'quotes' || hasObjects
+      ? csvLine(cells, delimiter, lineEnd)
+      : escapedLine(cells, { delimiter, isEnclosed: escapes === 'both' }, lineEnd)
   // A row that was rejected before loses the former reason.
   const isOwn = header.map((name) => !rejectionColumns.includes(name))
   const own = ({ cells, json }: SourceRow): (string | null)[] =>
@@ -76,7 +84,10 @@ async function* linesOf(file: SourceFile, rejections: AsyncIterable<Rejection>):
   // With the mark, bytes that are not UTF-8 are refused again, and not taken for another encoding.
   const isMarked = hasByteOrderMark || !isEncodingSure || encoding.startsWith('utf-16')
   const columns = hasObjects ? [rowOfRejection] : header.filter((_, index) => isOwn[index])
-  yield (isMarked ? byteOrderMark : '') + lineOf([...rejectionColumns, ...columns])
+  const separated = separatorLine === '' || hasObjects ? '' : separatorLine + lineEnd
+  yield (isMarked ? byteOrderMark : '') + separated + lineOf([...rejectionColumns, ...columns])
+  // A text that came with its mark keeps it, and gets no second one.
+  const ownCell = (cell: string | null) => (hasMarks && cell?.startsWith(`'`) ? cell : spreadsheetCell(cell))
   const waiting = rejections[Symbol.asyncIterator]()
   let next = await waiting.next()
   for await (const rows of file.rows()) {
@@ -84,7 +95,8 @@ async function* linesOf(file: SourceFile, rejections: AsyncIterable<Rejection>):
     for (const row of rows) {
       if (next.done || next.value.line !== row.line) continue
       const { line, field, reason } = next.value
-      lines += lineOf([String(line), field || null, reason, ...own(row)].map(spreadsheetCell))
+      const about = [String(line), field || null, reason].map(spreadsheetCell)
+      lines += lineOf([...about, ...own(row).map(ownCell)])
       next = await waiting.next()
     }
     if (lines !== '') yield lines

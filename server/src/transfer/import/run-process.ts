@@ -1,8 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
 import type { Caller } from '../../audit/author.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { Refusal } from '../../refusal.ts'
+import type { ExportProgress } from '../export/export-jobs.ts'
+import type { ExportResult, ExportTask } from '../export/export-work.ts'
+import type { ImportOptions, ImportSummary } from './import.ts'
+import type { Missing } from './prune.ts'
 import type { ImportRun, RunProgress, RunResult } from './runs.ts'
+import type { UnknownStatus } from './unknown-statuses.ts'
 
 export type RunWork = {
   run: Pick<ImportRun, 'id' | 'kind' | 'fileName' | 'resource' | 'options' | 'inspection' | 'importId' | 'bytes'>
@@ -14,12 +20,42 @@ export type RunWork = {
 /** Tells the process to end what it does, and to take back what it has written. */
 export type Cancellation = { cancel: true }
 
-export type RunTask = RunWork & { connection: TenantDatabase['connection']; tenantId: string; folder: string }
+type Place = { connection: TenantDatabase['connection']; tenantId: string }
+
+/** A file that was sent, or an undo. */
+export type ImportTask = Place & RunWork & { folder: string }
+/** Files of this machine, which the command line imports. */
+export type FilesTask = Place & {
+  paths: readonly string[]
+  options: Pick<ImportOptions, 'mappings' | 'reading' | 'dryRun' | 'strict' | 'prune' | 'force'>
+}
+export type ExportRunTask = Place & { export: ExportTask }
+export type RunTask = ImportTask | FilesTask | ExportRunTask
+
+type ProgressOf<T extends RunTask> = T extends ExportRunTask ? ExportProgress : WorkerProgress
+/** Of an export that was cancelled nothing is left to tell. */
+type ResultOf<T extends RunTask> = T extends ExportRunTask
+  ? ExportResult | null
+  : T extends FilesTask
+    ? ImportSummary
+    : RunResult
+
+/** What the command line says before the import ends, in the order in which it happens. */
+export type ImportEvent =
+  | { understood: string[] }
+  | { unknownStatus: UnknownStatus }
+  | { leftOut: string }
+  | { missing: Missing }
+
+/** What is read or written is named for the command line. */
+export type WorkerProgress = RunProgress & { what: string }
 
 /** The process sends these to its parent. */
 export type WorkerMessage =
-  | { progress: RunProgress }
-  | { result: RunResult }
+  | { progress: ProgressOf<RunTask> }
+  | { event: ImportEvent }
+  | { result: ResultOf<RunTask> }
+  | { stopped: true }
   | { refusal: string }
   | { failure: { name: string; message: string; stack?: string; code?: string } }
 
@@ -39,9 +75,12 @@ const takeProcess = (): ChildProcess => {
 
 const beginProcess = (): ChildProcess => {
   const child = fork(new URL('./run-process.js', import.meta.url), {
-    // Node starts the threads of V8 before a process can lower its priority, so there are none.
-    execArgv: [`--max-old-space-size=${mostMebibytes}`, '--v8-pool-size=0'],
+    // Node starts the threads of V8 before a process can lower its priority, so there are none. Rows live briefly: with a
+    // small nursery an import of 300,000 of them takes 90 MiB instead of 190, at the same speed.
+    execArgv: [`--max-old-space-size=${mostMebibytes}`, '--v8-pool-size=0', '--max-semi-space-size=16'],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    // A map of the command line has values that JSON does not know.
+    serialization: 'advanced',
   })
   child.once('close', () => forget(child))
   return child
@@ -61,25 +100,33 @@ const keep = (child: ChildProcess): void => {
   setTimeout(() => forget(child) && child.disconnect(), idleMilliseconds).unref()
 }
 
-/** `signal` ends the run where it is, `cancelled` takes back what it has done. */
+/** `signal` ends the work where it is; `cancelled` lets it end in its own way: a run takes back what it has done. */
 export type RunSignals = { signal: AbortSignal; cancelled: AbortSignal }
 
+type Following<T extends RunTask> = RunSignals & {
+  onProgress: (progress: ProgressOf<T>) => void
+  onEvent?: (event: ImportEvent) => void
+}
+
 /** A separate process takes no time of the threads that serve, and V8 ends it alone when its memory is exhausted. */
-export const runApart = async (
-  task: RunTask,
-  { signal, cancelled, onProgress }: RunSignals & { onProgress: (progress: RunProgress) => void },
-): Promise<RunResult> => {
+export const runApart = async <T extends RunTask>(task: T, following: Following<T>): Promise<ResultOf<T>> => {
+  const { signal, cancelled } = following
   signal.throwIfAborted()
   const child = takeProcess()
   // The process deletes its files and ends when it is disconnected, even when this thread ends first.
-  const stop = () => child.connected && child.disconnect()
+  const stopped = Promise.withResolvers<never>()
+  const stop = () => {
+    if (child.connected) child.disconnect()
+    // Node tells of no 'close' where this side disconnects.
+    stopped.reject(signal.reason)
+  }
   const cancel = () => child.connected && child.send({ cancel: true } satisfies Cancellation, () => {})
   signal.addEventListener('abort', stop, { once: true })
   cancelled.addEventListener('abort', cancel, { once: true })
   try {
-    const outcome = outcomeOf(child, task, onProgress)
+    const outcome = outcomeOf(child, task, following)
     if (cancelled.aborted) cancel()
-    return await outcome
+    return await Promise.race([outcome, stopped.promise])
   } catch (error) {
     signal.throwIfAborted()
     throw error
@@ -90,11 +137,14 @@ export const runApart = async (
   }
 }
 
-const outcomeOf = (child: ChildProcess, task: RunTask, onProgress: (progress: RunProgress) => void) =>
-  new Promise<RunResult>((resolve, reject) => {
+const outcomeOf = <T extends RunTask>(child: ChildProcess, task: T, { cancelled, onProgress, onEvent }: Following<T>) =>
+  new Promise<ResultOf<T>>((resolve, reject) => {
     child.on('message', (message: WorkerMessage) => {
-      if ('progress' in message) onProgress(message.progress)
-      else if ('result' in message) resolve(message.result)
+      // The process tells of the task that it was given.
+      if ('progress' in message) onProgress(message.progress as ProgressOf<T>)
+      else if ('event' in message) onEvent?.(message.event)
+      else if ('result' in message) resolve(message.result as ResultOf<T>)
+      else if ('stopped' in message) reject(cancelled.reason)
       else if ('refusal' in message) reject(new Refusal(message.refusal))
       else reject(Object.assign(new Error(), message.failure))
     })
@@ -109,9 +159,29 @@ const outcomeOf = (child: ChildProcess, task: RunTask, onProgress: (progress: Ru
   })
 
 /** V8 aborts a process whose memory is exhausted, and the system kills one. */
-const endOf = ({ run }: RunTask, code: number | null, signal: NodeJS.Signals | null): Error =>
-  run.kind === 'import' && (signal === 'SIGABRT' || signal === 'SIGKILL')
-    ? new Refusal(
-        `${run.fileName} takes more than ${mostMebibytes} MiB of memory to import: split it into several files`,
-      )
-    : new Error(`the process of an import ended with ${signal ?? code}`)
+const endOf = (task: RunTask, code: number | null, signal: NodeJS.Signals | null): Error => {
+  const name = fileOf(task)
+  return name !== null && (signal === 'SIGABRT' || signal === 'SIGKILL')
+    ? new Refusal(`${name} takes more than ${mostMebibytes} MiB of memory to import: split it into several files`)
+    : new Error(`the process of an ${'export' in task ? 'export' : 'import'} ended with ${signal ?? code}`)
+}
+
+/** An export and an undo have none. */
+const fileOf = (task: RunTask): string | null => {
+  if ('export' in task) return null
+  if ('paths' in task) return task.paths.join(', ')
+  return task.run.kind === 'import' ? task.run.fileName : null
+}
+
+/** Ends the idle processes, for a command that waits for nothing else. */
+export const endIdleProcesses = async (): Promise<void> => {
+  await Promise.all(
+    // Node tells of no 'close' where this side disconnects, so they are taken out here: a later run must not get one.
+    idle.splice(0).map((child) => {
+      const exited = once(child, 'exit')
+      child.ref()
+      child.disconnect()
+      return exited
+    }),
+  )
+}

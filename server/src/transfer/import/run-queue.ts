@@ -2,36 +2,37 @@
 const mostAtOnce = 2
 const mostLargeAtOnce = 1
 
-type Waiting = { isLarge: boolean; begin: () => void }
+/** Of one owner, a tenant, one runs at a time, so that nobody's many keep others waiting. */
+type Turn = { owner: string; isLarge: boolean }
+type Waiting = Turn & { begin: () => void }
 
-/** First in, first out. A tenant has one run at a time, so the queue is fair. */
+/** First in, first out. */
 const waiting: Waiting[] = []
-let running = 0
-let largeRunning = 0
+const running = new Set<Turn>()
 
 /** Waits for a free slot; the signal ends the wait. */
-export const inTurn = async <T>(isLarge: boolean, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
-  await turn(isLarge, signal)
+export const inTurn = async <T>(turn: Turn, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
+  await comeTo(turn, signal)
   try {
     return await work()
   } finally {
-    running--
-    if (isLarge) largeRunning--
+    running.delete(turn)
     beginNext()
   }
 }
 
-const turn = (isLarge: boolean, signal: AbortSignal): Promise<void> =>
+const comeTo = (turn: Turn, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     const giveUp = () => {
       waiting.splice(waiting.indexOf(mine), 1)
       reject(signal.reason)
     }
     const begin = () => {
+      running.add(turn)
       signal.removeEventListener('abort', giveUp)
       resolve()
     }
-    const mine: Waiting = { isLarge, begin }
+    const mine: Waiting = { ...turn, begin }
     signal.throwIfAborted()
     signal.addEventListener('abort', giveUp, { once: true })
     waiting.push(mine)
@@ -39,11 +40,11 @@ const turn = (isLarge: boolean, signal: AbortSignal): Promise<void> =>
   })
 
 const beginNext = (): void => {
-  if (running >= mostAtOnce) return
-  const place = waiting.findIndex(({ isLarge }) => !isLarge || largeRunning < mostLargeAtOnce)
+  if (running.size >= mostAtOnce) return
+  const largeRunning = [...running].filter(({ isLarge }) => isLarge).length
+  const mayBegin = ({ owner, isLarge }: Turn) =>
+    !(isLarge && largeRunning >= mostLargeAtOnce) && ![...running].some((one) => one.owner === owner)
+  const place = waiting.findIndex(mayBegin)
   const [next] = place < 0 ? [] : waiting.splice(place, 1)
-  if (!next) return
-  running++
-  if (next.isLarge) largeRunning++
-  next.begin()
+  next?.begin()
 }

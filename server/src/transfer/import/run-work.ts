@@ -1,68 +1,114 @@
 import { createWriteStream, rmSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ResourceName, resourceNames } from '@masthead/contract'
 import { type Database, openDatabase, type TenantDatabase } from '../../database/database.ts'
 import { Refusal } from '../../refusal.ts'
-import { openSourceFile } from '../files/source-file.ts'
-import { inspectTable } from '../reading/inspection.ts'
-import { headerKey, mappingOf, type RunOptions, readingOf } from '../reading/run-options.ts'
-import { headerOf, noticeResource } from '../reading/sources.ts'
+import { membersAt, openSourceFile } from '../files/source-file.ts'
+import { inspectAgain, inspectTable, type TableInspection, unreadable } from '../reading/inspection.ts'
+import { type FileOptions, headerKey, mappingOf, type RunOptions, readingOf } from '../reading/run-options.ts'
+import { headerOf, noticeResource, type ReadingOptions, understood } from '../reading/sources.ts'
+import type { Sight } from '../reading/table-reading.ts'
 import { importFiles } from './import.ts'
 import { isImportLocked } from './import-lock.ts'
 import { findImport } from './journal.ts'
 import type { Mappings } from './mapping.ts'
-import type { Cancellation, RunTask, WorkerMessage } from './run-process.ts'
-import { findMapping, partsOf, type RunProgress, type RunResult, rememberMapping, storeRejectedRows } from './runs.ts'
+import type {
+  Cancellation,
+  ExportRunTask,
+  FilesTask,
+  ImportEvent,
+  ImportTask,
+  RunTask,
+  WorkerMessage,
+  WorkerProgress,
+} from './run-process.ts'
+import { findMapping, partsOf, type RunResult, rememberMapping, storeRejectedRows } from './runs.ts'
+import { rejectedRowsOf, type SentTable, sentTables } from './sent-tables.ts'
+import { toldInConsole } from './told-in-console.ts'
 import { undoImport } from './undo.ts'
 
 /** A small compressed file may hold very much. A slow processor reads five million rows in less than two minutes. */
 const mostSent = { bytes: 2_000_000_000, rows: 5_000_000, processorSeconds: 120, rejectedBytes: 8 * 1_024 * 1_024 }
 
-const reportMilliseconds = 1_000
+/** A terminal shows the progress as it comes. */
+const reportMilliseconds = 100
 
 /** Only this process knows the folder once its parent has gone. */
 let folder: string | null = null
 process.once('exit', () => folder !== null && rmSync(folder, { recursive: true, force: true }))
 process.once('disconnect', () => process.exit())
+// A terminal sends its signals to all processes of a command. The parent decides what becomes of them.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
 
-let database: Database | undefined
+/** Tasks that come one after another are of one database, but for tests. */
+let opened: { address: string; database: Database } | undefined
+
+const databaseAt = (connection: RunTask['connection']): Database => {
+  const address = JSON.stringify(connection)
+  if (opened?.address !== address) {
+    void opened?.database.close()
+    opened = { address, database: openDatabase(connection) }
+  }
+  return opened.database
+}
 
 /** Of the run that is at work. */
 let cancellation = new AbortController()
 
-process.on('message', async (message: RunTask | Cancellation) => {
+process.on('message', async (message: RunTask | FilesTask | Cancellation) => {
   if ('cancel' in message) {
     cancellation.abort()
     return
   }
   const task = message
-  folder = task.folder
+  if (!('run' in task) || seen?.runId !== task.run.id || task.work !== 'inspect') seen = null
   cancellation = new AbortController()
   const { signal } = cancellation
-  let progress: RunProgress | null = null
-  const reporting = setInterval(() => progress && send({ progress }), reportMilliseconds)
-  database ??= openDatabase(task.connection)
+  let progress: Progress | null = null
+  const report = () => {
+    if (progress) send({ progress })
+    progress = null
+  }
+  const reporting = setInterval(report, reportMilliseconds)
+  const tenant = databaseAt(task.connection).forTenant(task.tenantId)
+  const onProgress = (next: Progress) => {
+    progress = next
+  }
   try {
-    const tenant = database.forTenant(task.tenantId)
-    const onProgress = (next: RunProgress) => {
-      progress = next
-    }
-    send({ result: await workOf(task)(tenant, task, { signal, onProgress }) })
+    send({ result: await resultOf(tenant, task, { signal, onProgress }) })
   } catch (error) {
-    if (signal.aborted) send({ result: { state: 'cancelled' } })
+    if (signal.aborted) send({ stopped: true })
     else send(error instanceof Refusal ? { refusal: error.message } : { failure: plain(error) })
   } finally {
     clearInterval(reporting)
   }
 })
 
-type Following = { signal: AbortSignal; onProgress: (progress: RunProgress) => void }
-type Work = (tenant: TenantDatabase, task: RunTask, following: Following) => Promise<RunResult>
+type Progress = Extract<WorkerMessage, { progress: unknown }>['progress']
+type Sending = { signal: AbortSignal; onProgress: (progress: Progress) => void }
 
-const workOf = ({ run, work }: RunTask): Work => {
+const resultOf = async (tenant: TenantDatabase, task: RunTask, sending: Sending) => {
+  if ('paths' in task) return importPaths(tenant, task, sending)
+  try {
+    if ('export' in task) return await exportRecords(tenant, task, sending)
+    folder = task.folder
+    return await workOf(task)(tenant, task, sending)
+  } catch (error) {
+    if (!sending.signal.aborted) throw error
+    return 'export' in task ? null : ({ state: 'cancelled' } satisfies RunResult)
+  }
+}
+
+/** Most processes never load it. */
+const exportRecords = async (tenant: TenantDatabase, task: ExportRunTask, sending: Sending) =>
+  (await import('../export/export-work.ts')).makeExport(tenant, task.export, sending)
+
+type Following = { signal: AbortSignal; onProgress: (progress: WorkerProgress) => void }
+type Work = (tenant: TenantDatabase, task: ImportTask, following: Following) => Promise<RunResult>
+
+const workOf = ({ run, work }: ImportTask): Work => {
   if (run.kind === 'undo') return undo
   return work === 'inspect' ? inspect : runImport
 }
@@ -80,7 +126,7 @@ const plain = (error: unknown): Extract<WorkerMessage, { failure: unknown }>['fa
 }
 
 /** The file under a name that says what it holds, if that is known. */
-const fetchFile = async (tenant: TenantDatabase, { run, folder }: RunTask): Promise<string> => {
+const fetchFile = async (tenant: TenantDatabase, { run, folder }: ImportTask): Promise<string> => {
   const ending = (/(\.\w{1,6})?(\.gz)?$/i.exec(run.fileName)?.[0] ?? '').toLowerCase()
   const path = join(folder, `file${ending}`)
   await tenant.inBulk((_client, query) =>
@@ -89,40 +135,155 @@ const fetchFile = async (tenant: TenantDatabase, { run, folder }: RunTask): Prom
   return path
 }
 
-/** A file that nobody has decided about is read as the last one with the same header was. */
-const inspect: Work = async (tenant, task, { signal }) => {
-  const { run } = task
-  const path = await fetchFile(tenant, task)
-  const isNew = run.inspection === null && Object.keys(run.options).length === 0
-  let [options, resource, isRemembered]: [RunOptions, ResourceName | '', boolean] = [run.options, run.resource, false]
-  const open = () => openSourceFile(path, { ...readingOf(options, resource), header: undefined, bounds: mostSent })
-  let file = await open()
-  if (isNew) {
-    const known = await tenant.transaction(async (query) => findMapping(query, headerKey(await headerOf(file))))
-    if (known) {
-      ;[options, resource, isRemembered] = [known.options, resource || known.resource, true]
-      file = await open()
-    }
-  }
-  const mappings = mappingsOf(options)
-  const name = run.fileName
-  const noticed = await inspectTable(file, { name, options: readingOf(options, resource), mappings }, signal)
-  const inspection = { ...noticed, isRemembered: isRemembered || (!isNew && (run.inspection?.isRemembered ?? false)) }
-  signal.throwIfAborted()
-  return { state: 'inspected', inspection, options, ...(noticed.resource && { resource: noticed.resource }) }
+/**
+ * What was seen of the file that was looked at last. It does not change, so a decision about it needs not all rows again, unless a column is
+ * to be read in another way.
+ */
+let seen: { runId: string; members: string[]; sights: Map<string, Sight> } | null = null
+
+const seenOf = async (runId: string, path: () => Promise<string>) => {
+  if (seen?.runId !== runId) seen = { runId, members: await membersAt(await path(), mostSent), sights: new Map() }
+  return seen
 }
 
-const mappingsOf = (options: RunOptions): Mappings =>
+/** What decides how a table is opened. */
+const openingOf = ({ member, options: { encoding, escapes, sheet } }: SentTable): string =>
+  JSON.stringify([member, encoding, escapes, sheet])
+
+/** A table that nobody has decided about is read as the last one with the same header was. */
+const inspect: Work = async (tenant, task, { signal }) => {
+  const { run } = task
+  let fetched: Promise<string> | undefined
+  const path = () => {
+    fetched ??= fetchFile(tenant, task)
+    return fetched
+  }
+  const isNew = run.inspection === null && Object.keys(run.options).length === 0
+  const { members, sights } = await seenOf(run.id, path)
+  const tables = sentTables(members, run)
+  const isArchive = tables.length > 1
+  const shown =
+    tables.find(({ member }) => member === run.options.member) ??
+    tables.find(({ isLeftOut }) => !isLeftOut) ??
+    tables[0]
+  if (!shown) throw new Refusal(`${run.fileName} holds no file that can be imported`)
+  let isRemembered = !isNew && (run.inspection?.isRemembered ?? false)
+  const recall = async (table: SentTable, header: readonly string[]): Promise<SentTable> => {
+    const known = await tenant.transaction((query) => findMapping(query, headerKey(header)))
+    if (!known) return table
+    isRemembered = true
+    return { ...table, resource: table.resource || known.resource, options: known.options }
+  }
+  const asked = ({ member, options, resource }: SentTable) => ({
+    ...{ name: member || run.fileName, options: readingOf(options, resource), mappings: mappingsOf(options) },
+  })
+  const look = async (given: SentTable): Promise<LookedAt> => {
+    const sight = isNew ? undefined : sights.get(openingOf(given))
+    const again = sight && (await inspectAgain(sight, asked(given)))
+    if (again) return { table: given, ...again }
+    const open = async ({ member, options, resource }: SentTable) =>
+      openSourceFile(await path(), { ...tableReading(member, options, resource), header: undefined, bounds: mostSent })
+    let [table, file] = [given, await open(given)]
+    if (isNew) {
+      table = await recall(given, await headerOf(file))
+      if (table !== given) file = await open(table)
+    }
+    return { table, ...(await inspectTable(file, asked(table), signal)) }
+  }
+  const looks: LookedAt[] = []
+  for (const table of tables) {
+    // What is left out is shown, but nobody waits for it.
+    const isNeeded = table === shown || !table.isLeftOut
+    const looked = isNeeded
+      ? await look(table).catch(unlessWhole(isArchive, table, run.fileName))
+      : { table, noticed: null, sight: null }
+    signal.throwIfAborted()
+    looks.push(looked)
+    if (looked.sight) sights.set(openingOf(looked.table), looked.sight)
+  }
+  const noticed = looks[tables.indexOf(shown)]?.noticed
+  if (!noticed) throw new Error('the table that is shown was not looked at')
+  const inspection = {
+    ...noticed,
+    ...{ isRemembered, member: shown.member, members: shown.member === '' ? [] : looks.map(memberOf) },
+  }
+  if (isArchive)
+    return { state: 'inspected', inspection, options: isRemembered ? withMembers(run.options, looks) : run.options }
+  return {
+    ...{ state: 'inspected', inspection, options: looks[0]?.table.options ?? run.options },
+    ...(noticed.resource && { resource: noticed.resource }),
+  }
+}
+
+type LookedAt = { table: SentTable; noticed: TableInspection | null; sight: Sight | null }
+
+/** Of an archive, a file that cannot be read can be left out. */
+const unlessWhole = (isArchive: boolean, table: SentTable, fileName: string) => (error: unknown) => {
+  if (!isArchive || !(error instanceof Refusal)) throw error
+  return { table, noticed: unreadable(toldInConsole(error, fileName)), sight: null }
+}
+
+const memberOf = ({ table, noticed }: LookedAt) => ({
+  name: table.member,
+  resource: table.isLeftOut ? null : (noticed?.resource ?? null),
+  isLeftOut: table.isLeftOut,
+  rows: table.isLeftOut ? 0 : (noticed?.rows ?? 0),
+  problems: table.isLeftOut ? 0 : (noticed?.problems.length ?? 0),
+})
+
+/** What was remembered about files of an archive is shown as if it had been chosen. */
+const withMembers = (options: RunOptions, looks: readonly { table: SentTable }[]): RunOptions => ({
+  ...options,
+  members: looks.map(({ table: { member: name, isLeftOut, resource, options } }) => ({
+    ...{ name, isLeftOut, options },
+    ...(resource && { resource }),
+  })),
+})
+
+const tableReading = (member: string, options: FileOptions, resource: ResourceName | ''): ReadingOptions => ({
+  ...readingOf(options, resource),
+  ...(member !== '' && { member }),
+})
+
+const mappingsOf = (options: FileOptions): Mappings =>
   Object.fromEntries(resourceNames.map((resource) => [resource, mappingOf(options, resource)]))
+
+/** What the command line is to say goes to it at once. */
+const importPaths = (tenant: TenantDatabase, { paths, options }: FilesTask, following: Following) => {
+  const tell = (event: ImportEvent) => send({ event })
+  return importFiles(tenant, paths, {
+    ...options,
+    ...following,
+    onUnderstood: (source) => tell({ understood: understood(source) }),
+    onUnknownStatus: (unknownStatus) => tell({ unknownStatus }),
+    onLeftOut: (leftOut) => tell({ leftOut }),
+    onPrune: (missing) => tell({ missing }),
+  })
+}
+
+/** The tables that are imported, each with its header and with what it holds. */
+const importedTables = async (path: string, { options, resource, fileName }: ImportTask['run']) => {
+  const tables = sentTables(await membersAt(path, mostSent), { options, resource, fileName })
+  const imported = []
+  for (const table of tables.filter(({ isLeftOut }) => !isLeftOut)) {
+    const reading = tableReading(table.member, table.options, table.resource)
+    const file = await openSourceFile(path, { ...reading, header: undefined, bounds: mostSent })
+    const { resource } = await noticeResource(file, reading, {}, table.member || fileName)
+    if (!resource) {
+      const which = tables.length > 1 ? `${table.member}: ` : ''
+      throw new Refusal(`${which}the columns do not tell what the file holds: choose it`)
+    }
+    imported.push({ ...table, resource, header: file.header })
+  }
+  if (imported.length === 0) throw new Refusal('all files of the archive are left out: take one')
+  return { isArchive: tables.length > 1, imported }
+}
 
 const runImport: Work = async (tenant, task, { signal, onProgress }) => {
   const { run, work, author } = task
-  const { id: runId, fileName, options } = run
+  const { id: runId, fileName } = run
   const path = await fetchFile(tenant, task)
-  const first = await openSourceFile(path, { ...readingOf(options, run.resource), header: undefined, bounds: mostSent })
-  const mappings = mappingsOf(options)
-  const { resource } = await noticeResource(first, readingOf(options, run.resource), {}, first.member || fileName)
-  if (!resource) throw new Refusal('the columns do not tell what the file holds: choose it')
+  const { isArchive, imported } = await importedTables(path, run)
   let importId: string | null = null
   const undone = async (): Promise<RunResult> => {
     const taken = importId && (await takeBack(tenant, importId, author, onProgress))
@@ -134,28 +295,37 @@ const runImport: Work = async (tenant, task, { signal, onProgress }) => {
       keepsRejected: true,
       author,
       signal,
-      mappings,
-      // One file of an archive is imported at a time.
-      reading: { ...readingOf(options, resource), ...(first.member !== '' && { member: first.member }) },
+      members: imported.map(({ member, options, resource }) => ({
+        reading: tableReading(member, options, resource),
+        mappings: { [resource]: mappingOf(options, resource) },
+      })),
       shownName: fileName,
       most: mostSent,
       onBegun: (id) => {
         importId = id
       },
-      onProgress: ({ step, done, of, rows }) => onProgress({ step, done, of, rows }),
+      onProgress,
     })
     if (signal.aborted) return await undone()
-    const [rejectedPath] = rejected
-    const rows =
-      rejectedPath === undefined ? null : { name: `${fileName}.rejected.csv`, file: await readFile(rejectedPath) }
+    const rows = await rejectedRowsOf(rejected, { path, fileName, isArchive, mostBytes: mostSent.rejectedBytes })
     await tenant.inBulk((_client, query) => storeRejectedRows(query, runId, rows))
     if (work === 'import')
-      await tenant.transaction((query) => rememberMapping(query, headerKey(first.header), { resource, options }))
-    const { created = 0, changed = 0, unchanged = 0, refused = 0 } = files[0] ?? {}
-    const shown = refusals.map(({ line, column, reason }) => ({ line, column, reason }))
-    const state = work === 'check' ? 'checked' : 'done'
-    const grouped = groups.map(({ file: _, ...group }) => group)
-    return { state, resource, created, changed, unchanged, refused, importId: id, refusals: shown, groups: grouped }
+      await tenant.transaction(async (query) => {
+        for (const { header, resource, options } of imported)
+          await rememberMapping(query, headerKey(header), { resource, options })
+      })
+    const memberOf = (file: string) => (isArchive ? file.slice(path.length + 1) : '')
+    const sum = (count: 'created' | 'changed' | 'unchanged' | 'refused') =>
+      files.reduce((total, file) => total + file[count], 0)
+    return {
+      state: work === 'check' ? 'checked' : 'done',
+      ...(!isArchive && imported[0] && { resource: imported[0].resource }),
+      ...{ created: sum('created'), changed: sum('changed'), unchanged: sum('unchanged'), refused: sum('refused') },
+      importId: id,
+      refusals: refusals.map(({ file, line, column, reason }) => ({ file: memberOf(file), line, column, reason })),
+      groups: groups.map((group) => ({ ...group, file: memberOf(group.file) })),
+      files: files.map((file) => ({ ...file, file: isArchive ? file.file.slice(fileName.length + 1) : file.file })),
+    }
   } catch (error) {
     if (!signal.aborted) throw error
     return await undone()
@@ -169,7 +339,7 @@ const mostAttempts = 240
 const takeBack = async (
   tenant: TenantDatabase,
   importId: string,
-  author: RunTask['author'],
+  author: ImportTask['author'],
   onProgress: Following['onProgress'],
 ): Promise<Partial<RunResult> | null> => {
   for (let attempt = 1; ; attempt++) {
@@ -181,7 +351,7 @@ const takeBack = async (
   if (!(await tenant.transaction((query) => findImport(query, importId)))) return null
   const { removed, restored, keptCount } = await undoImport(tenant, importId, {
     author,
-    onProgress: (rows) => onProgress({ step: 'undoing', done: rows, of: 0, rows }),
+    onProgress: (rows) => onProgress({ step: 'undoing', what: 'undo', done: rows, of: 0, rows }),
   })
   return { removed, restored, kept: keptCount }
 }
@@ -189,7 +359,7 @@ const takeBack = async (
 const undo: Work = async (tenant, { run: { importId }, author }, { onProgress }) => {
   const { removed, restored, keptCount } = await undoImport(tenant, importId ?? '', {
     author,
-    onProgress: (rows) => onProgress({ step: 'undoing', done: rows, of: 0, rows }),
+    onProgress: (rows) => onProgress({ step: 'undoing', what: 'undo', done: rows, of: 0, rows }),
   })
   return { state: 'done', removed, restored, kept: keptCount }
 }

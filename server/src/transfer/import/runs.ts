@@ -5,6 +5,7 @@ import { isUuid, newId } from '../../records/identifiers.ts'
 import { Refusal } from '../../refusal.ts'
 import type { Inspection } from '../reading/inspection.ts'
 import type { RunOptions } from '../reading/run-options.ts'
+import type { FileSummary } from './journal.ts'
 import type { RefusalGroup } from './refusal-groups.ts'
 
 /** A file that somebody sends to be imported, or an undo, and how far it is. */
@@ -22,8 +23,9 @@ export type ImportRun = {
   changed: number
   unchanged: number
   refused: number
-  refusals: { line: number; column: string; reason: string }[]
-  groups: RefusalGroup[]
+  refusals: { file: string; line: number; column: string; reason: string }[]
+  groups: (RefusalGroup & { file: string })[]
+  files: FileSummary[]
   removed: number
   restored: number
   kept: number
@@ -46,7 +48,7 @@ const columns = `id, kind, case when ${isAbandoned} then 'interrupted' else stat
   resource, options, inspection, (
     select coalesce(sum(length(content)), 0)::bigint from import_parts
     where tenant_id = $1 and run_id = import_runs.id
-  ) as bytes, progress, created, changed, unchanged, refused, refusals, groups, removed, restored, kept,
+  ) as bytes, progress, created, changed, unchanged, refused, refusals, groups, files, removed, restored, kept,
   rejected_file is not null as "hasRejectedRows", import_id as "importId", problem, created_at as "createdAt"`
 
 export const createRun = async (
@@ -134,7 +136,7 @@ export const storeProgress = async (query: TenantQuery, id: string, progress: Ru
 export type RunResult = Partial<
   Pick<
     ImportRun,
-    'created' | 'changed' | 'unchanged' | 'refused' | 'refusals' | 'groups' | 'removed' | 'restored' | 'kept'
+    'created' | 'changed' | 'unchanged' | 'refused' | 'refusals' | 'groups' | 'files' | 'removed' | 'restored' | 'kept'
   >
 > & {
   state: 'inspected' | 'checked' | 'done' | 'cancelled'
@@ -148,17 +150,19 @@ export type RunResult = Partial<
 
 export const endRun = async (query: TenantQuery, id: string, result: RunResult): Promise<void> => {
   const { created = 0, changed = 0, unchanged = 0, refused = 0, removed = 0, restored = 0, kept = 0 } = result
-  const [refusals, groups] = [JSON.stringify(result.refusals ?? []), JSON.stringify(result.groups ?? [])]
+  const [refusals, groups, files] = [result.refusals, result.groups, result.files].map((list) =>
+    JSON.stringify(list ?? []),
+  )
   const { importId = null, resource = null } = result
   const [inspection, options] = [result.inspection, result.options].map((one) => (one ? JSON.stringify(one) : null))
   await query({
     text: `update import_runs set state = $3, created = $4, changed = $5, unchanged = $6, refused = $7, refusals = $8,
         removed = $9, restored = $10, kept = $11, import_id = coalesce($12, import_id), groups = $13,
-        inspection = coalesce($14, inspection), resource = coalesce($15, resource), options = coalesce($16, options)
+        inspection = coalesce($14, inspection), resource = coalesce($15, resource), options = coalesce($16, options), files = $17
       where tenant_id = $1 and id = $2`,
     values: [
       ...[id, result.state, created, changed, unchanged, refused, refusals, removed, restored, kept, importId],
-      ...[groups, inspection, resource, options],
+      ...[groups, inspection, resource, options, files],
     ],
   })
   // The file of a complete import is not needed any longer.

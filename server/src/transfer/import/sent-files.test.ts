@@ -14,8 +14,9 @@ import { newPerson } from '../../../test/browsers/oauth-browser.ts'
 import { startServing, until } from '../../../test/processes/masthead-process.ts'
 import { environmentOf } from '../../../test/records/import-files.ts'
 import { sampleAccount, sampleContact } from '../../../test/records/sample-records.ts'
-import { packedAgain, workbookFile, zipFile } from '../../../test/records/zip-file.ts'
+import { packedAgain, workbookFile } from '../../../test/records/zip-file.ts'
 import { baseUrl, freeAddress, startService } from '../../../test/service.ts'
+import { zipFile } from '../files/zip-file.ts'
 
 const service = await startService()
 

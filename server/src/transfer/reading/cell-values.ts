@@ -1,7 +1,8 @@
 import type { Field, Kind } from '@masthead/contract'
 import { shown } from '../../foreign-text.ts'
 import { isUuid } from '../../records/identifiers.ts'
-import { isCalendarDate, parseInstant } from '../../values.ts'
+import { isCalendarDate } from '../../values.ts'
+import { readInstant } from './instant-texts.ts'
 
 /** The one form in which a value is stored, or null when the cell holds no such value. */
 export const readValue = (field: Field, text: string): string | null => readers[field.kind](text, field)
@@ -28,7 +29,7 @@ const readers: Record<Kind, Reader> = {
   text: readText,
   uuid: (text) => (isUuid(text) ? text.toLowerCase() : null),
   date: (text) => (isCalendarDate(text) ? text : null),
-  timestamp: parseInstant,
+  timestamp: readInstant,
   /** Its cents stay below 2^53, so that `balanceCents` is exact wherever JSON is read. */
   money: (text) => {
     const [, sign, whole, cents = ''] = /^([+-]?)0*(\d{1,13})(?:\.(\d{0,2}))?$/.exec(text) ?? []
@@ -65,7 +66,7 @@ const expected: Record<Exclude<Kind, 'text'>, string> = {
   uuid: 'is no UUID',
   date: 'is no date: write YYYY-MM-DD, and a day that exists',
   timestamp: 'is no instant: write it like 2026-11-15T09:30:00Z, with its zone',
-  money: 'is no amount of money: write at most 13 digits and two decimals like 1290.00, without grouping or currency',
+  money: 'is no amount of money: write at most 13 digits and two decimals, like 1290.00',
   integer: 'is no whole number of at most 15 digits',
   number: 'is no number: write at most 9 digits and 6 decimals like 12.5',
   boolean: 'is neither true nor false',

@@ -18,7 +18,16 @@ export type FormatOptions = {
 export type OptionName = 'dates' | 'decimal' | 'timeZone' | 'epoch'
 
 /** Why a file or a column cannot be read yet, and what to say on the command line; empty where saying something does not help. */
-export type Problem = { text: string; remedy: string }
+export type Problem = {
+  text: string
+  remedy: string
+  /** In fewer words, for who sees the columns with their values beside it. */
+  short?: string
+}
+
+/** With a capital, unless it begins with the name of a field and a colon. */
+export const sentenceOf = (text: string): string =>
+  /^[a-z]\w*:/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1)
 
 /** How the values of a column are written. */
 export type Noticed = {
@@ -38,7 +47,11 @@ export type Decision = {
   /** Null where the values are written as in the API. */
   read: ColumnReader | null
   noticed: Noticed | null
+  /** In which amounts are, where they say so. */
+  currency?: Currency
 }
+
+export type Currency = { code: string; shown: string }
 
 /** Looks at all values of a column, and decides how they are written. */
 export interface Evidence {

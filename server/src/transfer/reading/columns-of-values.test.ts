@@ -33,6 +33,7 @@ const field = (resource: ResourceName, name: string) => fieldOf(resource, name)
 const dueDate = field('invoices', 'dueDate')
 const total = field('invoices', 'total')
 const copies = field('subscriptions', 'copies')
+const decimals = field('publications', 'issueDecimals')
 const createdAt = field('contacts', 'createdAt')
 const hidden = field('contacts', 'hideContact')
 
@@ -127,9 +128,26 @@ describe('amounts in any form', () => {
     assert.deepEqual(read(total, ['1.234,50', '1,234.50'], { decimal: 'point' }), [null, '1234.50'])
   })
 
+  test('that the API writes in the same way are grouped where somebody says so, and nothing else tells', () => {
+    assert.deepEqual(read(decimals, ['1.234']), ['1.234'])
+    assert.deepEqual(read(decimals, ['1.234', '5'], { decimal: 'comma' }), ['1234', '5'])
+    assert.deepEqual(read(decimals, ['1.234', '2.5'], { decimal: 'comma' }), ['1.234', '2.5'])
+    assert.deepEqual(read(decimals, [new TypedCell('number', '1.234')], { decimal: 'comma' }), ['1.234'])
+  })
+
+  test('that are refused are shown as they stand in the file', () => {
+    const evidence = evidenceOf(total, '')
+    for (const cell of ['1,234', '0,50']) evidence?.add(cell)
+    const value = evidence?.decide({ decimal: 'comma' }).read?.('1,234')
+    assert.ok(value instanceof WrongCell)
+    assert.match(value.reason, /^"1,234" is no amount of money: write at most 13 digits and two decimals/)
+  })
+
   test('of two currencies are refused', () => {
     assert.deepEqual(read(total, ['1,50 €', '2,50 €']), ['1.50', '2.50'])
     assert.deepEqual(read(total, ['1,50 €', '2,50 $']), [null, null])
+    assert.deepEqual(read(total, ['1,50 €', '2,50 EUR', 'EUR 3']), ['1.50', '2.50', '3.00'], 'one by two names')
+    assert.deepEqual(read(total, ['$1.50', 'US$2.50', '3 USD']), ['1.50', '2.50', '3.00'])
   })
 
   test('that are whole are read with decimals of zero, as programs write them', () => {
@@ -162,6 +180,16 @@ describe('instants in any form', () => {
       fc.assert(fc.property(instants, (values) => assertNoOther(read(createdAt, values.map(write)), values)))
     })
   }
+
+  test('are rounded to the millisecond', () => {
+    const written = ['2024-06-01T00:00:42.1234999Z', '2024-06-01 00:00:42.1235+00', '2024-12-31T23:59:59.9996Z']
+    assert.deepEqual(read(createdAt, written), [
+      '2024-06-01T00:00:42.123Z',
+      '2024-06-01T00:00:42.124Z',
+      '2025-01-01T00:00:00.000Z',
+    ])
+    assert.deepEqual(read(createdAt, ['9999-12-31T23:59:59.9999Z']), [null])
+  })
 
   test('without a zone are those of clocks in a zone, but for times that clocks skip or repeat', () => {
     for (const name of ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'UTC', '+05:30']) {
@@ -226,7 +254,11 @@ test('booleans are words of four languages, and marks are alone', () => {
   assert.deepEqual(read(hidden, words), expected)
   assert.deepEqual(read(hidden, ['x', null, 'X', '']), ['t', 'f', 't', 'f'])
   assert.deepEqual(read(hidden, ['x', null, 'nein']), ['t', null, 'f'])
-  assert.deepEqual(read(hidden, ['maybe', 'x']), [null, 't'])
+  assert.deepEqual(read(hidden, ['maybe', 'x', null]), [null, 't', 'f'], 'a wrong one says nothing about the others')
+  const evidence = evidenceOf(hidden, '')
+  for (const cell of ['maybe', 'x', null]) evidence?.add(cell)
+  const { fits, values } = evidence?.decide({}).noticed ?? {}
+  assert.deepEqual([fits, values], [1, 2])
 })
 
 describe('cells of a sheet', () => {

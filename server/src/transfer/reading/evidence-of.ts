@@ -9,5 +9,5 @@ export const evidenceOf = (field: Field, heading: string): Evidence | null => {
   if (field.reference !== null) return null
   if (field.kind === 'date' || field.kind === 'timestamp') return new DayEvidence(field, heading)
   if (field.kind === 'money' || field.kind === 'integer' || field.kind === 'number') return new NumberEvidence(field)
-  return field.kind === 'boolean' ? new BooleanEvidence() : null
+  return field.kind === 'boolean' ? new BooleanEvidence(field) : null
 }

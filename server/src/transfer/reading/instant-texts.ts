@@ -9,6 +9,8 @@ export type WrittenInstant = {
   time: string
   /** `Z` or an offset such as `+01:00`; empty where the text has none. */
   zone: string
+  /** There are more decimals, from half a millisecond on. */
+  isRoundedUp: boolean
 }
 
 const shape =
@@ -23,14 +25,14 @@ export const writtenInstant = (text: string): WrittenInstant | null => {
   if (!parts) {
     // A day alone begins at midnight.
     const date = writtenDate(text)
-    return date && { date, time: '00:00:00.000', zone: '' }
+    return date && { date, time: '00:00:00.000', zone: '', isRoundedUp: false }
   }
   const [, day = '', hours = '', minutes = '', seconds = '00', fraction = '', half, given = ''] = parts
   const date = writtenDate(day)
   const hour = hourOf(Number(hours), half)
   if (!date || hour === null || Number(minutes) > 59 || Number(seconds) > 59) return null
   const time = `${String(hour).padStart(2, '0')}:${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}`
-  return { date, time, zone: zoneOf(given) }
+  return { date, time, zone: zoneOf(given), isRoundedUp: isHalf(fraction) }
 }
 
 const hourOf = (hour: number, half: string | undefined): number | null => {
@@ -50,14 +52,30 @@ export type InstantProblem = { problem: string }
 /** In the form of the API; null when there is no such moment. A text without a zone needs one. */
 export const instantIn = (
   order: DateOrder,
-  { date, time, zone }: WrittenInstant,
+  { date, time, zone, isRoundedUp }: WrittenInstant,
   timeZone: TimeZone | undefined,
 ): string | InstantProblem | null => {
   const day = dateIn(order, date)
-  if (day === null) return null
-  if (zone !== '') return parseInstant(`${day}T${time}${zone}`)
-  if (!timeZone) return null
-  return instantOfLocal(`${day}T${time}`, timeZone)
+  if (day === null || (zone === '' && !timeZone)) return null
+  const local = `${day}T${time}`
+  const instant = zone === '' && timeZone ? instantOfLocal(local, timeZone) : parseInstant(local + zone)
+  return isRoundedUp && typeof instant === 'string' ? oneLater(instant) : instant
+}
+
+/** An RFC 3339 instant to the nearest millisecond, as PostgreSQL rounds. */
+export const readInstant = (text: string): string | null => {
+  const instant = parseInstant(text)
+  if (instant === null || instant === text) return instant
+  const [, fraction = ''] = /\.(\d+)/.exec(text) ?? []
+  return isHalf(fraction) ? oneLater(instant) : instant
+}
+
+/** Whether the decimals of a second after the third one round it up. */
+const isHalf = (fraction: string): boolean => fraction.charAt(3) >= '5'
+
+const oneLater = (instant: string): string | null => {
+  const later = new Date(Date.parse(instant) + 1).toISOString()
+  return later.length === instant.length ? later : null
 }
 
 /** `local` is like 2026-12-31T23:59:59.000, with or without milliseconds. */

@@ -3,7 +3,7 @@ import { shown } from '../../foreign-text.ts'
 import { type Cell, TypedCell } from '../files/cell.ts'
 import { readValue } from './cell-values.ts'
 import { type Decision, type Evidence, type FormatOptions, type Noticed, plainValue, wrong } from './column-format.ts'
-import { type DecimalSign, numberIn, numberName, writtenNumber } from './number-texts.ts'
+import { currencyCode, type DecimalSign, numberIn, numberName, writtenNumber } from './number-texts.ts'
 import type { GivenValue } from './wrong-cell.ts'
 
 const signs = ['point', 'comma'] as const
@@ -17,7 +17,8 @@ export class NumberEvidence implements Evidence {
   readonly #fits = { point: 0, comma: 0 }
   #doubtful: string | undefined
   readonly #only: { point?: string; comma?: string } = {}
-  readonly #currencies = new Set<string>()
+  /** By their codes, as they are written first. */
+  readonly #currencies = new Map<string, string>()
   readonly #groups = new Set<string>()
 
   constructor(field: Field) {
@@ -38,7 +39,10 @@ export class NumberEvidence implements Evidence {
     const [point = null, comma = null] = signs.map((sign) => this.#possible(numberIn(sign, written)))
     if (point === null && comma === null) return
     this.#readable++
-    if (written.currency !== '') this.#currencies.add(written.currency)
+    if (written.currency !== '') {
+      const code = currencyCode(written.currency)
+      if (!this.#currencies.has(code)) this.#currencies.set(code, written.currency)
+    }
     if (/\d[\s]\d/.test(written.digits)) this.#groups.add(' ')
     if (/['’]/.test(written.digits)) this.#groups.add("'")
     if (point !== null) this.#fits.point++
@@ -67,14 +71,17 @@ export class NumberEvidence implements Evidence {
   }
 
   decide(options: FormatOptions): Decision {
-    const [one, other] = this.#currencies
+    const [one, other] = this.#currencies.values()
     if (other !== undefined)
       return {
         read: null,
         noticed: this.#inDoubt('', [], `its amounts are in ${one} and ${other}: split the file by currency`, ''),
       }
-    if (this.#plain === this.#values)
+    if (this.#plain === this.#values && !this.#mayBeGrouped(options))
       return { read: this.#field.kind === 'integer' ? this.#reader('point') : null, noticed: null }
+    // The rows that follow may leave doubt.
+    if (this.#plain === this.#values && this.#doubtful === undefined)
+      return { read: this.#reader('comma'), noticed: null }
     const sign = this.#sign(options)
     if (sign === undefined) return { read: null, noticed: this.#doubt() }
     const groups = numberName(sign, this.#groups)
@@ -87,7 +94,17 @@ export class NumberEvidence implements Evidence {
       },
       ...{ values: this.#values, option: this.#doubtful === undefined ? '' : 'decimal', choices: [], doubt: null },
     }
-    return { read: this.#reader(sign), noticed }
+    const [code] = this.#currencies.keys()
+    return {
+      read: this.#reader(sign),
+      noticed,
+      ...(code !== undefined && one !== undefined && { currency: { code, shown: one } }),
+    }
+  }
+
+  /** As the API writes numbers, 1.234 has three decimals. Somebody who says that commas precede them means 1234. */
+  #mayBeGrouped({ decimal }: FormatOptions): boolean {
+    return this.#field.kind === 'number' && decimal === 'comma' && this.#fits.comma === this.#readable
   }
 
   #sign(options: FormatOptions): DecimalSign | undefined {
@@ -121,7 +138,8 @@ export class NumberEvidence implements Evidence {
         if (cell === '') return null
         const written = writtenNumber(cell.trim())
         const number = written && numberIn(sign, written)
-        return number === null ? wrong(this.#field, cell) : this.#trimmed(number)
+        const value = number && this.#trimmed(number)
+        return value === null || readValue(this.#field, value) === null ? wrong(this.#field, cell) : value
       }
       return cell instanceof TypedCell && cell.kind === 'number'
         ? this.#trimmed(cell.text)

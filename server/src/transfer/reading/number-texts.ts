@@ -6,6 +6,14 @@ export type WrittenNumber = { isNegative: boolean; digits: string; currency: str
 
 const currency =
   '[€$£¥₣₤₺₽₹]|[A-Z]{2,3}\\$|(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|MXN|ARS|BRL|Fr\\.?|SFr\\.?|kr\\.?|zł)'
+/** Signs and short names that stand for one currency. A dollar alone is that of the United States, unless another is named. */
+const codes: Record<string, string> = {
+  ...{ '€': 'EUR', '£': 'GBP', '¥': 'JPY', '₹': 'INR', '₺': 'TRY', '₽': 'RUB', zł: 'PLN' },
+  ...{ '₣': 'CHF', Fr: 'CHF', 'Fr.': 'CHF', SFr: 'CHF', 'SFr.': 'CHF', $: 'USD', US$: 'USD', CA$: 'CAD', AU$: 'AUD' },
+}
+
+export const currencyCode = (written: string): string => codes[written] ?? written.replace(/\.$/, '')
+
 const minus = '[-−–]'
 const shape = new RegExp(
   `^(?<sign>${minus}|\\+)?\\s*(?<before>${currency})?\\s*(?<inner>${minus}|\\+)?\\s*(?<digits>[0-9][0-9.,'’\\s]*|[.,][0-9]+)(?<trailing>${minus})?\\s*(?<after>${currency})?$`,

@@ -25,7 +25,7 @@ export class RowPlan {
   readonly #places: (number | undefined)[]
   readonly #constants: Cell[]
   readonly #steps: ((cells: readonly Cell[], values: Cell[]) => void)[]
-  readonly #translations: [place: number, values: ReadonlyMap<string, string | null>][]
+  readonly #translations: ReadonlyMap<number, ReadonlyMap<string, string | null>>
   readonly #hasObjects: boolean
 
   constructor(
@@ -61,7 +61,7 @@ export class RowPlan {
         }
       }),
     ]
-    this.#translations = [...(mapping?.translate ?? [])].map(([name, values]) => [placeOf(name), values])
+    this.#translations = new Map([...(mapping?.translate ?? [])].map(([name, values]) => [placeOf(name), values]))
   }
 
   get columns(): readonly Column[] {
@@ -84,6 +84,17 @@ export class RowPlan {
     return this.#columns.find((column) => column.field === field)?.heading ?? field
   }
 
+  /** What tells whether the cells of a field come from the same place in another plan, before they are translated. */
+  sourceOf(field: string): string {
+    const columns = this.#columns.flatMap((column, index) => (column.field === field ? index : []))
+    const split = [...(this.#mapping?.split ?? [])].filter(([, { into }]) => into.includes(field))
+    return JSON.stringify([columns, split, this.#mapping?.join.get(field), this.#mapping?.set.get(field)])
+  }
+
+  translationOf(field: string): string {
+    return JSON.stringify([...(this.#mapping?.translate.get(field) ?? [])])
+  }
+
   /** JSON rows may bring columns that nobody has decided about. */
   get isOutgrown(): boolean {
     return this.#header.length > this.#columns.length
@@ -96,7 +107,7 @@ export class RowPlan {
     return `has ${has} ${has === 1 ? 'cell' : 'cells'}, the header has ${should}`
   }
 
-  /** The cells of the fields, not read yet. */
+  /** The cells of the fields, not translated and not read yet. */
   cellsOf({ cells }: SourceRow, hasMarks = false): Cell[] {
     const values = this.#constants.slice()
     for (let index = 0; index < cells.length; index++) {
@@ -107,12 +118,14 @@ export class RowPlan {
     if (hasMarks)
       for (const [place, field] of this.fields.entries())
         if (isText(field)) values[place] = cellOfSpreadsheet(values[place])
-    for (const [place, translations] of this.#translations) {
-      const known = textOfCell(values[place])?.trim().toLowerCase()
-      const translated = known === undefined ? undefined : translations.get(known)
-      if (translated !== undefined) values[place] = translated
-    }
     return values
+  }
+
+  translated(place: number, cell: Cell): Cell {
+    const translations = this.#translations.get(place)
+    const known = translations && textOfCell(cell)?.trim().toLowerCase()
+    const translated = known === undefined ? undefined : translations?.get(known)
+    return translated === undefined ? cell : translated
   }
 
   /** Reads the cells in the formats of their columns. */
@@ -120,6 +133,8 @@ export class RowPlan {
     const problem = this.problemOf(row)
     if (problem !== undefined) return { line: row.line, values: [], problem }
     const values: GivenValue[] = this.cellsOf(row, hasMarks) as GivenValue[] // each cell that is no value is replaced below
+    for (const place of this.#translations.keys())
+      values[place] = this.translated(place, values[place] as Cell) as GivenValue // likewise
     for (let place = 0; place < values.length; place++) {
       const cell = values[place] as Cell // as `cellsOf` gave it
       const reader = readers[place]

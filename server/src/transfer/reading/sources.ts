@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import { type ResourceName, resourceNames } from '@masthead/contract'
 import { Refusal } from '../../refusal.ts'
 import type { Bounds } from '../files/bounds.ts'
+import type { Escapes } from '../files/escaped-rows.ts'
 import { resourceOfName } from '../files/file-names.ts'
 import { openSourceFiles, type SourceFile } from '../files/source-file.ts'
 import type { Encoding } from '../files/text-encoding.ts'
@@ -15,6 +16,7 @@ import { timeZoneNamed } from './time-zone.ts'
 export type ReadingOptions = {
   resource?: ResourceName | undefined
   encoding?: Encoding | undefined
+  escapes?: Escapes | undefined
   sheet?: string | undefined
   member?: string | undefined
   /** The names of the columns, for files whose first line is a row. */
@@ -28,12 +30,12 @@ export type ReadingOptions = {
 }
 
 /** A table with what it holds. */
-export type Source = { resource: ResourceName; file: SourceFile; reading: TableReading }
+export type Source = { resource: ResourceName; file: SourceFile; options: TableOptions; reading: TableReading }
 
 /** How a file is opened. */
 export const openTables = (path: string, options: ReadingOptions, bounds?: Bounds): Promise<SourceFile[]> => {
-  const { encoding, sheet, member, columns: header } = options
-  return openSourceFiles(path, { encoding, sheet, member, header, bounds })
+  const { encoding, escapes, sheet, member, columns: header } = options
+  return openSourceFiles(path, { encoding, escapes, sheet, member, header, bounds })
 }
 
 export const tableOptionsOf = (options: ReadingOptions, mapping: TableOptions['mapping']): TableOptions => {
@@ -77,8 +79,8 @@ export const sourceOf = async (
 ): Promise<Source> => {
   const { resource } = await noticeResource(file, options, mappings)
   if (!resource) throw unnamed(file)
-  const reading = await readTable(file, resource, tableOptionsOf(options, mappings[resource]), { signal })
-  return { resource, file, reading }
+  const tableOptions = tableOptionsOf(options, mappings[resource])
+  return { resource, file, options: tableOptions, reading: await readTable(file, resource, tableOptions, { signal }) }
 }
 
 const unnamed = (file: SourceFile): Refusal => {

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { CorpusFile } from '../corpus.ts'
 import { localTime } from './clock.ts'
 import { type Made, run } from './command.ts'
@@ -28,10 +27,7 @@ export const makeByMariaDb = async (file: CorpusFile, folder: string, to: string
   })
   const ended = new Promise((resolve) => server.once('exit', resolve))
   try {
-    while (!existsSync(socket)) {
-      if (server.exitCode !== null) throw new Error('MariaDB did not start')
-      await sleep(100)
-    }
+    run('mariadb-admin', ['--no-defaults', '--user=root', `--socket=${socket}`, '--wait=60', 'ping'])
     const literal = (kind: string, value: string | number | boolean) => {
       if (kind === 'boolean') return value ? '1' : '0'
       const text = kind === 'timestamp' ? localTime(String(value), file.clock ?? 'UTC') : String(value)

@@ -104,7 +104,8 @@ const article = (type: string): string =>
 
 const nameOf = (pointer: string): string => (pointer === '' ? 'The body' : `\`${pointer.slice(1)}\``)
 
-const formats: Record<string, { isValid: (text: string) => boolean; code: string; wanted: string }> = {
+/** Also of parameters. */
+export const formats: Record<string, { isValid: (text: string) => boolean; code: string; wanted: string }> = {
   date: { isValid: isCalendarDate, code: 'invalid_date', wanted: 'a real date in the form YYYY-MM-DD' },
   'date-time': {
     isValid: (text) => parseInstant(text) !== null,

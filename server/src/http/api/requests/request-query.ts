@@ -2,6 +2,7 @@ import type { ProblemPlace } from '@masthead/contract'
 import type { TObject, TSchema } from 'typebox'
 import { suggestion } from '../../../nearest-name.ts'
 import { Problem } from '../../../problem.ts'
+import { formats } from './body-judge.ts'
 
 type Value = string | number | boolean
 
@@ -51,7 +52,15 @@ const decode = (text: string): string => {
 }
 
 type Refuse = (code: string, detail: string) => void
-type Limits = { type: string; minimum?: number; maximum?: number; minLength?: number; maxLength?: number }
+type Limits = {
+  type: string
+  enum?: string[]
+  format?: string
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+}
 
 const parse = (text: string, schema: TSchema, refuse: Refuse): Value => {
   const limits = schema as TSchema & Limits // the schemas of parameters are plain: a type and its limits
@@ -61,9 +70,16 @@ const parse = (text: string, schema: TSchema, refuse: Refuse): Value => {
   const length = [...text].length
   if (text.includes('\0')) refuse('invalid_character', 'holds the character U+0000, which nothing can contain.')
   else if (length < minLength || length > maxLength)
-    refuse('invalid_length', `must have ${minLength} to ${maxLength} characters, has ${length}.`)
+    refuse('invalid_length', `must have ${lengthsOf(minLength, maxLength)}, has ${length}.`)
+  else if (limits.enum && !limits.enum.includes(text))
+    refuse('invalid_value', `must be one of ${limits.enum.join(', ')}. ${suggestion(text, limits.enum)}`.trimEnd())
+  else if (limits.format && formats[limits.format]?.isValid(text) === false)
+    refuse(formats[limits.format]?.code ?? 'invalid_value', `must be ${formats[limits.format]?.wanted}.`)
   return text
 }
+
+const lengthsOf = (minLength: number, maxLength: number): string =>
+  Number.isFinite(maxLength) ? `${minLength} to ${maxLength} characters` : `at least ${minLength} characters`
 
 const parseBoolean = (text: string, refuse: Refuse): boolean => {
   if (text !== 'true' && text !== 'false') refuse('not_a_boolean', 'must be `true` or `false`.')

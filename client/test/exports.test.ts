@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import { until } from '../../server/test/processes/masthead-process.ts'
+import { sampleAccount, sampleContact } from '../../server/test/records/sample-records.ts'
+import { startService } from '../../server/test/service.ts'
+import { type Export, isProblem, Masthead } from '../src/index.ts'
+import { startCuttingProxy } from './cutting-proxy.ts'
+
+const service = await startService()
+const tenant = await service.newTenant()
+const token = await tenant.serviceToken()
+await tenant.add('accounts', [sampleAccount('A1')])
+const notes = 'x'.repeat(1_000)
+await tenant.add(
+  'contacts',
+  Array.from({ length: 1_000 }, (_, index) => sampleContact('A1', { name: `No. ${index}`, notes })),
+)
+const masthead = new Masthead({ baseUrl: service.origin, token })
+
+const made = async (): Promise<Export> => {
+  const { id } = await masthead.exports.create({ resources: ['contacts'], format: 'ndjson' })
+  await until('it is done', async () => (await masthead.exports.get(id)).state === 'done')
+  return masthead.exports.get(id)
+}
+
+const taken = async (parts: AsyncIterable<Uint8Array>): Promise<Buffer> => {
+  const all: Uint8Array[] = []
+  for await (const part of parts) all.push(part)
+  return Buffer.concat(all)
+}
+
+test('an export is made, listed, downloaded from any byte on, and deleted', async () => {
+  const { id, files } = await made()
+  assert.deepEqual(
+    (await masthead.exports.list()).items.map((one) => one.id),
+    [id],
+  )
+  const whole = await taken(masthead.exports.download(id, 'contacts.ndjson'))
+  assert.equal(createHash('sha256').update(whole).digest('hex'), files[0]?.sha256)
+  const rest = await taken(masthead.exports.download(id, 'contacts.ndjson', { from: 1_000_000 }))
+  assert.ok(rest.equals(whole.subarray(1_000_000)))
+  assert.equal((await masthead.exports.delete(id)).state, 'deleted')
+  await assert.rejects(taken(masthead.exports.download(id, 'contacts.ndjson')), (error) =>
+    isProblem(error, 'not_found'),
+  )
+})
+
+test('a download goes on where it was, over connections that break and that go silent', async () => {
+  const { id, files } = await made()
+  for (const is of ['cut', 'silence'] as const) {
+    const proxy = await startCuttingProxy(service.origin)
+    proxy.mishap = { afterBytes: 400_000, is }
+    const behind = new Masthead({ baseUrl: proxy.origin, token, timeoutMilliseconds: 500 })
+    const bytes = await taken(behind.exports.download(id, 'contacts.ndjson'))
+    assert.equal(createHash('sha256').update(bytes).digest('hex'), files[0]?.sha256)
+    assert.ok(proxy.connections() >= 3)
+  }
+})

@@ -1,0 +1,68 @@
+import * as field from '../fields.ts'
+import { defineResource } from '../operation.ts'
+import { listedNames } from '../resources.ts'
+import { Type } from '../schema.ts'
+
+const values = (when: string) =>
+  Type.Unsafe<unknown>({
+    description: `The record ${when}, with the fields that responses show; null where there was none, or what was noted has been erased.`,
+  })
+
+const RecordChange = Type.Object(
+  {
+    number: Type.Integer({ description: 'Number of the change; newer ones have larger numbers.' }),
+    at: field.timestamp('When it happened.'),
+    author: Type.Object(
+      {
+        kind: field.text(
+          'A `personal`, `service` or `delegated` token, an `operator`, `masthead` itself, or an `import`.',
+        ),
+        name: field.nullableText('The user or integration, as far as known.'),
+        application: field.nullableText('The application that acted for the user; null where none did.'),
+      },
+      { ...field.closed, description: 'Who did it.' },
+    ),
+    action: field.text('What was done: `created`, `updated`, `deleted`, `restored`.'),
+    before: values('before'),
+    after: values('after'),
+    isErased: Type.Boolean({ description: 'What was noted of it has been erased on request of the person.' }),
+  },
+  { ...field.closed, title: 'RecordChange' },
+)
+
+export const history = defineResource({
+  name: 'history',
+  singular: 'change of a record',
+  description: 'What was done to one record, for members who may read it.',
+  record: RecordChange,
+  operations: {
+    GetHistory: {
+      method: 'GET',
+      path: '/history/{resource}/{recordId}',
+      scope: 'history:read',
+      summary: 'List the changes of a record, the newest first, 20 at a time',
+      description: `\`resource\` is one of ${listedNames.join(', ')}; \`recordId\` is either identifier. It tells neither addresses nor requests: those are in the audit log, for admins.`,
+      query: Type.Object({
+        before: Type.Optional(
+          Type.Number({
+            minimum: 1,
+            maximum: Number.MAX_SAFE_INTEGER,
+            multipleOf: 1,
+            description: 'Only changes with smaller numbers: `next` of the answer before.',
+          }),
+        ),
+      }),
+      status: 200,
+      answer: Type.Object(
+        {
+          items: Type.Array(RecordChange, { description: 'Up to 20 changes.' }),
+          next: Type.Unsafe<number | null>({
+            type: ['integer', 'null'],
+            description: 'Give it as `before` for older ones; null when there are none.',
+          }),
+        },
+        { ...field.closed, title: 'RecordHistory' },
+      ),
+    },
+  },
+})

@@ -1,0 +1,63 @@
+import type pg from 'pg'
+import { isShardLost } from '../connections/unavailable.ts'
+
+const batchRows = 500
+
+/**
+ * Brings stored search texts to the form that this program searches for. Each batch locks the head of its list first, as a write
+ * does, and is short enough for other writers.
+ */
+export const respellSearchTexts = async (client: pg.Client, respell: (text: string) => string): Promise<void> => {
+  const isLeft = await conditionOf(client, 'search_texts_to_respell')
+  for (const list of await listsWhere(client, isLeft)) {
+    for (let after: number | null = 0; after !== null; )
+      after = await respellBatch(client, list, { after, isLeft, respell })
+  }
+}
+
+/** What an index is limited to, as SQL. */
+const conditionOf = async (client: pg.Client, index: string): Promise<string> => {
+  const text = 'select pg_get_expr(indpred, indrelid) as condition from pg_index where indexrelid = $1::regclass'
+  const [found] = (await client.query<{ condition: string }>(text, [index])).rows
+  return found?.condition ?? 'false'
+}
+
+type List = { tenant_id: string; resource: string }
+
+/** The server of a shard that is away has its texts done at a later start. */
+const listsWhere = async (client: pg.Client, isLeft: string): Promise<List[]> => {
+  try {
+    const text = `select distinct tenant_id, resource from search_texts where ${isLeft}`
+    return (await client.query<List>(text)).rows
+  } catch (error) {
+    if (isShardLost(error)) return []
+    throw error
+  }
+}
+
+/** Returns the last position that it came to, or null where none was left. */
+const respellBatch = async (
+  client: pg.Client,
+  { tenant_id: tenantId, resource }: List,
+  { after, isLeft, respell }: { after: number; isLeft: string; respell: (text: string) => string },
+): Promise<number | null> => {
+  await client.query('begin')
+  try {
+    await client.query('select from heads where tenant_id = $1 and resource = $2 for update', [tenantId, resource])
+    const { rows } = await client.query<{ position: number; text: string }>(
+      `select position, text from search_texts where tenant_id = $1 and resource = $2 and position > $3 and ${isLeft}
+        order by position limit ${batchRows}`,
+      [tenantId, resource, after],
+    )
+    await client.query(
+      `update search_texts set text = given.text from unnest($3::bigint[], $4::text[]) as given (position, text)
+        where tenant_id = $1 and resource = $2 and search_texts.position = given.position`,
+      [tenantId, resource, rows.map(({ position }) => position), rows.map(({ text }) => respell(text))],
+    )
+    await client.query('commit')
+    return rows.at(-1)?.position ?? null
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    throw error
+  }
+}
