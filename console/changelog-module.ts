@@ -1,8 +1,10 @@
 import type { Plugin } from 'vite'
 
-type Release = { title: string; changes: string[] }
+/** A part of a line: plain, or as its kind says. */
+type Piece = { kind: 'text' | 'code' | 'strong' | 'link'; text: string; href?: string }
+type Release = { title: string; changes: Piece[][] }
 
-/** The changelog as data, so that no browser has to read Markdown. Fails where it holds more than the page can show. */
+/** What of the changelog is for integrators, as data, so that no browser has to read Markdown. Fails where a line is of another kind. */
 export const changelogModule: Plugin = {
   name: 'changelog',
   transform: {
@@ -11,16 +13,35 @@ export const changelogModule: Plugin = {
   },
 }
 
+const mark = 'API: '
+
 const readReleases = (text: string): Release[] => {
-  const releases: Release[] = []
+  const releases: { title: string; changes: string[] }[] = []
   for (const [index, line] of text.split('\n').entries()) {
     const release = releases.at(-1)
-    if (line === '' || line.startsWith('# ')) continue
     if (line.startsWith('## ')) releases.push({ title: line.slice(3), changes: [] })
-    else if (release && line.startsWith('- ')) release.changes.push(line.slice(2))
-    else if (release && line.startsWith('  ') && release.changes.length > 0)
+    else if (!release || line === '') continue
+    else if (line.startsWith('- ')) release.changes.push(line.slice(2))
+    else if (line.startsWith('  ') && release.changes.length > 0)
       release.changes.push(`${release.changes.pop()} ${line.trim()}`)
     else throw new Error(`CHANGELOG.md:${index + 1}: the portal shows headings "## …" and items "- …" only`)
   }
-  return releases
+  return releases.map(({ title, changes }) => ({
+    title,
+    changes: changes.filter((change) => change.startsWith(mark)).map((change) => readPieces(change.slice(mark.length))),
+  }))
 }
+
+const readPieces = (text: string): Piece[] =>
+  text
+    .split(/(`[^`]+`|\*\*.+?\*\*|\[[^\]]+\]\([^)]+\))/)
+    .filter((piece) => piece !== '')
+    .flatMap((piece): Piece[] => {
+      if (piece.startsWith('`')) return [{ kind: 'code', text: piece.slice(1, -1) }]
+      // What is bold may hold code.
+      if (piece.startsWith('**')) return [{ kind: 'strong', text: piece.slice(2, -2) }]
+      const [, label, href] = /^\[([^\]]+)\]\(([^)]+)\)$/.exec(piece) ?? []
+      if (label === undefined || href === undefined) return [{ kind: 'text', text: piece }]
+      // The portal does not serve the files of the repository.
+      return [/^https?:/.test(href) ? { kind: 'link', text: label, href } : { kind: 'text', text: label }]
+    })

@@ -6,6 +6,7 @@ import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 import { changelogModule } from './changelog-module.ts'
+import { docsIndexModule } from './docs-index-module.ts'
 import { servedPaths } from './src/paths.ts'
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
@@ -43,7 +44,7 @@ const precompress: Plugin = {
 
 export default defineConfig({
   root: at('.'),
-  plugins: [react(), changelogModule, tellPaths, precompress],
+  plugins: [react(), changelogModule, docsIndexModule, tellPaths, precompress],
   resolve: {
     // The source, so that no other package has to be built first.
     alias: [

@@ -1,14 +1,21 @@
 import { useRouterState } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Link } from './address.tsx'
-import { MenuIcon } from './design/icons.tsx'
+import { useConnection } from './connection.ts'
+import { CautionIcon, MenuIcon, SearchIcon } from './design/icons.tsx'
 import { useKeys } from './design/keys.tsx'
 import type { Path } from './paths.ts'
 
-type FrameProps = { home: Path; sidebar: (isOpen: boolean) => ReactNode; children: ReactNode }
+type FrameProps = {
+  home: Path
+  sidebar: (isOpen: boolean) => ReactNode
+  /** Opens the search, where there is one. */
+  onSearch?: () => void
+  children: ReactNode
+}
 
 /** Navigation beside the page; on a phone it opens above it. */
-export const Frame = ({ home, sidebar, children }: FrameProps) => {
+export const Frame = ({ home, sidebar, onSearch, children }: FrameProps) => {
   const { pathname, isLoading } = useRouterState({
     select: ({ location, isLoading }) => ({ pathname: location.pathname, isLoading }),
   })
@@ -42,6 +49,11 @@ export const Frame = ({ home, sidebar, children }: FrameProps) => {
         <Link to={home} className="wordmark">
           Masthead
         </Link>
+        {onSearch && (
+          <button type="button" className="button quiet square push" aria-label="Search everything" onClick={onSearch}>
+            <SearchIcon />
+          </button>
+        )}
       </header>
       {isNavigating && (
         <button
@@ -53,8 +65,26 @@ export const Frame = ({ home, sidebar, children }: FrameProps) => {
       )}
       {sidebar(isNavigating)}
       <main id="main" ref={main} tabIndex={-1}>
+        <ConnectionNotice />
         {children}
       </main>
     </div>
+  )
+}
+
+/** Says that nothing answers, for as long as that is so. It is there before it has something to say, or nobody would hear it. */
+const ConnectionNotice = () => {
+  const connection = useConnection()
+  return (
+    <output className="connection">
+      {connection !== 'reached' && (
+        <span className="connection-text fades-in">
+          <CautionIcon />
+          {connection === 'offline'
+            ? 'You are offline. What you typed is kept, and the page goes on by itself when you are back.'
+            : 'The service does not answer. What you typed is kept, and the page goes on by itself when it does.'}
+        </span>
+      )}
+    </output>
   )
 }

@@ -3,19 +3,33 @@ import './design/base.css'
 import './design/controls.css'
 import './design/layout.css'
 import './design/table.css'
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { isProblem } from '@masthead/client'
+import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { noteFailure } from './connection.ts'
 import { applyTheme } from './design/theme.tsx'
-import { router } from './router.tsx'
+import { newRouter } from './router.tsx'
 import { openSession, SessionProvider } from './session.tsx'
 
 applyTheme()
 const session = await openSession()
+const router = newRouter(session.refused ?? session.signedIn?.me.tenant.slug ?? null)
+
+/** What the service could not answer for a while is read again. */
+const unavailablePauseMilliseconds = 5_000
 const queryClient = new QueryClient({
-  // The client repeats what is worth it, by itself.
-  defaultOptions: { queries: { retry: false, staleTime: 5_000 }, mutations: { retry: false } },
+  queryCache: new QueryCache({ onError: noteFailure }),
+  defaultOptions: {
+    queries: {
+      // The client repeats what is worth it, by itself.
+      retry: false,
+      staleTime: 5_000,
+      refetchInterval: ({ state: { error } }) => isProblem(error, 'unavailable') && unavailablePauseMilliseconds,
+    },
+    mutations: { retry: false },
+  },
 })
 
 const place = document.getElementById('console')

@@ -13,7 +13,7 @@ import { PageHead } from './design/page-head.tsx'
 import { useMe } from './session.tsx'
 
 /** Whether the role of who is signed in allows it. The service decides by the same rule; this only spares vain attempts. */
-export const useMay = (scope: Scope): boolean => allows(useMe().tenant.role, scope)
+export const useMay = (scope: Scope | ManagementScope): boolean => allows(useMe().tenant.role, scope)
 
 type PermittedProps = { scope: Scope | ManagementScope; title: string; children: ReactNode }
 

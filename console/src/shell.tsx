@@ -1,36 +1,47 @@
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
+import { loadPatiently } from './connection.ts'
 import { KeysHelp, useKeys } from './design/keys.tsx'
 import { Done } from './done.tsx'
 import { Frame } from './frame.tsx'
+import { NoMember } from './no-member.tsx'
+import { isOfPortal } from './paths.ts'
+import { useFinder } from './search/finder-door.tsx'
 import { useSession } from './session.tsx'
 import { Sidebar } from './sidebar.tsx'
 import { Welcome } from './welcome.tsx'
 
-const Portal = lazy(async () => ({ default: (await import('./docs/portal.tsx')).Portal }))
+const Portal = lazy(() => loadPatiently(async () => ({ default: (await import('./docs/portal.tsx')).Portal })))
 
 /** What surrounds every page. */
 export const Shell = () => {
-  const isPortal = useRouterState({ select: ({ location }) => location.pathname.startsWith('/docs') })
-  const { signedIn } = useSession()
+  const isPortal = useRouterState({ select: ({ location }) => isOfPortal(location.pathname) })
+  const { signedIn, refused } = useSession()
   if (isPortal)
     return (
       <Suspense>
         <Portal />
       </Suspense>
     )
-  return signedIn ? <Console /> : <Welcome />
+  if (!signedIn) return <Welcome />
+  return refused === undefined ? <Console /> : <NoMember of={refused} />
 }
 
 const Console = () => {
   const [isHelping, setHelping] = useState(false)
   useKeys({ '?': () => setHelping(true) })
+  const { finder, open } = useFinder()
   return (
     <>
-      <Frame home="/" sidebar={(isOpen) => <Sidebar isOpen={isOpen} onHelp={() => setHelping(true)} />}>
+      <Frame
+        home="/"
+        sidebar={(isOpen) => <Sidebar isOpen={isOpen} onHelp={() => setHelping(true)} onSearch={open} />}
+        onSearch={open}
+      >
         <Done />
         <Outlet />
       </Frame>
+      {finder}
       {isHelping && <KeysHelp onClose={() => setHelping(false)} />}
     </>
   )

@@ -12,16 +12,19 @@ import {
   LockIcon,
   MembersIcon,
   OverviewIcon,
+  SearchIcon,
   ServiceIcon,
+  SettingsIcon,
   TrailIcon,
   WebhookIcon,
 } from './design/icons.tsx'
 import { Menu } from './design/menu.tsx'
 import { Question } from './design/question.tsx'
 import { ThemeSwitch } from './design/theme.tsx'
-import type { Path } from './paths.ts'
+import { inTenant, type Path } from './paths.ts'
 import { groupedNames, kinds } from './records/kinds.ts'
-import { signIn, signOut, useMe, useSignedIn } from './session.tsx'
+import { finderKeys } from './search/finder-door.tsx'
+import { signOut, useMe, useSignedIn } from './session.tsx'
 
 type Entry = { to: Path; label: string; Icon: ComponentType }
 type Group = { heading: string | null; onlyAdmins?: true; entries: Entry[] }
@@ -51,11 +54,14 @@ const navigation: Group[] = [
       { to: '/admin/webhooks', label: 'Webhooks', Icon: WebhookIcon },
       { to: '/admin/imports', label: 'Imports', Icon: ImportIcon },
       { to: '/admin/audit', label: 'Audit trail', Icon: TrailIcon },
+      { to: '/admin/settings', label: 'Settings', Icon: SettingsIcon },
     ],
   },
 ]
 
-export const Sidebar = ({ isOpen, onHelp }: { isOpen: boolean; onHelp: () => void }) => {
+type SidebarProps = { isOpen: boolean; onHelp: () => void; onSearch: () => void }
+
+export const Sidebar = ({ isOpen, onHelp, onSearch }: SidebarProps) => {
   const { tenant } = useMe()
   const groups = navigation.filter(({ onlyAdmins }) => !onlyAdmins || tenant.role === 'admin')
   return (
@@ -64,6 +70,11 @@ export const Sidebar = ({ isOpen, onHelp }: { isOpen: boolean; onHelp: () => voi
         Masthead
       </Link>
       <TenantSwitcher />
+      <button type="button" className="button find" onClick={onSearch}>
+        <SearchIcon />
+        <span className="grow">Search</span>
+        <kbd>{finderKeys}</kbd>
+      </button>
       <nav aria-label="Main">
         {groups.map(({ heading, entries }) => (
           <div key={heading}>
@@ -129,17 +140,12 @@ const TenantSwitcher = () => {
       }
     >
       {() =>
-        tenants.map(({ id, name }) => (
-          <button
-            key={id}
-            type="button"
-            className="menu-item"
-            aria-current={id === tenant.id}
-            onClick={() => signIn({ prompt: 'none', tenant: id, returnTo: '/' })}
-          >
+        tenants.map(({ id, slug, name }) => (
+          // Another tenant is another page, which may be opened in a tab of its own.
+          <a key={id} className="menu-item" aria-current={id === tenant.id} href={inTenant(slug, '/')}>
             <span className="grow">{name}</span>
             {id === tenant.id && <CheckIcon />}
-          </button>
+          </a>
         ))
       }
     </Menu>

@@ -1,4 +1,5 @@
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
+import { useConnection } from './connection.ts'
 import { Trouble } from './design/states.tsx'
 import { signIn, useSession } from './session.tsx'
 
@@ -6,6 +7,12 @@ import { signIn, useSession } from './session.tsx'
 export const Welcome = () => {
   const { trouble } = useSession()
   const [failure, setFailure] = useState<unknown>(trouble)
+  const connection = useConnection()
+  const wasAway = useRef(false)
+  useEffect(() => {
+    if (connection !== 'reached') wasAway.current = true
+    else if (wasAway.current) location.reload()
+  }, [connection])
   const search = new URLSearchParams(location.search)
   const hasNewPassword = search.has('password-changed')
   const isBack = search.has('signed-out') || hasNewPassword
@@ -21,7 +28,7 @@ export const Welcome = () => {
             ? 'Your password is changed. Sign in with the new one.'
             : 'Accounts, contacts, publications, subscriptions and invoices of your publishing business.'}
         </p>
-        {failure !== undefined && <Trouble error={failure} />}
+        {failure !== undefined && <Trouble error={failure} onRetry={begin} />}
         <button type="button" className="button primary" onClick={begin}>
           Sign in
         </button>

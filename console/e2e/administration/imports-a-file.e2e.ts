@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import pg from 'pg'
 import type { Page } from 'playwright-core'
+import { zipFile } from '../../../server/src/transfer/files/zip-file.ts'
 import { publications, records } from '../../../server/test/files/records.ts'
 import { sampleRecord } from '../../../server/test/records/sample-records.ts'
 import { button, heading, openConsole, requireNoHindrance } from '../visitor.ts'
@@ -32,9 +33,10 @@ ${'x'.repeat(70)},Nobody
 `
 
 const choose = async (page: Page, name: string, content: string | Buffer) => {
-  await page.goto('/admin/imports')
-  await heading(page, 'Imports').waitFor()
-  await page.getByRole('link', { name: 'Import a file' }).click()
+  await page.goto('/admin/imports/new')
+  await send(page, name, content)
+}
+const send = async (page: Page, name: string, content: string | Buffer) => {
   await page
     .getByLabel('File', { exact: true })
     .setInputFiles({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(content) })
@@ -43,7 +45,7 @@ const choose = async (page: Page, name: string, content: string | Buffer) => {
 const ofOthers = (name: string) => readFile(new URL(`../../../server/test/files/${name}`, import.meta.url))
 const figures = (page: Page) => page.locator('.counts dd').allInnerTexts()
 const check = async (page: Page) => {
-  await page.locator('button:text-is("Check the file"):not([aria-disabled=true])').click()
+  await page.locator('button:text-matches("^Check (the file|all files)$"):not([aria-disabled=true])').click()
   await page.getByText('This is what the import would do').waitFor()
 }
 const totalOf = async ({ serviceToken }: typeof tenant, resource: string) => {
@@ -58,7 +60,10 @@ const saved = async (page: Page, name: string | RegExp) => {
 }
 
 visit('checks a file, imports it, saves the refused rows, and takes it back', admin, async (page) => {
-  await choose(page, 'accounts of today.csv', accounts)
+  await page.goto('/admin/imports')
+  await heading(page, 'Imports').waitFor()
+  await page.getByRole('link', { name: 'Import a file' }).click()
+  await send(page, 'accounts of today.csv', accounts)
   assert.equal(await page.getByLabel('What it holds').inputValue(), 'accounts')
   await check(page)
   assert.deepEqual(await figures(page), ['2', '0', '0', '1'])
@@ -97,10 +102,9 @@ visit(
     const unknown = page.getByRole('row', { name: /^Betreuerin/ })
     await unknown.getByText('Grün').waitFor()
     await requireNoHindrance(page)
-    // A field is given by one column only.
+    // A field is given by one column only, unless both are joined.
     await page.getByLabel('Field of Betreuerin').selectOption('company')
-    await page.locator('.problems').getByText(/Firma/).waitFor()
-    await page.getByLabel('Field of Firma').selectOption('company')
+    await page.getByText('Also chosen for Firma.').waitFor()
     await page
       .locator('.problems')
       .getByText(/two columns were chosen for company/i)
@@ -125,6 +129,58 @@ visit(
     await page.locator('.problems').getByText('Betreuerin').waitFor()
   },
 )
+
+visit('splits a name, joins columns, and changes their order', admin, async (page) => {
+  const text = 'Kundennr,Person,Ort,Land\nJ1,Ada King Lovelace,Turmstadt,Zett\nJ2,Hopper,,Zett\n'
+  await choose(page, 'Kunden.csv', text)
+  const cell = (name: string) =>
+    page.getByRole('table', { name: 'The first rows' }).getByRole('cell', { name, exact: true })
+  await page.getByLabel('Field of Person').selectOption('Split it into fields')
+  await page.getByLabel('Field of part 1 of Person').selectOption('company')
+  await page.getByLabel('Field of part 2 of Person').selectOption('quality')
+  await cell('Ada King').waitFor()
+  await cell('Lovelace').waitFor()
+  await page.getByLabel('Field of Ort').selectOption('category')
+  await page.getByLabel('Field of Land').selectOption('category')
+  await button(page, /^Join them \(Ort/).click()
+  await cell('Turmstadt Zett').waitFor()
+  await page.getByLabel(/^What stands between/).selectOption(', ')
+  await button(page, 'The other way round').click()
+  await cell('Zett, Turmstadt').waitFor()
+  await cell('Zett').waitFor()
+  await requireNoHindrance(page)
+  await page.getByLabel('Field of Land').selectOption('Leave it out')
+  await cell('Turmstadt').waitFor()
+})
+
+visit('decides about each file of an archive, imports them together, and takes them back', admin, async (page) => {
+  const files = {
+    'contacts.csv': 'externalId,accountId,lastName,Fax\nZ-1,Z1,Lovelace,1\nZ-2,Z9,Hopper,2\n',
+    'accounts.csv': 'accountId,company\nZ1,Zenith Press\n',
+    'LIESMICH.txt': 'Nur Text.',
+  }
+  await choose(page, 'Export.zip', zipFile(files))
+  const archive = page.getByRole('table', { name: 'Files of the archive' })
+  await archive.getByRole('row', { name: /^LIESMICH\.txt.* left out/ }).waitFor()
+  await archive.getByRole('row', { name: /^accounts\.csv Accounts 1 ready/ }).waitFor()
+  await archive.getByRole('row', { name: /^contacts\.csv Contacts 2 1 thing to decide/ }).waitFor()
+  await button(page, 'Show accounts.csv').click()
+  await page.getByRole('cell', { name: 'Zenith Press' }).first().waitFor()
+  await page.getByText('There is something to decide about contacts.csv').waitFor()
+  await button(page, 'Show contacts.csv').click()
+  await page.getByLabel('Field of Fax').selectOption('Leave it out')
+  await requireNoHindrance(page)
+  await check(page)
+  assert.deepEqual(await figures(page), ['2', '0', '0', '1'])
+  await page.getByRole('row', { name: /^accounts\.csv Accounts 1 0 0 0/ }).waitFor()
+  await page.getByRole('row', { name: /there is no such account.* contacts\.csv/ }).waitFor()
+  await button(page, 'Import 2 records').click()
+  await page.getByText('The file was imported').waitFor()
+  assert.equal((await saved(page, 'Save the refused rows')).name, 'Export.zip.rejected.zip')
+  await button(page, 'Undo').click()
+  await button(page, 'Take it back').click()
+  await page.getByText('2 records were removed').waitFor()
+})
 
 visit('saves refused rows as the file came, mends them and imports them', admin, async (page) => {
   const text = `Kundennr;Firma\r\nM1;Müller\r\n${'x'.repeat(70)};"Groß; ""Söhne"""\r\n`
@@ -166,6 +222,22 @@ visit('says which comes first in dates that leave it open', publishingAdmin, asy
   assert.deepEqual(await figures(page), ['10', '0', '0', '0'])
 })
 
+visit('says what quotes and backslashes are in a file of MySQL', admin, async (page) => {
+  await choose(page, 'accounts.tsv', 'accountId\tcompany\nQ-1\t\\N\nQ-2\t"C:\\\\Press"\n')
+  const choice = page.getByLabel('Quotes and backslashes')
+  await page.getByText('The file leaves it open: choose.').waitFor()
+  assert.equal(await button(page, 'Check the file').getAttribute('aria-disabled'), 'true')
+  await requireNoHindrance(page)
+  const cell = (name: string) =>
+    page.getByRole('table', { name: 'The first rows' }).getByRole('cell', { name, exact: true })
+  await choice.selectOption('backslashes')
+  await cell('"C:\\Press"').waitFor()
+  await choice.selectOption('both')
+  await cell('C:\\Press').waitFor()
+  await check(page)
+  assert.deepEqual(await figures(page), ['2', '0', '0', '0'])
+})
+
 visit(
   'chooses the sheet of a workbook, on a phone',
   publishingAdmin,
@@ -189,7 +261,8 @@ visit('says what a status of the file stands for', publishingAdmin, async (page)
 })
 
 visit('cancels an import, which takes back what was written', admin, async (page) => {
-  const rows = Array.from({ length: 6_000 }, (_, index) => `C${index},Cancelled\n`)
+  // One batch, and the beginning of another.
+  const rows = Array.from({ length: 2_600 }, (_, index) => `C${index},Cancelled\n`)
   await choose(page, 'accounts.csv', `accountId,company\n${rows.join('')}`)
   await check(page)
   const before = await totalOf(tenant, 'accounts')
@@ -199,9 +272,9 @@ visit('cancels an import, which takes back what was written', admin, async (page
   try {
     await other.query('begin')
     const text = `insert into accounts (tenant_id, position, id, account_id, created_at, updated_at, class, body, version)
-      values ($1, -1, gen_random_uuid(), 'C5999', now(), now(), 0, '{}', 0)`
+      values ($1, -1, gen_random_uuid(), 'C2599', now(), now(), 0, '{}', 0)`
     await other.query(text, [tenant.id])
-    await button(page, 'Import 6,000 records').click()
+    await button(page, 'Import 2,600 records').click()
     await page.getByText(/^Writing records [1-9]/).waitFor()
     assert.ok((await totalOf(tenant, 'accounts')) > before)
     await button(page, 'Cancel').click()
@@ -214,7 +287,7 @@ visit('cancels an import, which takes back what was written', admin, async (page
   assert.equal(await totalOf(tenant, 'accounts'), before)
   await button(page, 'Look at the file again').click()
   await check(page)
-  assert.deepEqual(await figures(page), ['6,000', '0', '0', '0'])
+  assert.deepEqual(await figures(page), ['2,600', '0', '0', '0'])
 })
 
 visit('chooses a file that holds nothing of use, is told so, and chooses another', admin, async (page) => {
@@ -228,6 +301,14 @@ visit('chooses a file that holds nothing of use, is told so, and chooses another
   assert.doesNotMatch(await page.locator('main').innerText(), /\/tmp|--map|--ignore/)
   await page.getByRole('link', { name: 'Choose another file' }).click()
   await page.getByLabel('File', { exact: true }).waitFor()
+})
+
+visit('takes invoices for contacts, and is told so', publishingAdmin, async (page) => {
+  await choose(page, 'contacts.csv', await ofOthers('invoices-libreoffice-de.csv'))
+  await page.getByText('Its columns look like invoices.').waitFor()
+  await page.getByLabel('What it holds').selectOption('invoices')
+  await check(page)
+  assert.deepEqual(await figures(page), ['24', '0', '0', '0'])
 })
 
 visit('drops a file on the page', admin, async (page) => {

@@ -38,7 +38,7 @@ visit(
     assert.equal(await page.evaluate('navigator.clipboard.readText()'), token)
     const run = async () => JSON.parse((await promisify(execFile)('/bin/sh', ['-c', curl])).stdout)
     assert.equal((await run()).items[0].name, 'Zoë Dupré')
-    await page.keyboard.press('Escape')
+    await button(page, 'I have copied it').click()
     await page.locator('dialog').waitFor({ state: 'detached' })
     assert.ok(!(await page.content()).includes(token), 'it is not shown again')
     await page.reload()
@@ -79,14 +79,14 @@ visit('chooses when it ends, by the day', editor, async (page) => {
   await dialog(page).getByLabel('Name').fill('For a week')
   await dialog(page).getByLabel('See accounts').check()
   await button(page, 'Make the token').click()
-  await button(page, 'I have it').click()
+  await button(page, 'I have copied it').click()
   await row(page, 'For a week').getByText('in 7 days').waitFor()
 })
 
 visit('sees what the role does not allow', viewer, async (page) => {
   await page.goto('/settings/tokens')
   await button(page, 'Make a token').click()
-  const write = dialog(page).getByRole('checkbox', { name: /Create accounts/ })
+  const write = dialog(page).getByRole('checkbox', { name: /Create and correct accounts/ })
   assert.equal(await write.isDisabled(), true)
   assert.match((await write.locator('..').innerText()) ?? '', /Not for a viewer, which is what you are/)
   assert.equal(
@@ -119,7 +119,7 @@ visit('presses the button twice, and has one token', editor, async (page) => {
   // Both before the page is drawn anew.
   await page.evaluate(`for (const _ of [1, 2]) document.querySelector('dialog form').requestSubmit()`)
   assert.match(await copied(page, 'Token'), /^mh_pat_/)
-  await button(page, 'I have it').click()
+  await button(page, 'I have copied it').click()
   assert.equal(await row(page, 'Pressed twice').count(), 1)
   assert.equal(sent, 1)
 })
@@ -154,7 +154,7 @@ visit('goes on by keyboard where the dialog was opened, or at the top when that 
   await page.locator('dialog').waitFor({ state: 'detached' })
   assert.equal(await focused('textContent'), 'Make a token')
   await fill(page, 'Short-lived')
-  await button(page, 'I have it').press('Enter')
+  await button(page, 'I have copied it').press('Enter')
   await button(page, 'Revoke Short-lived').press('Enter')
   await button(page, 'Revoke the token').press('Enter')
   await page.locator('dialog').waitFor({ state: 'detached' })

@@ -45,7 +45,7 @@ visit('makes an endpoint, sees a test event arrive, and sends it again', making.
   receiver.trust(await shownSecret(page))
   await dialog(page).getByText('Python', { exact: true }).click()
   await dialog(page).getByText('hmac.compare_digest').waitFor()
-  await button(page, 'I have it').click()
+  await button(page, 'I have copied it').click()
 
   await page.getByRole('link', { name: 'Newsletter tool' }).click()
   await page.getByRole('heading', { name: 'Nothing was sent yet' }).waitFor()
@@ -140,7 +140,7 @@ visit('rotates the secret, and both sign for a day', rotating.admin, async (page
     .getByText(/^Until .* events are signed with the former secret, too\.$/)
     .waitFor()
   const secret = await shownSecret(page)
-  await button(page, 'I have it').click()
+  await button(page, 'I have copied it').click()
   await page.getByRole('region', { name: 'Details' }).getByText('Signed with the former secret, too').waitFor()
   await button(page, 'Send a test event').click()
   await dialog(page).getByText('Delivered').waitFor()

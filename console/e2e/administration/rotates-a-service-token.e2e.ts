@@ -9,7 +9,7 @@ const admin = await newPerson('Grace Hopper', [tenant, 'admin'])
 const dialog = (page: Page) => page.getByRole('dialog')
 const shownToken = async (page: Page): Promise<string> => {
   const token = await dialog(page).getByRole('figure', { name: 'Token' }).locator('pre').innerText()
-  await button(page, 'I have it').click()
+  await button(page, 'I have copied it').click()
   return token
 }
 const statusWith = async (token: string) => (await service.call('GET', '/contacts', { token })).status

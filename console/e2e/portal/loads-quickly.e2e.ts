@@ -49,3 +49,13 @@ visit(
     assert.ok(kibibytes < 10, `${kibibytes.toFixed(1)} KiB`)
   },
 )
+
+visit('a page is loaded once: who is signed in is asked without leaving it', person, async (page) => {
+  const documents: string[] = []
+  page.on('request', (request) => {
+    if (request.isNavigationRequest()) documents.push(new URL(request.url()).pathname)
+  })
+  await page.goto('/accounts')
+  await requireRows(page, ['Harbour Books'])
+  assert.deepEqual(documents, ['/accounts'])
+})

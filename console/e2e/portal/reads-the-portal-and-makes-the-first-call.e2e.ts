@@ -54,12 +54,13 @@ visit('signs in where they read, makes a token, and makes the first call', perso
   await heading(page, 'Search and filters').waitFor()
   assert.equal(new URL(page.url()).pathname, '/docs/guides/search')
   await contents(page).getByRole('link', { name: 'Start' }).click()
-  await page.getByText('It may see contacts and see accounts, nothing else, and ends after 7 days').waitFor()
+  await page.getByText('It may read all records, nothing else, and ends after 7 days').waitFor()
   await button(page, 'Make a token').click()
   const shown = page.getByRole('region', { name: 'Your token' }).locator('code')
   const token = await shown.innerText()
   assert.match(token, /^mh_pat_\w{38}$/)
-  assert.equal((await service.call('GET', '/invoices', { token })).body.code, 'insufficient_scope')
+  assert.equal((await service.call('GET', '/invoices', { token })).status, 200)
+  assert.equal((await service.call('POST', '/tasks', { token, body: {} })).body.code, 'insufficient_scope')
 
   const first = example(page, 'Two contacts')
   for (const language of ['curl', 'fetch', '@masthead/client']) {
@@ -90,14 +91,42 @@ visit('signs in where they read, makes a token, and makes the first call', perso
   assert.equal(await exists(token), false)
 })
 
-visit('comes with a token from the console, and loses it with the page', person, async (page) => {
+visit('comes from the console, is known in the portal, and loses a token with the page', person, async (page) => {
   await page.goto('/')
   await page.getByRole('link', { name: 'Documentation' }).click()
   await button(page, 'Make a token').click()
   await button(page, 'Run: Two contacts').waitFor()
   await page.reload()
-  await button(page, 'Sign in').waitFor()
+  await button(page, 'Make a token').waitFor()
+  const foot = page.getByRole('complementary', { name: 'Contents' })
+  await foot.getByText('Grace Hopper').waitFor()
+  await foot.getByText('Herald Press').waitFor()
   assert.match(await example(page, 'Two contacts').innerText(), /Bearer YOUR_TOKEN/)
+})
+
+visit('finds a guide, an operation and a problem by their words, without leaving the keyboard', null, async (page) => {
+  await page.goto('/docs')
+  await heading(page, 'Build with Masthead').waitFor()
+  const box = page.getByRole('combobox', { name: 'Search' })
+  const find = async (words: string) => {
+    await page.locator('h1').first().click()
+    await page.keyboard.press('/')
+    await page.keyboard.type(words)
+    await page.getByRole('option').first().waitFor()
+  }
+  await find('cursor refused')
+  await accessibilityFaults(page).then((faults) => assert.deepEqual(faults, []))
+  await page.keyboard.press('Enter')
+  await heading(page, 'Keep a copy current').waitFor()
+  assert.match(page.url(), /#when-a-cursor-is-refused$/)
+  assert.equal(await box.inputValue(), '')
+  await find('precondition_failed')
+  await page.keyboard.press('Enter')
+  await page.locator('tr#precondition_failed[aria-current]').waitFor()
+  await find('restore a deleted contact')
+  await page.keyboard.press('Enter')
+  await heading(page, 'Reference').waitFor()
+  assert.ok(page.url().endsWith('/docs/reference#tag/contacts/POST/contacts/{contactId}/restore'), page.url())
 })
 
 visit('follows the address of a problem to what cures it', null, async (page) => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { until } from '../../../server/test/processes/masthead-process.ts'
 import { sampleAccount, sampleContact } from '../../../server/test/records/sample-records.ts'
 import { button, heading, openConsole, requireRows } from '../visitor.ts'
 
@@ -28,7 +29,7 @@ visit('types words, and finds them in any field, without accents', person, async
   await page.getByRole('link', { name: 'Zoë Dupré' }).click()
   await heading(page, 'Zoë Dupré').waitFor()
   assert.equal(await page.title(), 'Zoë Dupré · Masthead')
-  await page.getByRole('link', { name: 'A1', exact: true }).click()
+  await page.getByRole('link', { name: 'Harbour Books', exact: true }).click()
   await heading(page, 'Harbour Books').waitFor()
   await page.goBack()
   await page.goBack()
@@ -39,7 +40,9 @@ visit('types words, and finds them in any field, without accents', person, async
 visit('sends the address of what was found to a colleague', person, async (page) => {
   await page.goto('/contacts?search=zoe&accountId=A2')
   await requireRows(page, ['Zoë Abel'])
-  assert.equal(await page.getByLabel('Account').inputValue(), 'A2')
+  await until('the account is named', async () => {
+    return (await page.getByRole('combobox', { name: 'Account' }).inputValue()) === 'Valley Library'
+  })
 })
 
 visit('looks also among the hidden and the deleted, which are marked', person, async (page) => {
@@ -59,14 +62,28 @@ visit('looks also among the hidden and the deleted, which are marked', person, a
   assert.deepEqual(await page.locator('.page-head .badge').allInnerTexts(), ['Deleted'])
 })
 
-visit('chooses an account by the name of the company', person, async (page) => {
+visit('picks an account by its company, its city or its number, and nothing else', person, async (page) => {
+  const account = page.getByRole('combobox', { name: 'Account' })
+  const isAsked = () => new URL(page.url()).searchParams.get('accountId')
   await page.goto('/contacts')
-  await page.getByLabel('Account').fill('valley')
-  const suggestion = page.locator('datalist option')
-  await suggestion.waitFor({ state: 'attached' })
-  assert.deepEqual([await suggestion.getAttribute('value'), await suggestion.textContent()], ['A2', 'Valley Library'])
-  await page.getByLabel('Account').fill('A2')
+  await requireRows(page, ['Zoë Dupré', 'Zoë Abel'])
+  await account.fill('valley')
+  await page.getByRole('option', { name: /^Valley Library.*A2$/ }).click()
   await requireRows(page, ['Zoë Abel'])
+  assert.equal(await account.inputValue(), 'Valley Library')
+  await account.fill('nothing of the kind')
+  await page.getByText('No account matches').waitFor()
+  await account.press('Tab')
+  // What is no account filters nothing.
+  assert.deepEqual([await account.inputValue(), isAsked()], ['Valley Library', 'A2'])
+  await account.fill('')
+  await requireRows(page, ['Zoë Dupré', 'Zoë Abel'])
+  await account.fill('A1')
+  await page.getByRole('option', { name: /A1$/ }).waitFor()
+  await account.press('Tab')
+  await requireRows(page, ['Zoë Dupré'])
+  await page.goto('/contacts?accountId=A99')
+  await page.getByText('There is no account “A99”.').waitFor()
 })
 
 visit('finds nobody, is told so, and goes back to all', person, async (page) => {

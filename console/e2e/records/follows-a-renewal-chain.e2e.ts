@@ -53,10 +53,10 @@ visit('opens an account, sees all that belongs to it, and goes from term to term
   assert.deepEqual(
     (await chain(page).allInnerTexts()).map((text) => text.split('\n')),
     [
-      ['S-2023', 'expired', '1 Jan 2023 to 31 Dec 2023'],
-      ['S-2024', 'expired', 'Deleted', '1 Jan 2024 to 31 Dec 2024'],
-      ['S-2025', 'expired', '1 Jan 2025 to 31 Dec 2025'],
-      ['S-2026', 'active', '1 Jan 2026 to 31 Dec 2026'],
+      ['S-2023', 'No. 42', 'expired', '1 Jan 2023 to 31 Dec 2023'],
+      ['S-2024', 'No. 42', 'expired', 'Deleted', '1 Jan 2024 to 31 Dec 2024'],
+      ['S-2025', 'No. 42', 'expired', '1 Jan 2025 to 31 Dec 2025'],
+      ['S-2026', 'No. 42', 'active', '1 Jan 2026 to 31 Dec 2026'],
     ],
   )
   await chain(page).getByRole('link', { name: 'S-2023' }).click()

@@ -37,6 +37,7 @@ visit('opens an account with its first contact, and notes what is to be done', e
   await page.getByRole('status').getByText('Harbour Books was created as account A1.').waitFor()
   await page.getByRole('table', { name: 'Contacts' }).getByRole('link', { name: 'Dupré' }).waitFor()
 
+  await page.getByRole('link', { name: 'All tasks' }).click()
   await page.getByRole('link', { name: 'New task' }).click()
   await heading(page, 'New task').waitFor()
   await page.getByText('A1', { exact: true }).waitFor()
@@ -56,5 +57,6 @@ visit('opens an account with its first contact, and notes what is to be done', e
   await heading(page, 'Harbour Books').waitFor()
   const told = 'The task “Send the media kit” was created, to be done by 24 Dec 2026.'
   await page.getByRole('status').getByText(told).waitFor()
+  await page.getByRole('region', { name: 'Tasks' }).getByRole('link', { name: 'Send the media kit' }).waitFor()
   await requireNoHindrance(page)
 })

@@ -4,7 +4,7 @@ import type { Tone } from '../design/badge.tsx'
 
 export type Bar = {
   key: string
-  /** A text, or a link to what the bar counts. */
+  /** A link to what the bar counts. */
   label: ReactNode
   /** How long it is, from 0 to 1. */
   share: number
@@ -13,7 +13,7 @@ export type Bar = {
   value: string
   /** What else there is to say about it. */
   detail?: string
-  tone?: Tone
+  tone?: Tone | undefined
 }
 
 type BarsProps = {

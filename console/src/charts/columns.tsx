@@ -1,53 +1,38 @@
 import './charts.css'
+import { Link, type Parameters } from '../address.tsx'
+import type { Path } from '../paths.ts'
 import { formatNumber, formatShortly } from '../records/formats.ts'
 
-export type Column = { key: string; label: string; fullLabel: string; count: number }
+/** What a column stands for, and the filters of the list that it counts. */
+export type Column = { key: string; label: string; fullLabel: string; count: number; parameters: Parameters }
 
-type ColumnsProps = {
-  caption: string
-  head: readonly [string, string]
-  columns: readonly Column[]
-}
+type ColumnsProps = { caption: string; to: Path; columns: readonly Column[] }
 
-/** Standing bars, side by side, as months are; and a table for who does not see them. */
-export const Columns = ({ caption, head, columns }: ColumnsProps) => {
+/** Standing bars, side by side, as months are. Each leads to what it counts. */
+export const Columns = ({ caption, to, columns }: ColumnsProps) => {
   const most = Math.max(1, ...columns.map(({ count }) => count))
   return (
-    <>
-      <div className="columns" aria-hidden="true">
-        {columns.map(({ key, label, fullLabel, count }) => {
-          const height = (count / most) * 100
-          return (
-            <div key={key} className="column" title={`${fullLabel}: ${formatNumber(count)}`}>
-              <span className="column-value number">{formatShortly(count)}</span>
+    <ul className="columns" aria-label={caption}>
+      {columns.map(({ key, label, fullLabel, count, parameters }) => {
+        const height = (count / most) * 100
+        const words = `${fullLabel}: ${formatNumber(count)}`
+        return (
+          <li key={key}>
+            <Link to={to} parameters={parameters} className="column" title={words}>
+              <span className="visually-hidden">{words}</span>
+              <span className="column-value number" aria-hidden="true">
+                {formatShortly(count)}
+              </span>
               <svg className="column-line" aria-hidden="true" focusable="false">
                 <rect className="fill" y={`${100 - height}%`} width="100%" height={`${height}%`} rx="2" />
               </svg>
-              <span className="column-label">{label}</span>
-            </div>
-          )
-        })}
-      </div>
-      <table className="visually-hidden">
-        <caption>{caption}</caption>
-        <thead>
-          <tr>
-            {head.map((text) => (
-              <th key={text} scope="col">
-                {text}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {columns.map(({ key, fullLabel, count }) => (
-            <tr key={key}>
-              <th scope="row">{fullLabel}</th>
-              <td>{formatNumber(count)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </>
+              <span className="column-label" aria-hidden="true">
+                {label}
+              </span>
+            </Link>
+          </li>
+        )
+      })}
+    </ul>
   )
 }

@@ -8,6 +8,9 @@ type ComboboxProps = FieldProps & {
   onText: (text: string) => void
   options: readonly Option[]
   onChoose: (option: Option) => void
+  /** The box has lost the focus. */
+  onLeave?: () => void
+  placeholder?: string
   /** Said while it is open: that something is searched, or that nothing was found. */
   status: string
   /** Below the box. */
@@ -15,7 +18,8 @@ type ComboboxProps = FieldProps & {
 }
 
 /** A box that offers what fits the words in it (the combobox of the ARIA practices, with a list). */
-export const Combobox = ({ text, onText, options, onChoose, status, note, ...field }: ComboboxProps) => {
+export const Combobox = (props: ComboboxProps) => {
+  const { text, onText, options, onChoose, onLeave, placeholder, status, note, ...field } = props
   const [isOpen, setOpen] = useState(false)
   const [wanted, setAt] = useState(0)
   const at = Math.min(wanted, options.length - 1)
@@ -48,6 +52,7 @@ export const Combobox = ({ text, onText, options, onChoose, status, note, ...fie
             aria-autocomplete="list"
             aria-controls={`${control.id}-options`}
             aria-activedescendant={isOpen && active ? `${control.id}-${at}` : undefined}
+            placeholder={placeholder}
             autoComplete="off"
             spellCheck={false}
             value={text}
@@ -57,7 +62,10 @@ export const Combobox = ({ text, onText, options, onChoose, status, note, ...fie
               onText(target.value)
             }}
             onKeyDown={press}
-            onBlur={() => setOpen(false)}
+            onBlur={() => {
+              setOpen(false)
+              onLeave?.()
+            }}
           />
           <div
             id={`${control.id}-options`}
@@ -75,11 +83,13 @@ export const Combobox = ({ text, onText, options, onChoose, status, note, ...fie
                 role="option"
                 tabIndex={-1}
                 aria-selected={index === at}
+                // Who moves by keys sees where.
+                ref={index === at ? (element) => element?.scrollIntoView({ block: 'nearest' }) : undefined}
                 onMouseDown={(event) => event.preventDefault()}
                 onClick={() => choose(option)}
               >
-                <span>{option.label}</span>
-                {option.detail && <span className="muted small">{option.detail}</span>}
+                <bdi>{option.label}</bdi>
+                {option.detail && <bdi className="muted small">{option.detail}</bdi>}
               </div>
             ))}
           </div>

@@ -6,11 +6,13 @@ type DialogProps = {
   /** For what has long lines. */
   isWide?: boolean
   onClose: () => void
+  /** Only what it holds closes it: neither Esc nor a button of its own. */
+  isHeld?: boolean
   children: ReactNode
 }
 
-/** Modal: it keeps the focus, and Esc closes it. */
-export const Dialog = ({ title, isWide = false, onClose, children }: DialogProps) => {
+/** Modal: it keeps the focus, and Esc closes it unless it is held. */
+export const Dialog = ({ title, isWide = false, isHeld = false, onClose, children }: DialogProps) => {
   const element = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   useEffect(() => {
@@ -28,18 +30,23 @@ export const Dialog = ({ title, isWide = false, onClose, children }: DialogProps
       ref={element}
       className={isWide ? 'dialog wide fades-in' : 'dialog fades-in'}
       aria-labelledby={titleId}
-      onClose={onClose}
+      // A browser that does not know it asks before it closes, and closes without asking when Esc is pressed twice.
+      closedby={isHeld ? 'none' : 'closerequest'}
+      onCancel={(event) => isHeld && event.preventDefault()}
+      onClose={() => (isHeld ? element.current?.showModal() : onClose())}
     >
       <div className="dialog-head">
         <h2 id={titleId}>{title}</h2>
-        <button
-          type="button"
-          className="button quiet square"
-          aria-label="Close"
-          onClick={() => element.current?.close()}
-        >
-          <CloseIcon />
-        </button>
+        {!isHeld && (
+          <button
+            type="button"
+            className="button quiet square"
+            aria-label="Close"
+            onClick={() => element.current?.close()}
+          >
+            <CloseIcon />
+          </button>
+        )}
       </div>
       <div className="dialog-body">{children}</div>
     </dialog>

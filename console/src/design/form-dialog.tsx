@@ -1,6 +1,8 @@
 import './form.css'
 import './choice-field.css'
 import { type ReactNode, useEffect, useRef } from 'react'
+import type { Draft } from '../forms/draft.ts'
+import { DraftNote } from '../forms/draft-note.tsx'
 import { Dialog } from './dialog.tsx'
 import { Trouble } from './states.tsx'
 
@@ -13,6 +15,8 @@ type FormDialogProps = {
   trouble?: unknown
   /** Moves the focus to the first field that is wrong, whenever it is another. */
   refusal?: unknown
+  /** Outlives the dialog, unless it is cancelled. */
+  draft?: Draft
   onSubmit: () => void
   onClose: () => void
   children: ReactNode
@@ -20,7 +24,7 @@ type FormDialogProps = {
 
 /** A short form, beside what it is about. */
 export const FormDialog = (props: FormDialogProps) => {
-  const { title, action, isBusy, trouble, refusal, onSubmit, onClose, children } = props
+  const { title, action, isBusy, trouble, refusal, draft, onSubmit, onClose, children } = props
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
     const first = form.current?.querySelector<HTMLElement>('input:enabled, textarea, select')
@@ -28,6 +32,10 @@ export const FormDialog = (props: FormDialogProps) => {
     if (refusal === undefined) first?.focus()
     else wrong?.focus()
   }, [refusal])
+  const cancel = () => {
+    draft?.forget()
+    onClose()
+  }
   return (
     <Dialog title={title} onClose={onClose}>
       <form
@@ -39,10 +47,11 @@ export const FormDialog = (props: FormDialogProps) => {
           if (!isBusy) onSubmit()
         }}
       >
+        {draft && <DraftNote draft={draft} />}
         {children}
         {trouble !== undefined && <Trouble error={trouble} />}
         <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>
+          <button type="button" className="button" onClick={cancel}>
             Cancel
           </button>
           <button type="submit" className="button primary" aria-disabled={isBusy}>

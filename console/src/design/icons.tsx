@@ -23,6 +23,7 @@ export const SubscriptionIcon = icon(
 export const InvoiceIcon = icon(
   <path d="M3.5 1.800h9v12.400l-1.8-1.2-1.4 1.2-1.3-1.2-1.3 1.2-1.4-1.2-1.8 1.200zm2.5 3.400h4m-4 3h4" />,
 )
+export const TaskIcon = icon(<path d="M2.5 2.500h11v11h-11zm3 5.700 2 2 3.200-4" />)
 export const RecordIcon = icon(<path d="M3.5 2.500h9v11h-9zm2.5 3h4m-4 2.500h4m-4 2.500h2" />)
 export const DocsIcon = icon(
   <path d="M8 4c-1-1-2.6-1.5-5.5-1.500v9.800c2.9 0 4.5.5 5.5 1.500m0-9.800c1-1 2.6-1.5 5.5-1.500v9.800c-2.9 0-4.5.5-5.5 1.500m0-9.800v9.8" />,
@@ -42,6 +43,8 @@ export const NextIcon = icon(<path d="m6.5 4.5 3.5 3.5-3.5 3.5" />)
 export const CheckIcon = icon(<path d="m3.5 8.5 3 3 6-7" />)
 export const CopyIcon = icon(<path d="M5.5 5.500v-3h8v8h-3m-8-5h8v8h-8z" />)
 export const ColumnsIcon = icon(<path d="M2.5 3h11v10h-11zm3.7 0v10m3.6-10v10" />)
+export const ViewIcon = icon(<path d="M4 2.500h8v11l-4-3-4 3z" />)
+export const DownloadIcon = icon(<path d="M8 2v8.500m-3-3 3 3 3-3M2.500 13.500h11" />)
 export const LightIcon = icon(
   <>
     <circle cx="8" cy="8" r="2.8" />
@@ -76,3 +79,6 @@ export const ApplicationIcon = icon(
 export const WebhookIcon = icon(<path d="M2 5.500h9.500M9 3l2.500 2.500L9 8m5 2.500H4.500M7 8l-2.500 2.500L7 13" />)
 export const ImportIcon = icon(<path d="M8 2v7.500m-3-3 3 3 3-3M2.500 11v2.500h11V11" />)
 export const TrailIcon = icon(<path d="M5.500 4h8m-8 4h8m-8 4h8M2.500 4h0m0 4h0m0 4h0" />)
+export const SettingsIcon = icon(
+  <path d="M2.5 4.500h6m3.500 0h1.500m-11 7h1.500m3.500 0h6M8.500 3v3h3.500v-3zm-4.500 7v3h3.500v-3z" />,
+)

@@ -25,13 +25,13 @@ export const useKeys = (actions: Readonly<Record<string, (() => void) | undefine
 }
 
 const explained = [
-  [['/'], 'Search'],
+  [['/', 'Ctrl K', '⌘ K'], 'Search everything'],
   [['j', '↓'], 'Next row'],
   [['k', '↑'], 'Previous row'],
   [['Enter'], 'Open the row'],
   [['n'], 'Next page of a list'],
   [['p'], 'Previous page of a list'],
-  [['Esc'], 'Close, or leave the search'],
+  [['Esc'], 'Close'],
   [['?'], 'Show these keys'],
 ] as const
 

@@ -18,7 +18,10 @@ export const PageHead = ({ title, marks, crumbs, children, actions }: PageHeadPr
     <div className="titles">
       {crumbs && <p className="crumbs">{crumbs}</p>}
       <div className="heading">
-        <h1>{title}</h1>
+        <h1>
+          {/* Names are also written from right to left. */}
+          <bdi>{title}</bdi>
+        </h1>
         {marks}
       </div>
       {children && <div className="muted">{children}</div>}

@@ -1,24 +1,33 @@
 import { AuthorizationError, ConnectionError, isProblem, TimeoutError } from '@masthead/client'
 import type { ErrorComponentProps } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
+import { noteFailure } from '../connection.ts'
 import { signIn } from '../session.tsx'
 import { PageHead } from './page-head.tsx'
 
 type Told = { title: string; detail: string; requestId?: string; isOver?: boolean }
 
-const tell = (error: unknown): Told => {
+const tell = (error: unknown, goesOn: boolean): Told => {
   if (isProblem(error, 'invalid_token') || (error instanceof AuthorizationError && error.code === 'invalid_grant'))
     return { title: 'Your session has ended', detail: 'Sign in again to go on where you are.', isOver: true }
   if (isProblem(error)) return { title: error.title, detail: error.detail, requestId: error.requestId }
   if (error instanceof AuthorizationError) return { title: 'You could not be signed in', detail: error.message }
   if (error instanceof ConnectionError || error instanceof TimeoutError)
-    return { title: 'The service did not answer', detail: 'Check your connection, then try again.' }
+    return {
+      title: 'The service did not answer',
+      detail: goesOn
+        ? 'The page goes on by itself when the service answers again.'
+        : 'Nothing that you typed is lost. Try again when the service answers.',
+    }
   return { title: 'Something went wrong', detail: error instanceof Error ? error.message : String(error) }
 }
 
 /** What went wrong, and what can be done about it. */
-export const Trouble = ({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) => {
-  const { title, detail, requestId, isOver } = tell(error)
+export const Trouble = ({ error: given, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) => {
+  const [failure, setFailure] = useState<unknown>()
+  const error = failure ?? given
+  useEffect(() => noteFailure(error), [error])
+  const { title, detail, requestId, isOver } = tell(error, onRetry !== undefined)
   return (
     <div className="notice fades-in" role="alert">
       <h2>{title}</h2>
@@ -29,7 +38,7 @@ export const Trouble = ({ error, onRetry }: { error: unknown; onRetry?: (() => v
         </p>
       )}
       {isOver ? (
-        <button type="button" className="button primary" onClick={() => signIn()}>
+        <button type="button" className="button primary" onClick={() => signIn().catch(setFailure)}>
           Sign in
         </button>
       ) : (
@@ -61,6 +70,13 @@ export const NotFound = () => (
   <div className="page">
     <PageHead title="There is nothing here" />
     <p>The address may be mistyped, or what it named is gone.</p>
+  </div>
+)
+
+/** Where the code of a page takes long to come; the frame says when nothing answers. */
+export const PagePending = () => (
+  <div className="page">
+    <Loading what="the page" />
   </div>
 )
 

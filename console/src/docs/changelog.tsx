@@ -3,13 +3,15 @@ import { Document, Section } from './document.tsx'
 import { Prose } from './prose.tsx'
 
 export const Page = () => (
-  <Document title="Changelog" lead="What is new in the service, its API and its client.">
+  <Document title="Changelog" lead="What has changed in the API and its client, for who builds with them.">
     {releases.map(({ title, changes }) => (
       <Section key={title} title={title}>
         <ul className="points">
-          {changes.map((change) => (
-            <li key={change}>
-              <Prose text={change} />
+          {changes.map((pieces) => (
+            <li key={pieces.map(({ text }) => text).join('')}>
+              {pieces.map((piece) => (
+                <Shown key={`${piece.kind} ${piece.text}`} {...piece} />
+              ))}
             </li>
           ))}
         </ul>
@@ -17,3 +19,22 @@ export const Page = () => (
     ))}
   </Document>
 )
+
+type Piece = (typeof releases)[number]['changes'][number][number]
+
+const Shown = ({ kind, text, href }: Piece) => {
+  switch (kind) {
+    case 'code':
+      return <code>{text}</code>
+    case 'strong':
+      return (
+        <strong>
+          <Prose text={text} />
+        </strong>
+      )
+    case 'link':
+      return <a href={href}>{text}</a>
+    case 'text':
+      return text
+  }
+}

@@ -30,14 +30,18 @@ export const guides: readonly Entry[] = [
   },
 ]
 
-export const changelog: Entry = { to: '/docs/changelog', label: 'Changelog', about: 'What is new.' }
+export const changelog: Entry = {
+  to: '/docs/changelog',
+  label: 'Changelog',
+  about: 'What has changed in the API, for who builds with it.',
+}
 
-/** Pages that are not ours to route: the library's, and the document. */
-export const reference = {
-  href: '/docs/reference',
+export const reference: Entry = {
+  to: '/docs/reference',
   label: 'Reference',
   about: 'Every operation, to be tried in place.',
 }
+/** For programs, so it is no page of the portal. */
 export const openapi = {
   href: '/customer-api/v1/openapi.json',
   label: 'OpenAPI',

@@ -21,8 +21,11 @@ export const Document = ({ title, lead, children }: { title: string; lead: strin
   )
 }
 
+/** What the address of a section ends with. */
+export const anchorOf = (title: string): string => title.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+
 export const Section = ({ title, children }: { title: string; children: ReactNode }) => (
-  <section className="document-section">
+  <section className="document-section" id={anchorOf(title)}>
     <h2>{title}</h2>
     {children}
   </section>

@@ -6,6 +6,7 @@ import { Frame } from '../frame.tsx'
 import { useSession } from '../session.tsx'
 import { changelog, type Entry, guides, openapi, reference, start } from './contents.ts'
 import { ReaderProvider } from './reader.tsx'
+import { SearchBox } from './search-box.tsx'
 
 /** What surrounds every page of the portal. */
 export const Portal = () => (
@@ -23,6 +24,7 @@ const Contents = ({ isOpen }: { isOpen: boolean }) => {
       <Link to="/docs" className="wordmark">
         Masthead <small>for developers</small>
       </Link>
+      <SearchBox />
       <nav aria-label="Portal">
         <ul>
           <Line {...start} />
@@ -38,20 +40,30 @@ const Contents = ({ isOpen }: { isOpen: boolean }) => {
         <div>
           <p className="nav-heading">Look up</p>
           <ul>
-            {[reference, openapi].map(({ href, label }) => (
-              <li key={href}>
-                <a className="nav-link" href={href}>
-                  {label}
-                </a>
-              </li>
-            ))}
+            <Line {...reference} />
+            <li>
+              <a className="nav-link" href={openapi.href}>
+                {openapi.label}
+              </a>
+            </li>
             <Line {...changelog} />
           </ul>
         </div>
       </nav>
-      <div className="sidebar-foot portal-foot">
-        {signedIn ? <Link to="/">To the console</Link> : <a href="/">To the console</a>}
-        <ThemeSwitch />
+      <div className="sidebar-foot">
+        {signedIn && (
+          <p className="switcher plain">
+            <span>
+              {signedIn.me.name}
+              <small>{signedIn.me.tenant.name}</small>
+              <small>{signedIn.me.email}</small>
+            </span>
+          </p>
+        )}
+        <div className="portal-foot">
+          {signedIn ? <Link to="/">To the console</Link> : <a href="/">To the console</a>}
+          <ThemeSwitch />
+        </div>
       </div>
     </aside>
   )

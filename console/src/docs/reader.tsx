@@ -4,10 +4,9 @@ import { createContext, type ReactNode, use, useState } from 'react'
 import { useSession } from '../session.tsx'
 import type { Language, Place } from './examples.ts'
 
-/** Enough for every example that reads. */
-export const tokenScopes: readonly Scope[] = ['contacts:read', 'accounts:read']
+/** Enough for everything that reads, in the examples and in the reference. */
+const tokenScopes = Object.keys(scopes).filter((scope): scope is Scope => scope.endsWith(':read'))
 export const tokenDays = 7
-export const tokenScopeWords = tokenScopes.map((scope) => scopes[scope].toLowerCase()).join(' and ')
 
 type Reader = {
   /** What the examples hold. */
@@ -41,7 +40,7 @@ export const ReaderProvider = ({ children }: { children: ReactNode }) => {
     const { management, masthead } = signedIn
     const made = await management.tokens.create({
       name: 'Developer portal',
-      scopes: [...tokenScopes],
+      scopes: tokenScopes,
       expiresInDays: tokenDays,
     })
     setToken(made)

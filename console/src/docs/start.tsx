@@ -58,7 +58,7 @@ export const Page = () => (
     </Section>
     <Section title="Where to go from here">
       <ul className="doors">
-        {[...guides, changelog].map(({ to, label, about }) => (
+        {[...guides, changelog, reference].map(({ to, label, about }) => (
           <li key={to}>
             <Link to={to} className="card door">
               <strong>{label}</strong>
@@ -66,14 +66,12 @@ export const Page = () => (
             </Link>
           </li>
         ))}
-        {[reference, openapi].map(({ href, label, about }) => (
-          <li key={href}>
-            <a href={href} className="card door">
-              <strong>{label}</strong>
-              <span className="muted">{about}</span>
-            </a>
-          </li>
-        ))}
+        <li>
+          <a href={openapi.href} className="card door">
+            <strong>{openapi.label}</strong>
+            <span className="muted">{openapi.about}</span>
+          </a>
+        </li>
       </ul>
     </Section>
   </Document>

@@ -3,7 +3,7 @@ import { CopyButton } from '../design/copy-button.tsx'
 import { Trouble } from '../design/states.tsx'
 import { formatInstant } from '../records/formats.ts'
 import { signIn, useSession } from '../session.tsx'
-import { tokenDays, tokenScopeWords, useReader } from './reader.tsx'
+import { tokenDays, useReader } from './reader.tsx'
 
 /** Fills a token of the reader's own into the examples. */
 export const TokenCard = () => {
@@ -31,7 +31,7 @@ export const TokenCard = () => {
         <>
           <p>
             Make a personal access token for <strong>{signedIn.me.tenant.name}</strong>, and every example on these
-            pages holds it. It may {tokenScopeWords}, nothing else, and ends after {tokenDays} days. It is shown now and
+            pages holds it. It may read all records, nothing else, and ends after {tokenDays} days. It is shown now and
             never again: this page forgets it when you leave or reload.
           </p>
           <button type="button" className="button primary" onClick={() => attempt(makeToken)} disabled={isBusy}>
@@ -42,7 +42,8 @@ export const TokenCard = () => {
       {token && (
         <>
           <p>
-            Every example holds your token now. It may {tokenScopeWords}, and ends on {formatInstant(token.expiresAt)}.
+            Every example holds your token now, and so does the reference. It may read all records, and ends on{' '}
+            {formatInstant(token.expiresAt)}.
           </p>
           <p className="with-button secret">
             <code>{token.token}</code>

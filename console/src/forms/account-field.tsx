@@ -1,25 +1,29 @@
-import type { Account } from '@masthead/client'
+import { type Account, isProblem } from '@masthead/client'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { Combobox } from '../design/combobox.tsx'
 import type { FieldProps } from '../design/field.tsx'
+import { usePaused } from '../design/paused.ts'
+import { detailOf } from '../records/page/account-name.tsx'
 import { useMasthead } from '../session.tsx'
 
-const pauseMilliseconds = 150
 const most = 8
 
 type AccountFieldProps = FieldProps & {
   /** The business identifier; or what was typed and not chosen, of which the service says what is wrong. */
   value: string
   onChange: (value: string) => void
+  /** It filters: only an account that was chosen is taken, because any other text would silently match nothing. */
+  isFilter?: boolean
 }
 
-/** An account, found by the words of its company or by its identifier. */
-export const AccountField = ({ value, onChange, ...field }: AccountFieldProps) => {
+/** An account, found by the words of its company, its city or its number. */
+export const AccountField = ({ value, onChange, isFilter = false, ...field }: AccountFieldProps) => {
   const masthead = useMasthead()
   const queryClient = useQueryClient()
   /** Null while nobody types: then the box shows the account that was chosen, or that the page was opened with. */
   const [typed, setTyped] = useState<string | null>(null)
+  const [isLeft, setLeft] = useState(false)
   const words = usePaused(typed ?? '').trim()
   const { data: found, isFetching } = useQuery({
     queryKey: ['accounts', 'suggested', words],
@@ -28,53 +32,64 @@ export const AccountField = ({ value, onChange, ...field }: AccountFieldProps) =
     enabled: words !== '',
     placeholderData: keepPreviousData,
   })
-  const { data: chosen } = useQuery({
+  const { data: chosen, error: refusal } = useQuery({
     queryKey: ['accounts', 'chosen', value],
     queryFn: ({ signal }) => masthead.accounts.get(value, { signal }),
     enabled: typed === null && value !== '',
     staleTime: 60_000,
+    retry: false,
   })
   const accounts = words === '' ? [] : [...(found ?? [])].sort((one) => (one.accountId === words ? -1 : 0))
+  const isSearching = isFetching || (typed ?? '').trim() !== words
+  const choose = (account: Account) => {
+    // Its name is known from the list, and shown at once.
+    queryClient.setQueryData(['accounts', 'chosen', account.accountId], account)
+    setTyped(null)
+    onChange(account.accountId)
+  }
+  const leave = () => {
+    setLeft(true)
+    const [meant, ...others] = accounts.filter((account) => isNamed(account, (typed ?? '').trim()))
+    if (meant && others.length === 0 && !isSearching) choose(meant)
+    else if (isFilter) setTyped(null)
+  }
+  const isUnknown = typed === null && value !== '' && isProblem(refusal, 'not_found')
+  const isUnmatched = isLeft && !isFilter && words !== '' && !isSearching && accounts.length === 0
   const company = typed === null ? chosen?.company : null
   return (
     <Combobox
       {...field}
+      error={field.error ?? (isUnknown || isUnmatched ? `There is no account “${typed ?? value}”.` : undefined)}
+      placeholder={isFilter ? 'Any' : 'Company, city or number'}
       text={typed ?? company ?? value}
       onText={(text) => {
+        setLeft(false)
         setTyped(text)
-        onChange(text.trim())
+        if (!isFilter || text.trim() === '') onChange(text.trim())
       }}
-      options={accounts.map(({ accountId, company }) => ({
-        value: accountId,
-        label: company ?? accountId,
-        detail: accountId,
+      options={accounts.map((account) => ({
+        value: account.accountId,
+        label: account.company ?? account.accountId,
+        detail: detailOf(account),
       }))}
       onChoose={(option) => {
-        // Its name is known from the list, and shown at once.
         const account = accounts.find(({ accountId }) => accountId === option.value)
-        queryClient.setQueryData(['accounts', 'chosen', option.value], account)
-        setTyped(null)
-        onChange(option.value)
+        if (account) choose(account)
       }}
-      status={statusOf(words, isFetching || typed?.trim() !== words, accounts.length)}
-      note={company && <p className="field-help">{chosen?.accountId}</p>}
+      onLeave={leave}
+      status={statusOf(words, isSearching, accounts.length)}
+      note={!isFilter && company && chosen && <p className="field-help">{detailOf(chosen)}</p>}
     />
   )
 }
+
+/** An account whose number or name was typed whole need not be chosen. */
+const isNamed = ({ accountId, company }: Account, text: string): boolean =>
+  text !== '' && [accountId, company].some((name) => name?.toLowerCase() === text.toLowerCase())
 
 const statusOf = (words: string, isSearching: boolean, count: number): string => {
   if (words === '') return ''
   if (isSearching) return 'Searching …'
   if (count === 0) return 'No account matches'
   return count === 1 ? 'One account' : `${count} accounts`
-}
-
-/** What was typed, when the typing pauses. */
-const usePaused = (text: string): string => {
-  const [paused, setPaused] = useState(text)
-  useEffect(() => {
-    const timer = setTimeout(() => setPaused(text), pauseMilliseconds)
-    return () => clearTimeout(timer)
-  }, [text])
-  return paused
 }

@@ -1,25 +1,29 @@
-import type { Contact } from '@masthead/client'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { PageHead } from '../design/page-head.tsx'
 import { formatInstant } from '../records/formats.ts'
+import type { AnyRecord } from '../records/kinds.ts'
 import { type InputField, type InputValue, type InputValues, valuesOf } from './input-fields.ts'
 
 type Side = 'yours' | 'theirs'
 type Choices = Readonly<Record<string, Side | undefined>>
 
 type ConflictProps = {
-  name: string
+  title: string
+  /** What a record of its kind is called. */
+  singular: string
   fields: readonly InputField[]
   /** As it was when the form was opened. */
-  was: Contact
+  was: object
   yours: InputValues
-  theirs: Contact
+  theirs: AnyRecord
   onChoose: (values: InputValues) => void
   onBack: () => void
 }
 
 /** Both versions of what two people changed at once, to choose from. */
-export const Conflict = ({ name, fields, was, yours, theirs, onChoose, onBack }: ConflictProps) => {
+export const Conflict = ({ title, singular, fields, was, yours, theirs, onChoose, onBack }: ConflictProps) => {
+  const { updatedAt } = theirs
+  const isGone = typeof theirs.deletedAt === 'string'
   const [before, after] = [valuesOf(fields, was), valuesOf(fields, theirs)]
   const different = fields.filter(
     ({ name }) => !isAlike(yours[name], before[name]) || !isAlike(after[name], before[name]),
@@ -43,12 +47,12 @@ export const Conflict = ({ name, fields, was, yours, theirs, onChoose, onBack }:
   }
   return (
     <div className="page">
-      <PageHead title={`${name} was changed by somebody else`} />
+      <PageHead title={`${title} was changed by somebody else`} />
       <div className="notice caution" ref={notice} tabIndex={-1} role="alert">
         <p>
-          While you were editing, somebody else {theirs.deletedAt === null ? 'changed' : 'deleted'} this contact
-          {theirs.updatedAt && ` (${formatInstant(theirs.updatedAt)})`}. Nothing of yours is saved yet: choose what is
-          right.{theirs.deletedAt && ' Saving restores the contact.'}
+          While you were editing, somebody else {isGone ? 'deleted' : 'changed'} this {singular}
+          {typeof updatedAt === 'string' && ` (${formatInstant(updatedAt)})`}. Nothing of yours is saved yet: choose
+          what is right.{isGone && ` Saving restores the ${singular}.`}
         </p>
       </div>
       <form ref={form} className="form" noValidate onSubmit={save}>
@@ -74,7 +78,7 @@ export const Conflict = ({ name, fields, was, yours, theirs, onChoose, onBack }:
         </div>
         <div className="form-actions">
           <button type="submit" className="button primary">
-            {theirs.deletedAt === null ? 'Save what is chosen' : 'Restore, and save what is chosen'}
+            {isGone ? 'Restore, and save what is chosen' : 'Save what is chosen'}
           </button>
           <button type="button" className="button" onClick={onBack}>
             Back to the form

@@ -1,12 +1,12 @@
 import type { Scope } from '@masthead/contract'
 import { useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useNavigate, useRouterState } from '@tanstack/react-router'
 import { Link, useParameters } from '../address.tsx'
 import type { Path } from '../paths.ts'
 import { Permitted } from '../permission.tsx'
 import { FormPage, type Section } from './form-page.tsx'
 import { type Body, inputFieldsOf, valuesOf } from './input-fields.ts'
-import { useSendOnce } from './send-once.ts'
+import { useSendDraftOnce } from './send-once.ts'
 import { useForm } from './use-form.ts'
 
 type Created = { to: Path; id: string; done: string }
@@ -34,16 +34,19 @@ const CreateForm = ({ title, input, sections, list, plural, create }: CreatePage
   const fields = inputFieldsOf(input)
   const navigate = useNavigate()
   const queryClient = useQueryClient()
-  const sendOnce = useSendOnce()
   const parameters = useParameters()
   const { accountId } = parameters
+  const name = useRouterState({ select: ({ location }) => location.pathname + location.searchStr })
+  const sendOnce = useSendDraftOnce(name)
   const form = useForm({
+    name,
     fields,
     before: valuesOf(fields),
     opened: valuesOf(fields, parameters),
-    send: async (body) => {
+    send: async (body, _values, draft) => {
       const { to, id, done } = await sendOnce(body, (idempotencyKey) => create(body, { idempotencyKey }))
       queryClient.invalidateQueries()
+      draft.forget()
       navigate({ to, params: { id }, state: { done }, ignoreBlocker: true, replace: true })
     },
   })

@@ -1,6 +1,7 @@
 import { type FormEvent, type ReactNode, useEffect, useRef } from 'react'
 import { PageHead } from '../design/page-head.tsx'
 import { Trouble } from '../design/states.tsx'
+import { DraftNote } from './draft-note.tsx'
 import { Input } from './input.tsx'
 import { type InputField, saysMore } from './input-fields.ts'
 import { LeaveGuard } from './leave-guard.tsx'
@@ -18,9 +19,11 @@ type FormPageProps = {
   crumbs: ReactNode
   /** The way out. */
   cancel: ReactNode
+  /** What is to be said of a draft that was restored. */
+  ofDraft?: ReactNode
 }
 
-export const FormPage = ({ title, form, sections, submit, crumbs, cancel }: FormPageProps) => {
+export const FormPage = ({ title, form, sections, submit, crumbs, cancel, ofDraft }: FormPageProps) => {
   const element = useRef<HTMLFormElement>(null)
   const { refusals } = form
   useEffect(() => {
@@ -34,6 +37,7 @@ export const FormPage = ({ title, form, sections, submit, crumbs, cancel }: Form
   return (
     <div className="page">
       <PageHead title={title} crumbs={crumbs} />
+      <DraftNote draft={form.draft}>{ofDraft}</DraftNote>
       {/* The service checks, and says what is wrong in better words than a browser. */}
       <form ref={element} className="form" noValidate onSubmit={send} aria-busy={form.isSending}>
         {form.trouble !== undefined && (
@@ -42,7 +46,8 @@ export const FormPage = ({ title, form, sections, submit, crumbs, cancel }: Form
           </div>
         )}
         {divide(form.fields, sections).map(({ heading, fields }) => (
-          <section key={heading} className="card form-section">
+          // What is discarded is also what a field holds that was typed and not chosen.
+          <section key={`${heading} ${form.draft.isRestored}`} className="card form-section">
             <h2>{heading}</h2>
             <div className="form-grid">
               {fields.map((field) => (
@@ -63,7 +68,7 @@ export const FormPage = ({ title, form, sections, submit, crumbs, cancel }: Form
           <output className="muted">{form.isSending ? 'Sending …' : ''}</output>
         </div>
       </form>
-      <LeaveGuard isChanged={form.isChanged} />
+      <LeaveGuard form={form} />
     </div>
   )
 }

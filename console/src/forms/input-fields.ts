@@ -23,7 +23,7 @@ export type InputValues = Readonly<Record<string, InputValue>>
 export type Body = Readonly<Record<string, InputValue>>
 
 type Schema = { maxLength?: number; description?: string }
-type InputSchema = { properties: object; required?: string[] }
+type InputSchema = { properties: object; required?: string[] | undefined }
 
 /** The fields of a form, by the schema of what it sends: a new one there is asked for here. */
 export const inputFieldsOf = ({ properties, required = [] }: InputSchema): InputField[] =>

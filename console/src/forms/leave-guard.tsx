@@ -1,16 +1,23 @@
 import { useBlocker } from '@tanstack/react-router'
 import { Question } from '../design/question.tsx'
+import { isSigningIn } from '../session.tsx'
+import type { Form } from './use-form.ts'
 
 /** Asks who is about to leave what they typed. */
-export const LeaveGuard = ({ isChanged }: { isChanged: boolean }) => {
+export const LeaveGuard = ({ form: { isChanged, draft } }: { form: Pick<Form, 'isChanged' | 'draft'> }) => {
   const leaving = useBlocker({
     shouldBlockFn: ({ current, next }) => isChanged && current.pathname !== next.pathname,
-    enableBeforeUnload: () => isChanged,
+    // Who signs in again comes back to the draft.
+    enableBeforeUnload: () => isChanged && !isSigningIn(),
     withResolver: true,
   })
   if (leaving.status !== 'blocked') return null
+  const leave = () => {
+    draft.forget()
+    leaving.proceed()
+  }
   return (
-    <Question title="Leave without saving?" yes="Leave" no="Stay" onYes={leaving.proceed} onNo={leaving.reset}>
+    <Question title="Leave without saving?" yes="Leave" no="Stay" onYes={leave} onNo={leaving.reset}>
       <p>What you changed here will be lost.</p>
     </Question>
   )

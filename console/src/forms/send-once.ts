@@ -1,5 +1,6 @@
 import { isProblem } from '@masthead/client'
 import { useRef } from 'react'
+import { useStored } from './draft.ts'
 
 /** Sends what a form holds under a key. */
 export type SendOnce = <A>(input: object, send: (idempotencyKey: string) => Promise<A>) => Promise<A>
@@ -9,20 +10,39 @@ export type SendOnce = <A>(input: object, send: (idempotencyKey: string) => Prom
  * button.
  */
 export const useSendOnce = (): SendOnce => {
-  const unanswered = useRef<{ body: string; key: string }>(null)
-  return async (input, send) => {
+  const unanswered = useRef<Unanswered>(null)
+  return sendingOnce(
+    () => unanswered.current,
+    (sent) => {
+      unanswered.current = sent
+    },
+  )
+}
+
+/** The same also over a reload of the page, after which the draft of the form of this name is sent. */
+export const useSendDraftOnce = (form: string): SendOnce => {
+  const stored = useStored<Unanswered>(`${form} unanswered`)
+  return sendingOnce(stored.read, stored.keep)
+}
+
+type Unanswered = { body: string; key: string }
+
+const sendingOnce =
+  (read: () => Unanswered | null, keep: (sent: Unanswered | null) => void): SendOnce =>
+  async (input, send) => {
     const body = JSON.stringify(input)
-    if (unanswered.current?.body !== body) unanswered.current = { body, key: crypto.randomUUID() }
+    const before = read()
+    const sent = before?.body === body ? before : { body, key: crypto.randomUUID() }
+    keep(sent)
     try {
-      const answer = await send(unanswered.current.key)
-      unanswered.current = null
+      const answer = await send(sent.key)
+      keep(null)
       return answer
     } catch (error) {
-      if (isAnswer(error)) unanswered.current = null
+      if (isAnswer(error)) keep(null)
       throw error
     }
   }
-}
 
 /** Whether it is known what became of the request. */
 const isAnswer = (error: unknown): boolean =>

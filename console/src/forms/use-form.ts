@@ -1,5 +1,6 @@
 import { isProblem } from '@masthead/client'
 import { useRef, useState } from 'react'
+import { type Draft, useDraft } from './draft.ts'
 import { type Body, bodyOf, changedFields, type InputField, type InputValue, type InputValues } from './input-fields.ts'
 
 export type Form = {
@@ -17,22 +18,28 @@ export type Form = {
   isSending: boolean
   /** There is something to lose. */
   isChanged: boolean
+  draft: Draft
+  /** What the form was opened with when its draft began. */
+  draftedSince: InputValues
   submit: () => void
   /** Puts these in the place of what was typed, and sends them as changes to `before`. */
   resubmit: (values: InputValues, before: InputValues) => void
 }
 
 type FormOptions = Pick<Form, 'fields' | 'before'> & {
+  /** What tells its draft from those of other forms. */
+  name: string
   /** What the form holds when it is opened, where that is something else. */
   opened?: InputValues
-  send: (body: Body, values: InputValues) => Promise<void>
+  /** Forgets the draft when it has saved it. */
+  send: (body: Body, values: InputValues, draft: Draft & Pick<Form, 'draftedSince'>) => Promise<void>
 }
 
 type Refusal = { faults: Readonly<Record<string, string>>; trouble: unknown }
 const noRefusal: Refusal = { faults: {}, trouble: undefined }
 
-export const useForm = ({ fields, before, opened = before, send }: FormOptions): Form => {
-  const [values, setValues] = useState(opened)
+export const useForm = ({ name, fields, before, opened = before, send }: FormOptions): Form => {
+  const { value: values, set: setValues, since: draftedSince, draft } = useDraft(name, opened)
   const [refusal, setRefusal] = useState(noRefusal)
   const [refusals, setRefusals] = useState(0)
   const [isSending, setSending] = useState(false)
@@ -45,7 +52,7 @@ export const useForm = ({ fields, before, opened = before, send }: FormOptions):
     setSending(true)
     setRefusal(noRefusal)
     try {
-      await send(bodyOf(fields, since, now), now)
+      await send(bodyOf(fields, since, now), now, { ...draft, draftedSince })
     } catch (error) {
       setRefusal(readRefusal(fields, error))
       setRefusals((count) => count + 1)
@@ -66,6 +73,8 @@ export const useForm = ({ fields, before, opened = before, send }: FormOptions):
     refusals,
     isSending,
     isChanged: changedFields(fields, opened, values).length > 0,
+    draft,
+    draftedSince,
     submit: () => submit(values, before),
     resubmit: (now, since) => {
       setValues(now)

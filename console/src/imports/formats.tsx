@@ -71,13 +71,15 @@ export const Formats = ({ inspection: { formats }, decisions: { options, decide 
         <caption className="visually-hidden">How values are written</caption>
         <TableHead columns={['Field', 'Column', 'Written as', { amount: 'Values' }]} />
         <tbody>
-          {formats.map(({ field, heading, format, fits, values }) => (
+          {formats.map(({ field, heading, format, option, fits, values }) => (
             <tr key={`${field} ${heading}`}>
               <td>
                 <strong className="row-title">{fieldLabel(field)}</strong>
               </td>
               <td data-label="Column">{heading}</td>
-              <td data-label="Written as">{format || 'in doubt'}</td>
+              <td data-label="Written as">
+                {format || (option === '' ? 'not as this field can be read' : 'in doubt')}
+              </td>
               <td data-label="Values" className="end">
                 {formatNumber(fits)} of {formatNumber(values)}
               </td>

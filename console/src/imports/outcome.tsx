@@ -4,6 +4,7 @@ import { plain } from '../records/fields.ts'
 import { formatNumber } from '../records/formats.ts'
 import { useManagement } from '../session.tsx'
 import { fieldLabel } from './field-label.ts'
+import { resourceLabel } from './reading.tsx'
 import { SaveButton } from './save-button.tsx'
 
 /** What an import did, or would do. */
@@ -19,6 +20,7 @@ export const Outcome = ({ run }: { run: ImportRun }) => {
           <Count label="Refused" count={run.refused} />
         </dl>
       </section>
+      {run.files.length > 1 && <OutcomeByFile run={run} isDone={isDone} />}
       {run.refused > 0 && <Refusals run={run} />}
     </>
   )
@@ -31,8 +33,53 @@ const Count = ({ label, count }: { label: string; count: number }) => (
   </div>
 )
 
+const OutcomeByFile = ({ run: { files }, isDone }: { run: ImportRun; isDone: boolean }) => {
+  const [created, changed] = isDone ? ['Created', 'Changed'] : ['To be created', 'To be changed']
+  return (
+    <section className="card" aria-labelledby="import-files">
+      <div className="section-head">
+        <h2 id="import-files">By file</h2>
+      </div>
+      <table className="records plain">
+        <caption className="visually-hidden">By file</caption>
+        <TableHead
+          columns={[
+            'File',
+            'Holds',
+            { amount: created },
+            { amount: changed },
+            { amount: 'The same already' },
+            { amount: 'Refused' },
+          ]}
+        />
+        <tbody>
+          {files.map((file) => (
+            <tr key={file.file}>
+              <td>
+                <strong className="row-title">{file.file}</strong>
+              </td>
+              <td data-label="Holds">{resourceLabel(file.resource)}</td>
+              <Amount label={created} count={file.created} />
+              <Amount label={changed} count={file.changed} />
+              <Amount label="The same already" count={file.unchanged} />
+              <Amount label="Refused" count={file.refused} />
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+const Amount = ({ label, count }: { label: string; count: number }) => (
+  <td data-label={label} className="end">
+    {formatNumber(count)}
+  </td>
+)
+
 const Refusals = ({ run: { id, refused, groups, hasRejectedRows } }: { run: ImportRun }) => {
   const management = useManagement()
+  const isByFile = groups.some(({ file }) => file !== '')
   const told = groups.reduce((sum, { count }) => sum + count, 0)
   return (
     <section className="card" aria-labelledby="import-refusals">
@@ -44,14 +91,15 @@ const Refusals = ({ run: { id, refused, groups, hasRejectedRows } }: { run: Impo
       </div>
       <table className="records plain">
         <caption className="visually-hidden">Why rows are refused</caption>
-        <TableHead columns={['Why', 'Field', { amount: 'Rows' }, 'First lines']} />
+        <TableHead columns={['Why', ...(isByFile ? ['File'] : []), 'Field', { amount: 'Rows' }, 'First lines']} />
         <tbody>
-          {groups.map(({ column, reason, example, count, lines }) => (
-            <tr key={`${column} ${reason}`}>
+          {groups.map(({ file, column, reason, example, count, lines }) => (
+            <tr key={`${file} ${column} ${reason}`}>
               <td>
                 <div>{plain(reason)}</div>
                 {example !== reason && <div className="muted small">{plain(example)}</div>}
               </td>
+              {isByFile && <td data-label="File">{file}</td>}
               <td data-label="Field" className={column === '' ? 'blank' : undefined}>
                 {column && fieldLabel(column)}
               </td>
@@ -70,7 +118,7 @@ const Refusals = ({ run: { id, refused, groups, hasRejectedRows } }: { run: Impo
         <p className="muted small section-foot">
           {refused > told && <>And {formatNumber(refused - told)} more for other reasons. </>}
           {hasRejectedRows &&
-            'The file of refused rows is written as yours, with the reasons in front: mend it and import it again.'}
+            `The ${isByFile ? 'files' : 'file'} of refused rows ${isByFile ? 'are' : 'is'} written as yours, with the reasons in front: mend ${isByFile ? 'them' : 'it'} and import ${isByFile ? 'them' : 'it'} again.`}
         </p>
       )}
     </section>

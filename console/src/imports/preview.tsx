@@ -7,7 +7,7 @@ import type { Inspection } from './runs.ts'
 export const Preview = ({ inspection: { preview, formats } }: { inspection: Inspection }) => {
   const { fields, rows } = preview
   // As long as nobody knows how a column is written, every row of it would be wrong.
-  const isInDoubt = formats.some(({ format }) => format === '')
+  const isInDoubt = formats.some(({ format, option }) => format === '' && option !== '')
   if (rows.length === 0) return null
   return (
     <section className="card narrowing" aria-labelledby="import-preview">

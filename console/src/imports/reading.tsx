@@ -1,8 +1,8 @@
 import { type ResourceName, resourceNames } from '@masthead/contract'
 import { Select } from '../design/select.tsx'
 import { formatNumber } from '../records/formats.ts'
-import type { Decisions } from './decisions.ts'
-import type { Inspection, Options } from './runs.ts'
+import { type Decisions, withoutChoices } from './decisions.ts'
+import type { Inspection } from './runs.ts'
 
 const encodings = {
   'utf-8': 'UTF-8',
@@ -14,6 +14,15 @@ const encodings = {
 
 type Encoding = keyof typeof encodings
 
+const escapesMeant = {
+  quotes: 'Quotes enclose cells, backslashes are text',
+  backslashes: 'Backslashes are escapes, quotes are text',
+  both: 'Quotes enclose cells, backslashes are escapes',
+} as const
+
+type Escapes = keyof typeof escapesMeant
+
+const isEscapes = (text: string): text is Escapes => text in escapesMeant
 const isEncoding = (text: string): text is Encoding => text in encodings
 const isResource = (text: string): text is ResourceName => resourceNames.some((name) => name === text)
 
@@ -30,11 +39,13 @@ type ReadingProps = { inspection: Inspection; decisions: Decisions }
 
 /** What the file is and holds, as it was noticed and as it can be changed. */
 export const Reading = ({ inspection, decisions }: ReadingProps) => {
-  const { sheets, sheet, members, member, encoding, resourceNoticed, notes, rows, isRemembered } = inspection
+  const { sheets, sheet, member, encoding, escapes, resourceNoticed, notes, rows, isRemembered, apostrophes } =
+    inspection
   const { options, resource, decide, decideResource, forget } = decisions
+  const better = resource && betterFit(inspection, resource)
   return (
     <section className="card form-section" aria-labelledby="import-reading">
-      <h2 id="import-reading">File</h2>
+      <h2 id="import-reading">{decisions.member === '' ? 'File' : member}</h2>
       <ul className="notes">
         <li>
           {formatNumber(rows)} {rows === 1 ? 'row' : 'rows'}
@@ -55,6 +66,7 @@ export const Reading = ({ inspection, decisions }: ReadingProps) => {
         <Select
           label="What it holds"
           help={noticedBy[resourceNoticed]}
+          error={better === undefined ? undefined : `Its columns look like ${better}.`}
           value={resource ?? ''}
           onChange={(value) => isResource(value) && decideResource(value)}
           options={[
@@ -62,36 +74,37 @@ export const Reading = ({ inspection, decisions }: ReadingProps) => {
             ...resourceNames.map((name) => [name, resourceLabel(name)] as const),
           ]}
         />
-        {members.length > 1 && (
-          <Select
-            label="File of the archive"
-            value={options.member ?? member}
-            onChange={(value) =>
-              decide({ member: value, sheet: undefined, columns: undefined, translations: undefined })
-            }
-            options={members.map((name) => [name, name])}
-          />
-        )}
         {sheets.length > 1 && (
           <Select
             label="Sheet"
             help={resource === undefined ? 'It may be another sheet.' : undefined}
             value={options.sheet ?? sheet}
-            onChange={(value) => decide({ sheet: value, columns: undefined, translations: undefined })}
+            onChange={(value) => decide(withoutChoices({ sheet: value }))}
             options={sheets.map((name) => [name, name])}
           />
         )}
-        {hasApostrophes(inspection, options) && (
+        {(apostrophes !== 'none' || options.isForSpreadsheet !== undefined) && (
           <Select
             label="Apostrophes in front of texts"
+            error={apostrophes === 'in doubt' ? 'The texts leave it open: choose.' : undefined}
             help="An export for spreadsheets marks texts that look like formulas."
             value={options.isForSpreadsheet === undefined ? '' : String(options.isForSpreadsheet)}
             onChange={(value) => decide({ isForSpreadsheet: value === '' ? undefined : value === 'true' })}
             options={[
-              ['', 'As noticed'],
+              ['', apostrophes === 'in doubt' ? 'Choose …' : 'As noticed'],
               ['true', 'Are marks, and are left out'],
               ['false', 'Are part of the text'],
             ]}
+          />
+        )}
+        {((escapes !== '' && escapes !== 'quotes') || options.escapes !== undefined) && (
+          <Select
+            label="Quotes and backslashes"
+            error={escapes === 'in doubt' ? 'The file leaves it open: choose.' : undefined}
+            help="MySQL writes backslashes as escapes, and quotes around cells if it was told so."
+            value={options.escapes ?? ''}
+            onChange={(value) => decide({ escapes: isEscapes(value) ? value : undefined })}
+            options={[['', escapes === 'in doubt' ? 'Choose …' : 'As noticed'], ...Object.entries(escapesMeant)]}
           />
         )}
         {isEncoding(encoding) && (
@@ -108,5 +121,9 @@ export const Reading = ({ inspection, decisions }: ReadingProps) => {
   )
 }
 
-const hasApostrophes = ({ notes, problems }: Inspection, { isForSpreadsheet }: Options): boolean =>
-  isForSpreadsheet !== undefined || [...notes, ...problems].some((text) => text.includes('apostrophe'))
+/** Who takes invoices for contacts is told so, before all columns are chosen by hand. */
+const betterFit = ({ candidates }: Inspection, resource: ResourceName): ResourceName | undefined => {
+  const [best] = candidates
+  const matched = candidates.find((candidate) => candidate.resource === resource)?.matched ?? 0
+  return best && best.resource !== resource && best.matched > matched + 2 ? best.resource : undefined
+}

@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react'
+import { saveFile } from '../design/save-file.ts'
 import { Trouble } from '../design/states.tsx'
 
 type SaveButtonProps = {
@@ -16,11 +17,7 @@ export const SaveButton = ({ load, className = 'button', children }: SaveButtonP
     try {
       const { fileName, content } = await load()
       const bytes = Uint8Array.from(atob(content), (character) => character.charCodeAt(0))
-      const link = document.createElement('a')
-      link.href = URL.createObjectURL(new Blob([bytes]))
-      link.download = fileName
-      link.click()
-      URL.revokeObjectURL(link.href)
+      saveFile(new Blob([bytes]), fileName)
     } catch (reason) {
       setTrouble(reason)
     }

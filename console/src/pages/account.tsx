@@ -1,14 +1,23 @@
+import { Link } from '../address.tsx'
 import { NewButton } from '../new-button.tsx'
-import { RecordPage } from '../records/record-page.tsx'
+import { useMay } from '../permission.tsx'
+import { RecordPage } from '../records/page/record-page.tsx'
 
-export const Page = () => (
-  <RecordPage
-    name="accounts"
-    actions={({ accountId }) => (
-      <>
-        <NewButton what="contact" parameters={{ accountId: String(accountId) }} />
-        <NewButton what="task" parameters={{ accountId: String(accountId) }} />
-      </>
-    )}
-  />
-)
+export const Page = () => {
+  const mayEdit = useMay('accounts:write')
+  return (
+    <RecordPage
+      name="accounts"
+      actions={({ accountId }) => (
+        <>
+          {mayEdit && (
+            <Link to="/accounts/$id/edit" id={String(accountId)} className="button primary">
+              Edit
+            </Link>
+          )}
+          <NewButton what="contact" parameters={{ accountId: String(accountId) }} />
+        </>
+      )}
+    />
+  )
+}

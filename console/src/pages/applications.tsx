@@ -15,6 +15,7 @@ import { PageHead } from '../design/page-head.tsx'
 import { Empty } from '../design/states.tsx'
 import { TableHead } from '../design/table-head.tsx'
 import { TextField } from '../design/text-field.tsx'
+import { useDraft } from '../forms/draft.ts'
 import { useSubmission } from '../forms/submission.ts'
 import { Permitted } from '../permission.tsx'
 import { formatNumber } from '../records/formats.ts'
@@ -147,14 +148,14 @@ const ApplicationTable = ({ applications, onTurn }: ApplicationTableProps) => (
 
 type Trait = 'mayRefresh' | 'isNative'
 
+const nothing = { name: '', uris: '', scopes: [] as Scope[], traits: ['mayRefresh'] as Trait[] }
+
 const RegisterDialog = ({ onClose }: { onClose: () => void }) => {
   const management = useManagement()
   const queryClient = useQueryClient()
   const { isBusy, error, trouble, errorAt, send } = useSubmission()
-  const [name, setName] = useState('')
-  const [uris, setUris] = useState('')
-  const [scopes, setScopes] = useState<Scope[]>([])
-  const [traits, setTraits] = useState<Trait[]>(['mayRefresh'])
+  const { value, change, draft } = useDraft('application', nothing)
+  const { name, uris, scopes, traits } = value
   const submit = async () => {
     const redirectUris = uris.split('\n').flatMap((line) => line.trim() || [])
     const input = {
@@ -164,12 +165,13 @@ const RegisterDialog = ({ onClose }: { onClose: () => void }) => {
     }
     const registered = await send(input, (body, options) => management.applications.create(body, options))
     if (!registered) return
+    draft.forget()
     await queryClient.invalidateQueries({ queryKey })
     onClose()
   }
   return (
     <FormDialog
-      {...{ isBusy, onClose, trouble }}
+      {...{ isBusy, draft, onClose, trouble }}
       title="Register an application"
       action="Register"
       refusal={error}
@@ -179,23 +181,28 @@ const RegisterDialog = ({ onClose }: { onClose: () => void }) => {
         label="Name"
         help="What people see when they are asked."
         value={name}
-        onChange={setName}
+        onChange={(name) => change({ name })}
         error={errorAt('name')}
       />
       <TextField
         label="Redirect URIs"
         help="Where people are sent back to, exactly; one on each line."
         value={uris}
-        onChange={setUris}
+        onChange={(uris) => change({ uris })}
         error={errorAt('redirectUris')}
         placeholder="https://app.example.com/callback"
         isLong
       />
-      <ScopeChoice label="What it may ask for" chosen={scopes} onChange={setScopes} error={errorAt('scopes')} />
+      <ScopeChoice
+        label="What it may ask for"
+        chosen={scopes}
+        onChange={(scopes) => change({ scopes })}
+        error={errorAt('scopes')}
+      />
       <ChoiceField
         label="How it works"
         chosen={traits}
-        onChange={setTraits}
+        onChange={(traits) => change({ traits })}
         choices={[
           {
             value: 'mayRefresh',

@@ -1,6 +1,6 @@
 import type { Contact } from '@masthead/client'
 import { ContactActions } from '../records/contact-actions.tsx'
-import { RecordPage } from '../records/record-page.tsx'
+import { RecordPage } from '../records/page/record-page.tsx'
 
 export const Page = () => (
   <RecordPage

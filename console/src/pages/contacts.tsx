@@ -1,8 +1,17 @@
 import { useParameters } from '../address.tsx'
+import { ContactBulk } from '../lists/contact-bulk.tsx'
 import { NewButton } from '../new-button.tsx'
+import { useMay } from '../permission.tsx'
 import { RecordList } from '../records/record-list.tsx'
 
 export const Page = () => {
   const { accountId } = useParameters()
-  return <RecordList name="contacts" actions={<NewButton what="contact" parameters={{ accountId }} isMain />} />
+  const mayWrite = useMay('contacts:write')
+  return (
+    <RecordList
+      name="contacts"
+      actions={<NewButton what="contact" parameters={{ accountId }} isMain />}
+      bulk={mayWrite ? (chosen, onDone) => <ContactBulk chosen={chosen} onDone={onDone} /> : undefined}
+    />
+  )
 }

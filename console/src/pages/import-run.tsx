@@ -180,18 +180,18 @@ const Done = ({ run }: { run: ImportRun }) => {
     void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'import-run' })
   }, [queryClient])
   const { importId } = run
-  const listed = listedNames.find((name) => name === run.resource)
+  const listed = listedNames.filter((name) => run.files.some(({ resource }) => resource === name))
   return (
     <>
       {undo ? <Undoing begun={undo} /> : <p role="status">The file was imported.</p>}
       <Outcome run={run} />
       {importId !== null && !undo && (
         <div className="form-actions">
-          {listed !== undefined && (
-            <Link className="button primary" to={`/${listed}`}>
-              Show {listed}
+          {listed.map((name) => (
+            <Link key={name} className="button primary" to={`/${name}`}>
+              Show {name}
             </Link>
-          )}
+          ))}
           <button type="button" className="button danger" onClick={() => setAsking(true)}>
             Undo
           </button>

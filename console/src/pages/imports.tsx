@@ -2,7 +2,7 @@ import '../admin/administration.css'
 import type { Import, ImportRun } from '@masthead/client/management'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Link } from '../address.tsx'
+import { Link, useParameters } from '../address.tsx'
 import { ConfirmDialog } from '../admin/confirm-dialog.tsx'
 import { Ago } from '../design/ago.tsx'
 import { Badge } from '../design/badge.tsx'
@@ -35,6 +35,7 @@ const Imports = () => {
   })
   const [asked, setAsked] = useState<Import>()
   const [undo, setUndo] = useState<ImportRun>()
+  const { state } = useParameters()
   return (
     <div className="page">
       <PageHead
@@ -49,20 +50,32 @@ const Imports = () => {
       </PageHead>
       {undo && <Undoing key={undo.id} begun={undo} />}
       <Fetched query={query} what="the imports">
-        {({ items }) => (
-          <div className="card table-frame">
-            {items.length === 0 ? (
-              <Empty title="Nothing was imported yet">
-                <p>
-                  Bring accounts, contacts, subscriptions and more from Excel, CSV or JSON files as they are. You see
-                  what a file would do before anything is written.
+        {({ items: all }) => {
+          const items = state === undefined ? all : all.filter((one) => one.state === state)
+          return (
+            <>
+              {state !== undefined && (
+                <p className="muted">
+                  Only those that are {state}. <Link to="/admin/imports">Show all</Link>
                 </p>
-              </Empty>
-            ) : (
-              <ImportTable imports={items} onUndo={setAsked} />
-            )}
-          </div>
-        )}
+              )}
+              <div className="card table-frame">
+                {items.length === 0 && all.length > 0 ? (
+                  <Empty title={`No import is ${state}`} />
+                ) : items.length === 0 ? (
+                  <Empty title="Nothing was imported yet">
+                    <p>
+                      Bring accounts, contacts, subscriptions and more from Excel, CSV or JSON files as they are. You
+                      see what a file would do before anything is written.
+                    </p>
+                  </Empty>
+                ) : (
+                  <ImportTable imports={items} onUndo={setAsked} />
+                )}
+              </div>
+            </>
+          )
+        }}
       </Fetched>
       {asked && (
         <ConfirmDialog

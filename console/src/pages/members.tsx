@@ -17,7 +17,9 @@ import { PageHead } from '../design/page-head.tsx'
 import { Empty } from '../design/states.tsx'
 import { TableHead } from '../design/table-head.tsx'
 import { TextField } from '../design/text-field.tsx'
+import { useDraft } from '../forms/draft.ts'
 import { useSubmission } from '../forms/submission.ts'
+import { inTenant } from '../paths.ts'
 import { Permitted } from '../permission.tsx'
 import { formatDay, formatInstant } from '../records/formats.ts'
 import { useManagement, useMe } from '../session.tsx'
@@ -81,7 +83,7 @@ const Members = () => {
           onClose={onClose}
           onConfirm={async () => {
             await management.members.delete(asked.member.userId)
-            if (asked.member.userId === me.userId) location.assign('/')
+            if (asked.member.userId === me.userId) location.assign(inTenant(me.tenant.slug, '/'))
             await queryClient.invalidateQueries({ queryKey: membersKey })
           }}
         >
@@ -192,22 +194,26 @@ const InvitationTable = ({ invitations, onAsk }: Ask & { invitations: readonly I
 
 type InviteDialogProps = { onClose: () => void; onInvited: (invitation: ShownInvitation) => void }
 
+const nobody: { email: string; role: Role } = { email: '', role: 'viewer' }
+
 const InviteDialog = ({ onClose, onInvited }: InviteDialogProps) => {
   const management = useManagement()
   const queryClient = useQueryClient()
   const { isBusy, error, trouble, errorAt, send } = useSubmission()
-  const [email, setEmail] = useState('')
-  const [role, setRole] = useState<Role>('viewer')
+  const { value, change, draft } = useDraft('invitation', nobody)
+  const { email, role } = value
   const submit = async () => {
     const invited = await send({ email: email.trim(), role }, (input, options) =>
       management.invitations.create(input, options),
     )
     queryClient.invalidateQueries({ queryKey: invitationsKey })
-    if (invited) onInvited(invited)
+    if (!invited) return
+    draft.forget()
+    onInvited(invited)
   }
   return (
     <FormDialog
-      {...{ isBusy, onClose }}
+      {...{ isBusy, draft, onClose }}
       title="Invite a colleague"
       action="Invite"
       refusal={error}
@@ -219,10 +225,10 @@ const InviteDialog = ({ onClose, onInvited }: InviteDialogProps) => {
         inputMode="email"
         help="They will sign in with it."
         value={email}
-        onChange={setEmail}
+        onChange={(email) => change({ email })}
         error={errorAt('email')}
       />
-      <RoleChoice role={role} onChange={setRole} error={errorAt('role')} />
+      <RoleChoice role={role} onChange={(role) => change({ role })} error={errorAt('role')} />
       {isSecretLost(error) && <SecretLost what="the link" cure="Invite them once more: the new link replaces it." />}
     </FormDialog>
   )
@@ -270,28 +276,32 @@ const ChangeDialog = ({ member, onClose }: { member: Member; onClose: () => void
   const queryClient = useQueryClient()
   const me = useMe()
   const { isBusy, error, trouble, errorAt, send } = useSubmission()
-  const [role, setRole] = useState(member.role)
-  const [legacyUserId, setLegacyUserId] = useState(member.legacyUserId ?? '')
+  const { value, change, draft } = useDraft(`members/${member.userId}`, {
+    role: member.role,
+    legacyUserId: member.legacyUserId ?? '',
+  })
+  const { role, legacyUserId } = value
   const isMe = member.userId === me.userId
   const submit = async () => {
     const changed = await send({ role, legacyUserId: legacyUserId.trim() || null }, (input) =>
       management.members.update(member.userId, input),
     )
     if (!changed) return
+    draft.forget()
     // What one may do is asked when the console opens.
-    if (isMe && changed.role !== me.tenant.role) location.assign('/')
+    if (isMe && changed.role !== me.tenant.role) location.assign(inTenant(me.tenant.slug, '/'))
     await queryClient.invalidateQueries({ queryKey: membersKey })
     onClose()
   }
   return (
     <FormDialog
-      {...{ isBusy, onClose, trouble }}
+      {...{ isBusy, draft, onClose, trouble }}
       title={`Change ${member.name}`}
       action="Save"
       refusal={error}
       onSubmit={submit}
     >
-      <RoleChoice role={role} onChange={setRole} error={errorAt('role')} />
+      <RoleChoice role={role} onChange={(role) => change({ role })} error={errorAt('role')} />
       {isMe && role !== 'admin' && (
         <p className="warning">This is you: another admin would have to make you one again.</p>
       )}
@@ -299,7 +309,7 @@ const ChangeDialog = ({ member, onClose }: { member: Member; onClose: () => void
         label="In the legacy system (optional)"
         help="The identifier of this user there; tasks that they create go to it."
         value={legacyUserId}
-        onChange={setLegacyUserId}
+        onChange={(legacyUserId) => change({ legacyUserId })}
         error={errorAt('legacyUserId')}
       />
     </FormDialog>

@@ -2,18 +2,21 @@ import type { Overview } from '@masthead/client/management'
 import type { ListedName } from '@masthead/contract'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { Link } from '../address.tsx'
+import { Link, type Parameters } from '../address.tsx'
 import { Bars } from '../charts/bars.tsx'
 import { Columns } from '../charts/columns.tsx'
 import type { Tone } from '../design/badge.tsx'
 import { PageHead } from '../design/page-head.tsx'
 import { Loading, Trouble } from '../design/states.tsx'
+import { FirstSteps } from '../first-steps.tsx'
 import { NewButton } from '../new-button.tsx'
 import { centsOf, sumOf } from '../records/decimals.ts'
 import { formatMoney, formatMonth, formatNumber, formatShortMonth, formatStatus } from '../records/formats.ts'
 import { groupedNames, kinds } from '../records/kinds.ts'
 import { pageQuery } from '../records/queries.ts'
+import { addDays, monthOf, useToday } from '../records/today.ts'
 import { useManagement, useMasthead, useMe } from '../session.tsx'
+import { WorkToDo } from '../work/work-to-do.tsx'
 
 /** How the business stands. */
 export const Page = () => {
@@ -30,6 +33,8 @@ export const Page = () => {
           </>
         }
       />
+      <FirstSteps />
+      <WorkToDo />
       <div className="tiles">
         {groupedNames
           .flatMap(({ names }) => names)
@@ -55,18 +60,19 @@ const Total = ({ name }: { name: ListedName }) => {
 
 const Charts = () => {
   const management = useManagement()
+  const today = useToday()
   const { data, error, refetch } = useQuery({
     queryKey: ['overview'],
     queryFn: ({ signal }) => management.overview.get({ signal }),
     staleTime: 60_000,
   })
   if (error) return <Trouble error={error} onRetry={() => refetch()} />
-  if (!data) return <Loading what="the figures" />
+  if (!data || today === undefined) return <Loading what="the figures" />
   return (
     <div className="charts">
       <ByStatus counted={data.subscriptionsByStatus} />
-      <Receivables aged={data.receivables} />
-      <RenewalsDue months={data.renewalsDue} />
+      <Receivables aged={data.receivables} today={today} />
+      <RenewalsDue months={data.renewalsDue} today={today} />
       <ByPublication counted={data.subscriptionsByPublication} />
     </div>
   )
@@ -135,34 +141,49 @@ const ByPublication = ({ counted }: { counted: Overview['subscriptionsByPublicat
   )
 }
 
-const RenewalsDue = ({ months }: { months: Overview['renewalsDue'] }) => {
+const RenewalsDue = ({ months, today }: { months: Overview['renewalsDue']; today: string }) => {
   const title = 'Renewals due'
   return (
-    <Chart title={title} told={`${formatNumber(total(months))} in twelve months`}>
+    <Chart title={title} told={`${formatNumber(total(months))} active in twelve months`}>
       <Columns
         caption={title}
-        head={['Month', 'Subscriptions']}
+        to="/subscriptions"
         columns={months.map(({ month, count }) => ({
           key: month,
           label: formatShortMonth(month),
           fullLabel: formatMonth(month),
           count,
+          parameters: renewalsOf(month, today),
         }))}
       />
     </Chart>
   )
 }
 
-type Age = Overview['receivables'][number]['age']
-const ages: Record<Age, { label: string; tone?: Tone }> = {
-  not_due: { label: 'Not due yet' },
-  '1-30': { label: '1 to 30 days late', tone: 'caution' },
-  '31-60': { label: '31 to 60 days late', tone: 'caution' },
-  '61-90': { label: '61 to 90 days late', tone: 'problem' },
-  over_90: { label: 'More than 90 days late', tone: 'problem' },
+/** The same records as the column counts: of the current month, only days to come. */
+const renewalsOf = (month: string, today: string): Parameters => {
+  const { from, to } = monthOf(`${month}-01`)
+  return { status: 'active', renewalDateFrom: from > today ? from : today, renewalDateTo: to, sort: 'renewalDate' }
 }
 
-const Receivables = ({ aged }: { aged: Overview['receivables'] }) => {
+type Age = Overview['receivables'][number]['age']
+const ages: Record<Age, { label: string; tone?: Tone; late?: { from?: number; to: number } }> = {
+  not_due: { label: 'Not due yet' },
+  '1-30': { label: '1 to 30 days late', tone: 'caution', late: { from: 30, to: 1 } },
+  '31-60': { label: '31 to 60 days late', tone: 'caution', late: { from: 60, to: 31 } },
+  '61-90': { label: '61 to 90 days late', tone: 'problem', late: { from: 90, to: 61 } },
+  over_90: { label: 'More than 90 days late', tone: 'problem', late: { to: 91 } },
+}
+
+/** The same records as the bar sums up; an invoice that is never due is not due yet. */
+const invoicesOf = (age: Age, today: string): Parameters => {
+  const { late } = ages[age]
+  if (!late) return { isOpen: 'true', overdue: 'false', sort: 'dueDate' }
+  const from = late.from === undefined ? undefined : addDays(today, -late.from)
+  return { isOpen: 'true', dueDateFrom: from, dueDateTo: addDays(today, -late.to), sort: 'dueDate' }
+}
+
+const Receivables = ({ aged, today }: { aged: Overview['receivables']; today: string }) => {
   const most = aged.map(({ totalDue }) => centsOf(totalDue)).reduce((one, other) => (one > other ? one : other), 1n)
   const title = 'Receivables by age'
   return (
@@ -172,7 +193,12 @@ const Receivables = ({ aged }: { aged: Overview['receivables'] }) => {
         head={['Age', 'Due']}
         bars={aged.map(({ age, totalDue, count }) => ({
           key: age,
-          ...ages[age],
+          tone: ages[age].tone,
+          label: (
+            <Link to="/invoices" parameters={invoicesOf(age, today)}>
+              {ages[age].label}
+            </Link>
+          ),
           // Of a length it takes no more than a thousandth to be right.
           share: Number((centsOf(totalDue) * 1_000n) / most) / 1_000,
           value: formatMoney(totalDue),

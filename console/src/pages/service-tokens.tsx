@@ -15,6 +15,7 @@ import { PageHead } from '../design/page-head.tsx'
 import { Select } from '../design/select.tsx'
 import { Empty } from '../design/states.tsx'
 import { TextField } from '../design/text-field.tsx'
+import { useDraft } from '../forms/draft.ts'
 import { useSubmission } from '../forms/submission.ts'
 import { Permitted } from '../permission.tsx'
 import { useManagement } from '../session.tsx'
@@ -109,23 +110,25 @@ const ServiceTokens = () => {
 
 type DialogProps = { onClose: () => void; onMade: (made: Shown) => void }
 
+const nothing = { service: '', scopes: [] as Scope[], expiresInDays: 365, assignee: '' }
+
 const MakeDialog = ({ onClose, onMade }: DialogProps) => {
   const management = useManagement()
   const queryClient = useQueryClient()
   const { isBusy, error, trouble, errorAt, send } = useSubmission()
-  const [service, setService] = useState('')
-  const [scopes, setScopes] = useState<Scope[]>([])
-  const [expiresInDays, setDays] = useState(365)
-  const [assignee, setAssignee] = useState('')
+  const { value, change, draft } = useDraft('service-token', nothing)
+  const { service, scopes, expiresInDays, assignee } = value
   const submit = async () => {
     const input = { service, scopes, expiresInDays, defaultAssignee: assignee.trim() || null }
     const made = await send(input, (body, options) => management.serviceTokens.create(body, options))
     queryClient.invalidateQueries({ queryKey })
-    if (made) onMade(made)
+    if (!made) return
+    draft.forget()
+    onMade(made)
   }
   return (
     <FormDialog
-      {...{ isBusy, onClose }}
+      {...{ isBusy, draft, onClose }}
       title="Make a service token"
       action="Make the token"
       refusal={error}
@@ -136,22 +139,27 @@ const MakeDialog = ({ onClose, onMade }: DialogProps) => {
         label="Integration"
         help="What will hold the token."
         value={service}
-        onChange={setService}
+        onChange={(service) => change({ service })}
         error={errorAt('service')}
         placeholder="Web shop"
       />
-      <ScopeChoice label="What it may do" chosen={scopes} onChange={setScopes} error={errorAt('scopes')} />
+      <ScopeChoice
+        label="What it may do"
+        chosen={scopes}
+        onChange={(scopes) => change({ scopes })}
+        error={errorAt('scopes')}
+      />
       <ExpiryChoice
         choices={[30, 90, 180, 365, 730, 1_825]}
         days={expiresInDays}
-        onChange={setDays}
+        onChange={(expiresInDays) => change({ expiresInDays })}
         error={errorAt('expiresInDays')}
       />
       <TextField
         label="Default assignee (optional)"
         help="The user of the legacy system who gets tasks that name nobody."
         value={assignee}
-        onChange={setAssignee}
+        onChange={(assignee) => change({ assignee })}
         error={errorAt('defaultAssignee')}
       />
       {isSecretLost(error) && (

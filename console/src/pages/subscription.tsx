@@ -1,5 +1,5 @@
-import { RecordPage } from '../records/record-page.tsx'
-import { RenewalChain } from '../records/renewal-chain.tsx'
+import { RecordPage } from '../records/page/record-page.tsx'
+import { RenewalChain } from '../records/page/renewal-chain.tsx'
 
 export const Page = () => (
   <RecordPage name="subscriptions">{(record) => <RenewalChain subscriptionId={record.id} />}</RecordPage>

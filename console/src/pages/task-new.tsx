@@ -15,8 +15,8 @@ export const Page = () => {
       scope={scope}
       input={body}
       sections={sections}
-      list="/accounts"
-      plural="Accounts"
+      list="/tasks"
+      plural="Tasks"
       create={async (body, options) => {
         // The form asks for what the contract lists; the service says what is missing.
         const task = await masthead.tasks.create(body as unknown as TaskInput, options)

@@ -14,6 +14,7 @@ import { FormDialog } from '../design/form-dialog.tsx'
 import { PageHead } from '../design/page-head.tsx'
 import { Empty } from '../design/states.tsx'
 import { TextField } from '../design/text-field.tsx'
+import { useDraft } from '../forms/draft.ts'
 import { useSubmission } from '../forms/submission.ts'
 import { useManagement, useMe } from '../session.tsx'
 
@@ -88,24 +89,25 @@ export const Page = () => {
   )
 }
 
+const nothing = { name: '', scopes: [] as Scope[], expiresInDays: 90 }
+
 const MakeDialog = ({ onClose, onMade }: { onClose: () => void; onMade: (made: Shown) => void }) => {
   const management = useManagement()
   const queryClient = useQueryClient()
   const { tenant } = useMe()
   const { isBusy, error, trouble, errorAt, send } = useSubmission()
-  const [name, setName] = useState('')
-  const [scopes, setScopes] = useState<Scope[]>([])
-  const [expiresInDays, setDays] = useState(90)
+  const { value, change, draft } = useDraft('token', nothing)
+  const { name, scopes, expiresInDays } = value
   const submit = async () => {
-    const made = await send({ name, scopes, expiresInDays }, (input, options) =>
-      management.tokens.create(input, options),
-    )
+    const made = await send(value, (input, options) => management.tokens.create(input, options))
     queryClient.invalidateQueries({ queryKey })
-    if (made) onMade(made)
+    if (!made) return
+    draft.forget()
+    onMade(made)
   }
   return (
     <FormDialog
-      {...{ isBusy, onClose }}
+      {...{ isBusy, draft, onClose }}
       title="Make a token"
       action="Make the token"
       refusal={error}
@@ -116,21 +118,21 @@ const MakeDialog = ({ onClose, onMade }: { onClose: () => void; onMade: (made: S
         label="Name"
         help="So that you know later what it is for."
         value={name}
-        onChange={setName}
+        onChange={(name) => change({ name })}
         error={errorAt('name')}
         placeholder="Nightly report"
       />
       <ScopeChoice
         label="What it may do"
         chosen={scopes}
-        onChange={setScopes}
+        onChange={(scopes) => change({ scopes })}
         error={errorAt('scopes')}
         role={tenant.role}
       />
       <ExpiryChoice
         choices={[7, 30, 90, 180, 366]}
         days={expiresInDays}
-        onChange={setDays}
+        onChange={(expiresInDays) => change({ expiresInDays })}
         error={errorAt('expiresInDays')}
       />
       {isSecretLost(error) && (

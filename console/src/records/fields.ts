@@ -33,6 +33,7 @@ const labels: Record<string, string> = {
   createdAt: 'Created',
   updatedAt: 'Changed',
   deletedAt: 'Deleted',
+  doneAt: 'Done',
   includeSubsOnly: 'For subscriptions only',
   includeHidden: 'Hidden',
   includeDeleted: 'Deleted',

@@ -50,3 +50,17 @@ export const formatAgo = (text: string, now: number = Date.now()): string => {
   const [unit, length] = units.findLast(([, length]) => Math.abs(distance) >= length) ?? units[0]
   return distances.format(Math.round(distance / length), unit)
 }
+
+const day = 24 * 60 * minute
+
+/** How many days lie between today, where the reader is, and a day of the calendar; fewer than none when it has passed. */
+export const daysAway = (date: string, now: Date = new Date()): number =>
+  Math.round((Date.parse(`${date}T00:00:00Z`) - Date.UTC(now.getFullYear(), now.getMonth(), now.getDate())) / day)
+
+/** "today", "in 12 days", "3 months ago". */
+export const formatDaysAway = (date: string): string => {
+  const days = daysAway(date)
+  if (Math.abs(days) < 60) return distances.format(days, 'day')
+  if (Math.abs(days) < 700) return distances.format(Math.round(days / 30.4), 'month')
+  return distances.format(Math.round(days / 365.25), 'year')
+}

@@ -7,6 +7,7 @@ import {
   PublicationIcon,
   RecordIcon,
   SubscriptionIcon,
+  TaskIcon,
 } from '../design/icons.tsx'
 import type { Path } from '../paths.ts'
 import { labelOf } from './fields.ts'
@@ -26,6 +27,10 @@ type Choices = {
   titleLabel: string
   /** What the table shows beside it unless others are chosen. */
   columns: readonly string[]
+  /** The order of the list unless another is chosen, as the API takes it; null for that of arrival. */
+  sort: string | null
+  /** The filters that are always seen, beside those of which totals are kept. */
+  filters: readonly string[]
   /** Its page also shows those records that belong to it and that lists leave out. */
   showsLeftOut: boolean
 }
@@ -47,6 +52,13 @@ const choices: { readonly [Name in ListedName]?: Partial<Choices> } = {
     titles: ['name', 'lastName', 'firstName', 'email', 'phone'],
     columns: ['accountId', 'title', 'email', 'phone'],
   },
+  tasks: {
+    Icon: TaskIcon,
+    group: 'Customers',
+    titles: ['title'],
+    columns: ['accountId', 'dueDate', 'userId', 'priority', 'type', 'doneAt'],
+    filters: ['due'],
+  },
   publications: {
     Icon: PublicationIcon,
     titles: ['name', 'code'],
@@ -56,12 +68,16 @@ const choices: { readonly [Name in ListedName]?: Partial<Choices> } = {
     Icon: SubscriptionIcon,
     titles: ['subscriptionId', 'subscriptionNumber'],
     columns: ['accountId', 'publicationId', 'status', 'startDate', 'expireDate', 'copies', 'totalDue'],
+    filters: ['expireDate'],
   },
   invoices: {
     Icon: InvoiceIcon,
     titles: ['invoiceDescription', 'invoiceType'],
     titleLabel: 'Invoice',
-    columns: ['accountId', 'status', 'issueDate', 'dueDate', 'total', 'totalDue'],
+    columns: ['accountId', 'publicationId', 'issueDate', 'dueDate', 'total', 'totalDue', 'status'],
+    // People ask for the last ones.
+    sort: '-issueDate',
+    filters: ['dueDate'],
   },
 }
 
@@ -83,6 +99,8 @@ const kindOf = (name: ListedName): RecordKind => {
     titles,
     titleLabel: titles[0] === undefined ? capitalised(singular) : labelOf(titles[0]),
     columns: shown.slice(0, mostColumns).map((field) => field.name),
+    sort: null,
+    filters: [],
     showsLeftOut: false,
     ...chosen,
   }

@@ -1,8 +1,9 @@
+import { mostCounted } from '@masthead/contract'
 import { Link, type Parameters, useSetParameters } from '../address.tsx'
 import { NextIcon, PreviousIcon } from '../design/icons.tsx'
 import { useKeys } from '../design/keys.tsx'
 import type { Path } from '../paths.ts'
-import { pageSizes, usualPageSize } from './filters.ts'
+import { firstPage, pageSizes, usualPageSize } from './filters.ts'
 import { formatNumber } from './formats.ts'
 import type { RecordPage } from './queries.ts'
 
@@ -14,20 +15,32 @@ export const pageNumbers = (page: number, last: number): (number | null)[] => {
     .flatMap((one, index, all) => (index > 0 && one - (all[index - 1] ?? 0) > 1 ? [null, one] : [one]))
 }
 
-type PaginationProps = { list: Path; parameters: Parameters; shown: RecordPage }
+type PaginationProps = {
+  list: Path
+  parameters: Parameters
+  shown: RecordPage
+  /** The next page is reached by the link of the response; numbers do not reach all of the list. */
+  isWalked: boolean
+}
 
-export const Pagination = ({ list, parameters, shown: { items, page, pageSize, total } }: PaginationProps) => {
+export const Pagination = ({ list, parameters, shown, isWalked }: PaginationProps) => {
+  const { page, pageSize, total, nextCursor } = shown
   const setParameters = useSetParameters()
   const last = total === null ? null : Math.max(Math.ceil(total / pageSize), 1)
-  const hasNext = last === null ? items.length === pageSize : page < last
-  const at = (to: number): Parameters => ({ ...parameters, page: to === 1 ? undefined : String(to) })
+  const at = (to: number): Parameters => ({ ...parameters, ...firstPage, page: to === 1 ? undefined : String(to) })
+  const next =
+    nextCursor === null ? null : isWalked ? { ...parameters, ...firstPage, cursor: nextCursor } : at(page + 1)
+  // As the responses have it: pages that no number reaches have no link to the one before.
+  const reached = isWalked ? Math.ceil(mostCounted / pageSize) : Number.POSITIVE_INFINITY
+  const previous = page > 1 ? at(Math.min(page - 1, last ?? reached, reached)) : null
+  const isBeyond = page - 1 > reached
   useKeys({
-    n: hasNext ? () => setParameters(at(page + 1)) : undefined,
-    p: page > 1 ? () => setParameters(at(page - 1)) : undefined,
+    n: next ? () => setParameters(next) : undefined,
+    p: previous ? () => (isBeyond ? history.back() : setParameters(previous)) : undefined,
   })
-  const step = (to: number, isPossible: boolean, label: string, icon: React.ReactNode) =>
-    isPossible ? (
-      <Link to={list} parameters={at(to)} className="page-number" aria-label={label}>
+  const step = (to: Parameters | null, label: string, icon: React.ReactNode) =>
+    to ? (
+      <Link to={list} parameters={to} className="page-number" aria-label={label}>
         {icon}
       </Link>
     ) : (
@@ -38,19 +51,27 @@ export const Pagination = ({ list, parameters, shown: { items, page, pageSize, t
   return (
     <div className="pages">
       <p className="muted number" aria-live="polite">
-        {rangeOf(items.length, page, pageSize, total)}
+        {rangeOf(shown, parameters.cursor !== undefined)}
       </p>
       <nav aria-label="Pages">
         <ol>
-          <li>{step(page - 1, page > 1, 'Previous page', <PreviousIcon />)}</li>
-          {(last === null ? [page] : pageNumbers(page, last)).map((one, index) => (
+          <li>
+            {isBeyond ? (
+              <Link to={list} parameters={at(1)} className="page-number">
+                First page
+              </Link>
+            ) : (
+              step(previous, 'Previous page', <PreviousIcon />)
+            )}
+          </li>
+          {(last === null ? [page] : pageNumbers(page, Math.max(page, last))).map((one, index) => (
             <li key={one ?? `gap ${index}`}>
               {one === null ? (
                 <span className="muted">…</span>
               ) : (
                 <Link
                   to={list}
-                  parameters={at(one)}
+                  parameters={one === page ? parameters : at(one)}
                   className="page-number"
                   aria-label={`Page ${formatNumber(one)}`}
                   {...(one === page && { 'aria-current': 'page' })}
@@ -60,7 +81,7 @@ export const Pagination = ({ list, parameters, shown: { items, page, pageSize, t
               )}
             </li>
           ))}
-          <li>{step(page + 1, hasNext, 'Next page', <NextIcon />)}</li>
+          <li>{step(next, 'Next page', <NextIcon />)}</li>
         </ol>
       </nav>
       <label className="page-size muted">
@@ -69,7 +90,7 @@ export const Pagination = ({ list, parameters, shown: { items, page, pageSize, t
           className="select"
           value={pageSize}
           onChange={({ target: { value } }) =>
-            setParameters({ page: undefined, pageSize: value === String(usualPageSize) ? undefined : value })
+            setParameters({ ...firstPage, pageSize: value === String(usualPageSize) ? undefined : value })
           }
         >
           {pageSizes.map((size) => (
@@ -81,9 +102,11 @@ export const Pagination = ({ list, parameters, shown: { items, page, pageSize, t
   )
 }
 
-const rangeOf = (count: number, page: number, pageSize: number, total: number | null): string => {
-  const of = total === null ? 'more than 10,000' : formatNumber(total)
-  if (count === 0) return `None of ${of}`
+const rangeOf = ({ items, page, pageSize, total }: RecordPage, isByCursor: boolean): string => {
+  const of = total === null ? `more than ${formatNumber(mostCounted)}` : formatNumber(total)
+  // A page by cursor may hold fewer records than fit, so nobody knows how many came before it.
+  if (isByCursor && total === null) return `Page ${formatNumber(page)}, of ${of}`
+  if (items.length === 0) return `None of ${of}`
   const first = (page - 1) * pageSize + 1
-  return `${formatNumber(first)} to ${formatNumber(first + count - 1)} of ${of}`
+  return `${formatNumber(first)} to ${formatNumber(first + items.length - 1)} of ${of}`
 }

@@ -1,3 +1,4 @@
+import { isProblem } from '@masthead/client'
 import type { ListedName } from '@masthead/contract'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useMemo } from 'react'
@@ -6,80 +7,144 @@ import { ColumnsIcon } from '../design/icons.tsx'
 import { Menu } from '../design/menu.tsx'
 import { PageHead } from '../design/page-head.tsx'
 import { Empty, Trouble } from '../design/states.tsx'
+import { ExportButton } from '../lists/export-button.tsx'
+import { type Selection, useSelection } from '../lists/selection.tsx'
+import { Views } from '../lists/views.tsx'
 import { useMasthead } from '../session.tsx'
 import { fieldsOf } from './fields.ts'
-import { filtersOf, queryOf } from './filters.ts'
-import { kinds } from './kinds.ts'
+import { firstPage, isFiltered, isWalked, needsToday, queryOf } from './filters.ts'
+import { type AnyRecord, kinds } from './kinds.ts'
 import { Pagination } from './pagination.tsx'
-import { pageQuery } from './queries.ts'
+import { pageQuery, type RecordPage } from './queries.ts'
 import { RecordTable } from './record-table.tsx'
+import { useToday } from './today.ts'
 import { Toolbar } from './toolbar.tsx'
 
+type RecordListProps = {
+  name: ListedName
+  actions?: ReactNode
+  /** What can be done with records that are chosen; without it, none can be. */
+  bulk?: ((chosen: readonly AnyRecord[], onDone: () => void) => ReactNode) | undefined
+}
+
 /** A page with one list: its filters, its table and its pages, all of it in the address. */
-export const RecordList = ({ name, actions }: { name: ListedName; actions?: ReactNode }) => {
+export const RecordList = ({ name, actions, bulk }: RecordListProps) => {
   const parameters = useParameters()
   const masthead = useMasthead()
   const queryClient = useQueryClient()
+  const today = useToday()
   const { plural, list } = kinds[name]
-  const query = queryOf(name, parameters)
-  const { data, error, isPlaceholderData, refetch } = useQuery(pageQuery(masthead, name, query))
-  const isFull = data !== undefined && !isPlaceholderData && data.items.length === data.pageSize
+  const query = queryOf(name, parameters, today)
+  const walks = isWalked(name, query)
+  const isKnown = today !== undefined || !needsToday(name, parameters)
+  const { data, error, isPlaceholderData, refetch } = useQuery({
+    ...pageQuery(masthead, name, query),
+    enabled: isKnown,
+  })
+  const next = data !== undefined && !isPlaceholderData ? data.nextCursor : null
   useEffect(() => {
     // Most who look at a page look at the next one too.
-    const next = pageQuery(masthead, name, { ...query, page: query.page + 1 })
-    if (isFull) queryClient.prefetchQuery({ ...next, staleTime: Number.POSITIVE_INFINITY })
+    if (next === null) return
+    const { page = 1, cursor, ...filters } = query
+    const following = walks ? { ...filters, cursor: next } : { ...filters, page: page + 1 }
+    queryClient.prefetchQuery({ ...pageQuery(masthead, name, following), staleTime: Number.POSITIVE_INFINITY })
   })
   const shown = useShownColumns(name, parameters)
+  const selection = useSelection(JSON.stringify(query))
+  const chosen = bulk ? (data?.items ?? []).filter(({ id }) => selection.chosen.has(id)) : []
   return (
     <div className="page">
       <PageHead title={plural} actions={actions} />
       <Toolbar name={name} parameters={parameters}>
+        <Views name={name} parameters={parameters} />
         <ColumnMenu name={name} shown={shown} />
+        <ExportButton name={name} parameters={parameters} today={today} />
       </Toolbar>
-      {error && <Trouble error={error} onRetry={() => refetch()} />}
+      {error && <ListTrouble {...{ error, name, parameters }} onRetry={() => refetch()} />}
+      {bulk && <ChosenBar {...{ selection, chosen, bulk }} />}
       {!error && (
         <div className="card table-frame">
           {data === undefined ? (
             <Skeleton columns={shown.length + 1} what={plural.toLowerCase()} />
           ) : data.items.length === 0 ? (
-            <NothingFound name={name} parameters={parameters} total={data.total} />
+            <NothingFound name={name} parameters={parameters} shown={data} />
           ) : (
             <RecordTable
-              {...{ name, shown, takesKeys: true, isWaiting: isPlaceholderData }}
+              {...{ name, shown, isMain: true, isWaiting: isPlaceholderData }}
               records={data.items}
               caption={plural}
+              sorting={{ parameters }}
+              selection={bulk && selection}
             />
           )}
         </div>
       )}
-      {data && !error && <Pagination list={list} parameters={parameters} shown={data} />}
+      {data && !error && <Pagination list={list} parameters={parameters} shown={data} isWalked={walks} />}
     </div>
   )
 }
 
-const NothingFound = ({
-  name,
-  parameters,
-  total,
-}: {
-  name: ListedName
-  parameters: Parameters
-  total: number | null
-}) => {
+type ChosenBarProps = {
+  selection: Selection
+  chosen: readonly AnyRecord[]
+  bulk: NonNullable<RecordListProps['bulk']>
+}
+
+/** It is there before something is chosen, so that who does not see it hears of it, and after: what was done may leave the list. */
+const ChosenBar = ({ selection, chosen, bulk }: ChosenBarProps) => (
+  <div className={chosen.length > 0 ? 'chosen-bar card' : 'chosen-bar'}>
+    <output>{chosen.length > 0 && `${chosen.length} chosen`}</output>
+    {bulk(chosen, () => selection.onChoose(new Set()))}
+    {chosen.length > 0 && (
+      <button type="button" className="link-button" onClick={() => selection.onChoose(new Set())}>
+        Choose none
+      </button>
+    )}
+  </div>
+)
+
+type ListTroubleProps = { error: unknown; name: ListedName; parameters: Parameters; onRetry: () => void }
+
+const ListTrouble = ({ error, name, parameters, onRetry }: ListTroubleProps) => (
+  <>
+    <Trouble error={error} onRetry={onRetry} />
+    {(isProblem(error, 'invalid_cursor') || isProblem(error, 'invalid_parameter')) && (
+      <p>
+        <Link to={kinds[name].list} parameters={{ ...parameters, ...firstPage }}>
+          Go to the first page
+        </Link>
+      </p>
+    )}
+  </>
+)
+
+type NothingFoundProps = { name: ListedName; parameters: Parameters; shown: RecordPage }
+
+const NothingFound = ({ name, parameters, shown: { total, nextCursor } }: NothingFoundProps) => {
   const { plural, list } = kinds[name]
-  const isFiltered = filtersOf(name).some((filter) => parameters[filter.name])
+  if (nextCursor !== null)
+    return (
+      <Empty title="None so far">
+        <p>
+          {`Many ${plural.toLowerCase()} were passed by that the filters leave out. `}
+          <Link to={list} parameters={{ ...parameters, ...firstPage, cursor: nextCursor }}>
+            Look further
+          </Link>
+        </p>
+      </Empty>
+    )
   if (total !== 0)
     return (
       <Empty title="There is no such page">
         <p>
           The list ends before it.{' '}
-          <Link to={list} parameters={{ ...parameters, page: undefined }}>
+          <Link to={list} parameters={{ ...parameters, ...firstPage }}>
             Go to the first page
           </Link>
         </p>
       </Empty>
     )
-  if (!isFiltered)
+  if (!isFiltered(name, parameters))
     return (
       <Empty title={`There are no ${plural.toLowerCase()} yet`}>
         <p>They come by an import, or through the API.</p>

@@ -4,12 +4,19 @@ import { type MouseEvent, type RefObject, useMemo, useRef } from 'react'
 import { Link } from '../address.tsx'
 import { Badge } from '../design/badge.tsx'
 import { useKeys } from '../design/keys.tsx'
+import { useLeftRow } from '../lists/left-row.ts'
+import { ChooseAll, ChooseRow, type Selection } from '../lists/selection.tsx'
+import { SortedHeading, type Sorting, titleSortOf } from '../lists/sorting.tsx'
+import { AccountNames } from './account-names.tsx'
 import { type Field, fieldsOf } from './fields.ts'
 import { type AnyRecord, kinds, titleOf } from './kinds.ts'
 import { Value } from './value.tsx'
 
 /** Numbers are compared by their ends. */
 const isAmount = ({ kind }: Field): boolean => ['money', 'number', 'integer'].includes(kind)
+/** What is short, and is read at one glance. */
+const isShort = ({ kind, known, reference }: Field): boolean =>
+  reference === null && (kind !== 'text' || known.length > 0)
 
 type RecordTableProps = {
   name: ListedName
@@ -20,54 +27,79 @@ type RecordTableProps = {
   caption: string
   /** The records are those of the page before. */
   isWaiting?: boolean
-  /** Keys move in the main table of a page, not in those beside it. */
-  takesKeys?: boolean
+  /** The table that a page is about: keys move in it, and who comes back finds the row that they left. */
+  isMain?: boolean
+  /** The headings sort, where the list can. */
+  sorting?: Sorting
+  /** Rows can be chosen. */
+  selection?: Selection | undefined
 }
 
-/** Records in rows; the first cell leads to the record, and so does a click anywhere in the row. */
+/** Records in rows; the title leads to the record, and so does a click anywhere in the row. */
 export const RecordTable = ({
   name,
   records,
   shown,
   caption,
   isWaiting = false,
-  takesKeys = false,
+  isMain = false,
+  sorting,
+  selection,
 }: RecordTableProps) => {
   const fields = useMemo(() => shownFields(name, shown), [name, shown])
   const body = useRef<HTMLTableSectionElement>(null)
-  useKeys(takesKeys ? rowKeys(body) : {})
-  const open = useOpenRow(name)
+  useKeys(isMain ? rowKeys(body) : {})
+  const leave = useLeftRow(isMain, body)
+  const open = useOpenRow(name, leave)
   return (
-    <table className="records" data-waiting={isWaiting} aria-busy={isWaiting}>
-      <caption className="visually-hidden">{caption}</caption>
-      <thead>
-        <tr>
-          <th scope="col">{kinds[name].titleLabel}</th>
-          {fields.map((field) => (
-            <th key={field.name} scope="col" className={isAmount(field) ? 'end' : undefined} title={field.description}>
-              {field.label}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody ref={body}>
-        {records.map((record) => (
-          <tr key={record.id} data-gone={isGone(record)} onClick={(event) => open(event, record.id)}>
-            <td>
-              <Link to={kinds[name].one} id={record.id} className="title-link">
-                {titleOf(name, record)}
-              </Link>
-              <span className="marks">
-                <Marks record={record} />
-              </span>
-            </td>
+    <AccountNames records={shown.includes('accountId') && name !== 'accounts' ? records : []}>
+      <table className="records" data-waiting={isWaiting} aria-busy={isWaiting}>
+        <caption className="visually-hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {selection && <ChooseAll records={records} {...selection} />}
+            <SortedHeading field={titleSortOf(name)} {...{ name, sorting }}>
+              {kinds[name].titleLabel}
+            </SortedHeading>
             {fields.map((field) => (
-              <Cell key={field.name} field={field} value={record[field.name]} />
+              <SortedHeading
+                key={field.name}
+                field={field.name}
+                isAmount={isAmount(field)}
+                description={field.description}
+                {...{ name, sorting }}
+              >
+                {field.label}
+              </SortedHeading>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody ref={body} data-wraps>
+          {records.map((record) => (
+            <tr
+              key={record.id}
+              data-id={record.id}
+              data-gone={isGone(record)}
+              data-chosen={selection?.chosen.has(record.id)}
+              onClick={(event) => open(event, record.id)}
+            >
+              {selection && <ChooseRow record={record} title={titleOf(name, record)} {...selection} />}
+              <td className="title-cell">
+                <Link to={kinds[name].one} id={record.id} className="title-link" onClick={() => leave(record.id)}>
+                  <bdi>{titleOf(name, record)}</bdi>
+                </Link>
+                <span className="marks">
+                  <Marks record={record} />
+                </span>
+              </td>
+              {fields.map((field) => (
+                <Cell key={field.name} field={field} value={record[field.name]} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </AccountNames>
   )
 }
 
@@ -79,17 +111,26 @@ const shownFields = (name: ListedName, shown: readonly string[]): Field[] => {
 
 const Cell = ({ field, value }: { field: Field; value: unknown }) => {
   const isBlank = value === null || value === ''
+  const isNote = field.content === 'notes'
   return (
     <td
-      className={isBlank ? 'blank' : isAmount(field) ? 'end' : undefined}
+      className={isBlank ? 'blank' : isAmount(field) ? 'end' : isShort(field) ? 'short' : undefined}
       data-label={field.label}
-      // What is too long for the cell can still be read.
-      title={field.kind === 'text' && typeof value === 'string' && value.length > 24 ? value : undefined}
+      // Notes may be pages long. What is too much for the cell can still be read.
+      title={isNote && typeof value === 'string' && value.length > longNote ? value : undefined}
     >
-      <Value field={field} value={value} />
+      {isNote ? (
+        <span className="note">
+          <Value field={field} value={value} />
+        </span>
+      ) : (
+        <Value field={field} value={value} />
+      )}
     </td>
   )
 }
+
+const longNote = 60
 
 const isGone = (record: AnyRecord): boolean => typeof record.deletedAt === 'string'
 
@@ -99,17 +140,21 @@ export const Marks = ({ record }: { record: AnyRecord }) => (
     {isGone(record) && <Badge tone="problem">Deleted</Badge>}
     {record.hideContact === true && <Badge tone="caution">Hidden</Badge>}
     {record.subsOnly === true && <Badge>Subscriptions only</Badge>}
+    {typeof record.doneAt === 'string' && <Badge tone="good">Done</Badge>}
     {record.doNotEmail === true && <Badge>No e-mail</Badge>}
   </>
 )
 
-const useOpenRow = (name: ListedName) => {
+const useOpenRow = (name: ListedName, leave: (id: string) => void) => {
   const navigate = useNavigate()
   return (event: MouseEvent, id: string) => {
-    const isOnLink = event.target instanceof Element && event.target.closest('a, button')
+    const isOnControl = event.target instanceof Element && event.target.closest('a, button, input, label')
     // Who marks text in a row does not want to leave it.
-    if (isOnLink || getSelection()?.isCollapsed === false) return
-    if (event.metaKey || event.ctrlKey) window.open(kinds[name].one.replace('$id', encodeURIComponent(id)))
+    if (isOnControl || getSelection()?.isCollapsed === false) return
+    leave(id)
+    // The address of the link, because that also names the tenant.
+    const link = event.currentTarget.querySelector<HTMLAnchorElement>('.title-link')
+    if (link && (event.metaKey || event.ctrlKey)) window.open(link.href)
     else navigate({ to: kinds[name].one, params: { id } })
   }
 }

@@ -1,13 +1,13 @@
-import type { Account } from '@masthead/client'
-import { fieldOf, type ListedName, longest, type ResourceName } from '@masthead/contract'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { fieldOf, type ListedName, longest, type Resource, type ResourceName, resources } from '@masthead/contract'
 import { useEffect, useId, useRef, useState } from 'react'
-import { type Parameters, useSetParameters } from '../address.tsx'
+import { Link, type Parameters, useSetParameters } from '../address.tsx'
 import { SearchIcon } from '../design/icons.tsx'
-import { useKeys } from '../design/keys.tsx'
-import { useMasthead } from '../session.tsx'
-import { type Filter, filtersOf } from './filters.ts'
+import { AccountField } from '../forms/account-field.tsx'
+import { RangeChoice } from '../lists/range-choice.tsx'
+import { SortChoice } from '../lists/sorting.tsx'
+import { type Filter, filtersOf, firstPage, isFiltered, parametersOf } from './filters.ts'
 import { formatStatus } from './formats.ts'
+import { kinds } from './kinds.ts'
 import { usePublications } from './publications.ts'
 
 type Control = { filter: Filter; value: string; onChange: (value: string | undefined) => void }
@@ -23,47 +23,114 @@ export const Toolbar = ({
   children: React.ReactNode
 }) => {
   const setParameters = useSetParameters()
-  const filters = filtersOf(name)
+  const id = useId()
   const controlOf = (filter: Filter): Control => ({
     filter,
     value: parameters[filter.name] ?? '',
-    // Other filters, other pages.
-    onChange: (value) => setParameters({ [filter.name]: value, page: undefined }, { replace: true }),
+    onChange: (value) => setParameters({ [filter.name]: value, ...firstPage }, { replace: true }),
   })
-  const controls = filters.map(controlOf)
-  const searches = controls.filter(({ filter: { kind } }) => kind === 'search')
-  const includes = controls.filter(({ filter: { kind } }) => kind === 'include')
-  const others = controls.filter(({ filter: { kind } }) => kind !== 'search' && kind !== 'include')
+  const { searches, includes, usual, further } = placed(name)
+  const countChosen = (among: readonly Filter[]): number =>
+    among.filter((filter) => filter.parameters.some((parameter) => parameters[parameter])).length
+  const chosen = countChosen(further)
+  const chosenOfAll = countChosen([...usual, ...includes, ...further])
+  const [isOpen, setOpen] = useState(chosen > 0)
+  // Who follows a link to a filter sees it.
+  useEffect(() => {
+    if (chosen > 0) setOpen(true)
+  }, [chosen])
+  const controls = (filters: readonly Filter[]) =>
+    filters.map((filter) => <FilterControl key={filter.name} {...{ name, parameters }} {...controlOf(filter)} />)
   return (
-    <search className="toolbar">
-      {[...searches, ...others].map((control) => (
-        <FilterControl key={control.filter.name} name={name} {...control} />
-      ))}
-      {includes.length > 0 && (
-        <fieldset className="bare field">
-          <legend className="field-label">Also show</legend>
-          <div className="flags">
-            {includes.map(({ filter, value, onChange }) => (
-              <label key={filter.name} className="checkbox" title={filter.description}>
-                <input
-                  type="checkbox"
-                  checked={value === 'true'}
-                  onChange={({ target: { checked } }) => onChange(checked ? 'true' : undefined)}
-                />
-                {filter.label}
-              </label>
-            ))}
-          </div>
-        </fieldset>
-      )}
-      <div className="push">{children}</div>
+    <search className="toolbar-frame" data-open={isOpen}>
+      <div className="toolbar">
+        {controls([...searches, ...usual])}
+        {includes.length > 0 && (
+          <fieldset className="bare field">
+            <legend className="field-label">Also show</legend>
+            <div className="flags">
+              {includes.map(controlOf).map(({ filter, value, onChange }) => (
+                <label key={filter.name} className="checkbox" title={filter.description}>
+                  <input
+                    type="checkbox"
+                    checked={value === 'true'}
+                    onChange={({ target: { checked } }) => onChange(checked ? 'true' : undefined)}
+                  />
+                  {filter.label}
+                </label>
+              ))}
+            </div>
+          </fieldset>
+        )}
+        <SortChoice name={name} parameters={parameters} />
+        <div className="push">
+          <Chosen name={name} parameters={parameters} />
+          {further.length > 0 && (
+            <button
+              type="button"
+              className="button"
+              aria-expanded={isOpen}
+              aria-controls={`${id}-further`}
+              onClick={() => setOpen(!isOpen)}
+            >
+              <span className="only-wide">{chosen > 0 ? `More filters (${chosen})` : 'More filters'}</span>
+              <span className="only-narrow">{chosenOfAll > 0 ? `Filters (${chosenOfAll})` : 'Filters and order'}</span>
+            </button>
+          )}
+          {children}
+        </div>
+      </div>
+      <div className="toolbar" id={`${id}-further`} hidden={!isOpen}>
+        {isOpen && controls(further)}
+      </div>
     </search>
   )
 }
 
-const FilterControl = ({ name, ...control }: Control & { name: ListedName }) => {
+/** Which controls are always seen: those that people ask for most, and of which the service keeps totals. */
+const placed = (name: ListedName) => {
+  const filters = filtersOf(name)
+  const { listing }: Resource = resources[name]
+  const isUsual = ({ name: filter, kind }: Filter): boolean =>
+    kinds[name].filters.includes(filter) ||
+    kind === 'status' ||
+    (typeof kind === 'object' && 'reference' in kind) ||
+    Object.hasOwn(listing?.onlyWithout ?? {}, filter) ||
+    listing?.filters.includes(filter) === true
+  return {
+    searches: filters.filter(({ kind }) => kind === 'search'),
+    includes: filters.filter(({ kind }) => kind === 'include'),
+    usual: filters.filter((filter) => isUsual(filter)),
+    further: filters.filter((filter) => !isUsual(filter) && filter.kind !== 'search' && filter.kind !== 'include'),
+  }
+}
+
+/** That the list is not all of it, and the way to all of it. */
+const Chosen = ({ name, parameters }: { name: ListedName; parameters: Parameters }) => {
+  if (!isFiltered(name, parameters)) return null
+  const count = parameters.ids?.split(',').length
+  const nothing = Object.fromEntries(parametersOf(name).map((parameter) => [parameter, undefined]))
+  return (
+    <p className="muted small all-records">
+      {count !== undefined &&
+        `Only ${count === 1 ? 'one record that was chosen' : `${count} records that were chosen`}. `}
+      <Link to={kinds[name].list} parameters={{ ...parameters, ...nothing, ...firstPage }}>
+        Clear all filters
+      </Link>
+    </p>
+  )
+}
+
+type FilterControlProps = Control & { name: ListedName; parameters: Parameters }
+
+const FilterControl = ({ name, parameters, ...control }: FilterControlProps) => {
   const { kind } = control.filter
-  if (typeof kind === 'object') return <ReferenceChoice reference={kind.reference} {...control} />
+  if (typeof kind === 'object')
+    return 'range' in kind ? (
+      <RangeChoice filter={control.filter} range={kind.range} parameters={parameters} />
+    ) : (
+      <ReferenceChoice reference={kind.reference} {...control} />
+    )
   switch (kind) {
     case 'search':
       return <SearchBox {...control} />
@@ -116,13 +183,10 @@ const useTyped = (value: string, onChange: Control['onChange']) => {
 
 const SearchBox = ({ filter: { description }, value, onChange }: Control) => {
   const [text, setText] = useTyped(value, onChange)
-  const box = useRef<HTMLInputElement>(null)
-  useKeys({ '/': () => box.current?.focus() })
   return (
     <div className="search-box">
       <SearchIcon />
       <input
-        ref={box}
         type="search"
         className="input"
         aria-label="Search"
@@ -209,28 +273,16 @@ const PublicationChoice = (control: Control) => {
   return <Choice {...control} options={publications.map(({ id, name, code }) => [id, name ?? code])} />
 }
 
-/** The account by its identifier, or by what it is called: words find those that match. */
-const AccountChoice = (control: Control) => {
-  const masthead = useMasthead()
-  const [words, setWords] = useState('')
-  const { data } = useQuery({
-    queryKey: ['accounts', 'suggested', words],
-    queryFn: async ({ signal }): Promise<Account[]> =>
-      (await masthead.accounts.list({ search: words, pageSize: 10 }, { signal })).items,
-    enabled: words.trim() !== '',
-    placeholderData: keepPreviousData,
-  })
-  const suggestions = (data ?? []).map(({ accountId, company }) => [accountId, company ?? ''] as const)
-  return <TypedChoice {...control} suggestions={suggestions} onWords={setWords} />
-}
+const AccountChoice = ({ filter: { label }, value, onChange }: Control) => (
+  <AccountField label={label} value={value} onChange={(chosen) => onChange(chosen || undefined)} isFilter />
+)
 
 type TypedChoiceProps = Control & {
   suggestions: readonly (readonly [string, string])[]
-  onWords?: (words: string) => void
   focuses?: boolean
 }
 
-const TypedChoice = ({ filter, value, onChange, suggestions, onWords, focuses }: TypedChoiceProps) => {
+const TypedChoice = ({ filter, value, onChange, suggestions, focuses }: TypedChoiceProps) => {
   const [text, setText] = useTyped(value, onChange)
   const id = useId()
   const box = useRef<HTMLInputElement>(null)
@@ -249,10 +301,7 @@ const TypedChoice = ({ filter, value, onChange, suggestions, onWords, focuses }:
         placeholder="Any"
         autoComplete="off"
         value={text}
-        onChange={({ target }) => {
-          setText(target.value)
-          onWords?.(target.value)
-        }}
+        onChange={({ target }) => setText(target.value)}
       />
       <datalist id={`${id}-list`}>
         {suggestions.map(([one, label]) => (

@@ -1,6 +1,7 @@
 import { identifiersOf, isListed, type ListedName } from '@masthead/contract'
 import { Link } from '../address.tsx'
 import { Badge, type Tone } from '../design/badge.tsx'
+import { useAccountName } from './account-names.tsx'
 import { type Field, isStatus } from './fields.ts'
 import { formatDate, formatInstant, formatMoney, formatNumber, formatStatus } from './formats.ts'
 import { kinds } from './kinds.ts'
@@ -74,9 +75,29 @@ const webAddressOf = (text: string): string | undefined => {
 
 export const Reference = ({ to, id }: { to: ListedName; id: string }) => (
   <Link to={kinds[to].one} id={id}>
-    {to === 'publications' ? <PublicationName id={id} /> : shortened(to, id)}
+    {to === 'publications' ? (
+      <PublicationName id={id} />
+    ) : to === 'accounts' ? (
+      <AccountName id={id} />
+    ) : (
+      shortened(to, id)
+    )}
   </Link>
 )
+
+/** Numbers do not break at their hyphens unless they must. */
+const longNumber = 20
+
+/** The number as well: companies of one name are told apart by it. */
+const AccountName = ({ id }: { id: string }) => {
+  const name = useAccountName(id)
+  if (name === undefined) return id
+  return (
+    <>
+      <bdi>{name}</bdi> <span className={id.length > longNumber ? 'muted small' : 'muted small unbroken'}>{id}</span>
+    </>
+  )
+}
 
 const PublicationName = ({ id }: { id: string }) => usePublicationName(id) ?? shortened('publications', id)
 

@@ -101,7 +101,7 @@ const Nothing = ({ state, endpoint }: { state: string; endpoint: WebhookEndpoint
   return (
     <Empty title="Nothing was sent yet">
       {endpoint.kind === 'legacy' ? (
-        <p>Every new account, every task and every change of a contact is sent, and then stands here.</p>
+        <p>Every change of an account, a contact or a task is sent, and then stands here.</p>
       ) : (
         <p>Send a test event to see whether the endpoint takes it. What it is told of then stands here.</p>
       )}

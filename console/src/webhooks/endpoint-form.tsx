@@ -1,11 +1,11 @@
 import type { ShownWebhookEndpoint, WebhookEndpoint } from '@masthead/client/management'
 import { isWebhookEventType, type WebhookEventType, webhookEvents, webhookEventTypes } from '@masthead/contract'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { isSecretLost, SecretLost } from '../admin/secret-lost.tsx'
 import { ChoiceField } from '../design/choice-field.tsx'
 import { FormDialog } from '../design/form-dialog.tsx'
 import { TextField } from '../design/text-field.tsx'
+import { useDraft } from '../forms/draft.ts'
 import { type Submission, useSubmission } from '../forms/submission.ts'
 import { useManagement } from '../session.tsx'
 import { nameOf } from './endpoint-state.tsx'
@@ -72,15 +72,17 @@ export const MakeDialog = ({ onClose, onMade }: MakeDialogProps) => {
   const management = useManagement()
   const queryClient = useQueryClient()
   const { isBusy, error, trouble, errorAt, send } = useSubmission()
-  const [values, setValues] = useState(nothing)
+  const { value: values, set: setValues, draft } = useDraft('webhook', nothing)
   const submit = async () => {
     const made = await send(sent(values), (body, options) => management.webhookEndpoints.create(body, options))
     queryClient.invalidateQueries({ queryKey })
-    if (made) onMade(made)
+    if (!made) return
+    draft.forget()
+    onMade(made)
   }
   return (
     <FormDialog
-      {...{ isBusy, onClose }}
+      {...{ isBusy, draft, onClose }}
       title="Make an endpoint"
       action="Make the endpoint"
       refusal={error}
@@ -100,19 +102,24 @@ export const ChangeDialog = ({ endpoint, onClose }: { endpoint: WebhookEndpoint;
   const queryClient = useQueryClient()
   const { isBusy, error, trouble, errorAt, send } = useSubmission()
   const { url, description } = endpoint
-  const [values, setValues] = useState<Values>({
+  const {
+    value: values,
+    set: setValues,
+    draft,
+  } = useDraft<Values>(`webhooks/${endpoint.id}`, {
     ...{ url, description },
     events: endpoint.events.filter(isWebhookEventType),
   })
   const submit = async () => {
     const changed = await send(sent(values), (body) => management.webhookEndpoints.update(endpoint.id, body))
     if (!changed) return
+    draft.forget()
     await queryClient.invalidateQueries({ queryKey })
     onClose()
   }
   return (
     <FormDialog
-      {...{ isBusy, onClose, trouble }}
+      {...{ isBusy, draft, onClose, trouble }}
       title={`Change “${nameOf(endpoint)}”`}
       action="Save"
       refusal={error}

@@ -4,7 +4,7 @@ import { isWebhookEventType, webhookEvents } from '@masthead/contract'
 
 /** The events that an endpoint is told of, by their names. */
 export const EventNames = ({ endpoint: { kind, events } }: { endpoint: WebhookEndpoint }) => {
-  if (kind === 'legacy') return <p className="muted small">New accounts, tasks and every change of a contact</p>
+  if (kind === 'legacy') return <p className="muted small">Every change of an account, a contact or a task</p>
   return (
     <ul className="event-names" aria-label="Events">
       {events.map((type) => (

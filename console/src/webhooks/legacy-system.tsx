@@ -65,7 +65,7 @@ export const RetryButton = () => {
 /** Where a tenant has none, its admins learn what it would be for, and who attaches it. */
 export const NoLegacySystem = () => (
   <p className="muted small">
-    Where an older system has to hear of every new account, task and changed contact, the operator of the service
+    Where an older system has to hear of every change of an account, a contact or a task, the operator of the service
     attaches it by <code>masthead legacy attach</code>. It then stands here, too.
   </p>
 )

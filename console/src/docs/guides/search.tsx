@@ -30,7 +30,10 @@ export const Page = () => (
       <p>
         <code>search</code> takes up to {longest.search} characters. It is split at spaces, and every word must occur
         somewhere in one of the searched fields, also inside of a longer word. Case and accents do not matter:{' '}
-        <code>zoe</code> finds <em>Zoë</em>.
+        <code>zoe</code> finds <em>Zoë</em>. Nor does it matter how a letter is written that many keyboards lack:{' '}
+        <code>mueller</code>, <code>muller</code> and <code>müller</code> each find <em>Müller</em>,{' '}
+        <code>strasse</code> finds <em>Straße</em>. Words with an <code>@</code> and words of up to three letters are
+        taken as they are written.
       </p>
       <Example name="search" title="Contacts with both words" />
       <p>

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { button, heading, openConsole, requireNoHindrance } from '../visitor.ts'
+
+const { service, newPerson, visit } = await openConsole()
+const tenant = await service.newTenant('Herald Press')
+const admin = await newPerson('Grace Hopper', [tenant, 'admin'])
+
+visit('is shown a secret once, and only a button closes it', admin, async (page) => {
+  await page.goto('/admin/members')
+  await page.getByRole('link', { name: 'Access tokens' }).click()
+  await button(page, 'Make a token').click()
+  await page.getByLabel('Name').fill('Nightly report')
+  await page.getByRole('checkbox', { name: 'See contacts' }).check()
+  await button(page, 'Make the token').click()
+  const dialog = page.getByRole('dialog', { name: 'Token “Nightly report”' })
+  await dialog.waitFor()
+  await requireNoHindrance(page)
+  for (let times = 0; times < 3; times++) await page.keyboard.press('Escape')
+  await page.mouse.click(5, 5)
+  assert.equal(await dialog.isVisible(), true)
+  assert.equal(await dialog.getByRole('button', { name: 'Close' }).count(), 0)
+  await page.goBack()
+  await page.getByRole('heading', { name: 'Leave without it?' }).waitFor()
+  await button(page, 'Stay').click()
+  assert.equal(await dialog.isVisible(), true)
+  await button(page, 'I have copied it').click()
+  await dialog.waitFor({ state: 'detached' })
+  await page.goBack()
+  await heading(page, 'Members').waitFor()
+})

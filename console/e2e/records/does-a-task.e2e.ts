@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { sampleAccount } from '../../../server/test/records/sample-records.ts'
+import { button, heading, openConsole, requireNoHindrance } from '../visitor.ts'
+
+const { service, newPerson, visit } = await openConsole()
+const tenant = await service.newTenant('Herald Press')
+const token = await tenant.serviceToken()
+const editor = await newPerson('Grace Hopper', [tenant, 'editor'])
+await tenant.add('accounts', [sampleAccount('A1', { company: 'Harbour Books' })])
+const newTask = async (title: string): Promise<string> =>
+  (await service.call('POST', '/tasks', { token, body: { accountId: 'A1', title, dueDate: '2026-12-24' } })).body.id
+
+visit('finds what is open, does it, and opens it again', editor, async (page) => {
+  const id = await newTask('Send the media kit')
+  await newTask('Call back')
+  await page.goto('/accounts/A1')
+  await page.getByRole('region', { name: 'Tasks' }).getByRole('link', { name: 'Call back' }).waitFor()
+  await page.getByRole('link', { name: 'All tasks' }).click()
+  await heading(page, 'Tasks').waitFor()
+  await page.getByRole('link', { name: 'Send the media kit' }).click()
+  await heading(page, 'Send the media kit').waitFor()
+  await requireNoHindrance(page)
+  await button(page, 'Done').click()
+  await page.getByRole('status').getByText('“Send the media kit” is done.').waitFor()
+  await button(page, 'Open again').waitFor()
+  const stored = async () => (await service.call('GET', `/tasks/${id}`, { token })).body
+  assert.ok(Math.abs(Date.now() - Date.parse((await stored()).doneAt)) < 3_600_000)
+  await page.goto('/tasks?open=true')
+  await page.getByRole('link', { name: 'Call back' }).waitFor()
+  assert.equal(await page.getByRole('link', { name: 'Send the media kit' }).count(), 0)
+  await page.goto(`/tasks/${id}`)
+  await button(page, 'Open again').click()
+  await button(page, 'Done').waitFor()
+  assert.equal((await stored()).doneAt, null)
+})
+
+visit('adds a task beside the account, is told what is missing, and does it there', editor, async (page) => {
+  await page.goto('/accounts/A1')
+  const tasks = page.getByRole('region', { name: 'Tasks' })
+  await button(page, 'Add a task').click()
+  const form = tasks.getByRole('form', { name: 'New task' })
+  await form.getByLabel('Title').fill('Congratulate them')
+  await button(page, 'Add').click()
+  await form.getByText('Due date is required.').waitFor()
+  await requireNoHindrance(page)
+  await form.getByLabel('Due date').fill('2026-12-31')
+  await button(page, 'Add').click()
+  await tasks.getByRole('link', { name: 'Congratulate them' }).waitFor()
+  await button(page, 'Done: Congratulate them').click()
+  await page.getByRole('status').getByText('“Congratulate them” is done.').waitFor()
+  await tasks.getByRole('link', { name: 'Congratulate them' }).waitFor({ state: 'detached' })
+  const { body } = await service.call('GET', '/tasks?accountId=A1&open=false', { token })
+  assert.ok(body.items.some(({ title }: { title: string }) => title === 'Congratulate them'))
+})
+
+visit('puts a task off, with a note and for somebody else', editor, async (page) => {
+  const id = await newTask('Offer the yearly plan')
+  await page.goto(`/tasks/${id}`)
+  await page.getByRole('link', { name: 'Edit' }).click()
+  await heading(page, 'Edit Offer the yearly plan').waitFor()
+  await requireNoHindrance(page)
+  await page.getByLabel('Due date').fill('2027-01-15')
+  await page.getByLabel('Notes').fill('On holiday until then.')
+  await page.getByLabel('Legacy user').fill('maria')
+  await button(page, 'Save').click()
+  await page.getByRole('status').getByText('Offer the yearly plan was saved.').waitFor()
+  await page.getByRole('region', { name: 'Details' }).getByText('On holiday until then.').waitFor()
+  const { body } = await service.call('GET', `/tasks/${id}`, { token })
+  assert.deepEqual([body.dueDate, body.userId, body.accountId], ['2027-01-15', 'maria', 'A1'])
+})

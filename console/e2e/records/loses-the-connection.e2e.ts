@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
+import { sampleAccount } from '../../../server/test/records/sample-records.ts'
+import { button, heading, openConsole, requireNoHindrance, requireRows } from '../visitor.ts'
+
+const { service, newPerson, visit } = await openConsole()
+const tenant = await service.newTenant('Herald Press')
+const grace = await newPerson('Grace Hopper', [tenant, 'admin'])
+await tenant.add('accounts', [sampleAccount('A1', { company: 'Harbour Books' })])
+
+const away = (page: Page) => page.getByRole('status').getByText('The service does not answer')
+const offline = (page: Page) => page.getByRole('status').getByText('You are offline')
+/** The service is gone for this browser, which itself is online. */
+const breakOff = (page: Page) => page.context().route('**/*', (route) => route.abort('connectionrefused'))
+/** These options are those of every test, but stand for a context of its own, which has kept no page. */
+const freshBrowser = { offline: false }
+const answerAgain = (page: Page) => page.context().unroute('**/*')
+
+visit(
+  'goes offline, opens pages that were not loaded yet, and is where they wanted when back',
+  grace,
+  async (page) => {
+    await page.goto('/accounts')
+    await requireRows(page, ['Harbour Books'])
+    await page.context().setOffline(true)
+    await offline(page).waitFor()
+    await requireNoHindrance(page)
+    await page.getByRole('link', { name: 'Members' }).click()
+    await page.getByText('Loading the page').waitFor()
+    assert.equal(await offline(page).isVisible(), true)
+    await page.context().setOffline(false)
+    await heading(page, 'Members').waitFor()
+    await page.getByRole('row', { name: 'Grace Hopper' }).waitFor()
+    await offline(page).waitFor({ state: 'detached' })
+  },
+  freshBrowser,
+)
+
+visit('searches while the service is away, and sees what was found when it is back', grace, async (page) => {
+  await page.goto('/accounts')
+  await requireRows(page, ['Harbour Books'])
+  await breakOff(page)
+  await page.getByRole('searchbox', { name: 'Search' }).fill('nobody')
+  await away(page).waitFor()
+  await answerAgain(page)
+  await requireRows(page, [])
+  await away(page).waitFor({ state: 'detached' })
+})
+
+visit('saves while the service is away for a moment, and it is saved once', grace, async (page) => {
+  await page.goto('/contacts/new?accountId=A1')
+  await page.getByLabel('Last name').fill('Hopper')
+  await breakOff(page)
+  await button(page, 'Create').click()
+  await away(page).waitFor()
+  await answerAgain(page)
+  await heading(page, 'Hopper').waitFor()
+  await away(page).waitFor({ state: 'detached' })
+  assert.equal((await service.call('GET', '/contacts', { token: await tenant.serviceToken() })).body.total, 1)
+})

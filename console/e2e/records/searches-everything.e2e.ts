@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
+import { newId } from '../../../server/src/records/identifiers.ts'
+import {
+  sampleAccount,
+  sampleContact,
+  sampleInvoice,
+  samplePublication,
+  sampleSubscription,
+} from '../../../server/test/records/sample-records.ts'
+import { button, heading, openConsole, requireNoHindrance } from '../visitor.ts'
+
+/** What a person does whose telephone rings. */
+
+const { service, newPerson, visit } = await openConsole()
+const tenant = await service.newTenant('Herald Press')
+const other = await service.newTenant('Begun Today')
+const person = await newPerson('Grace Hopper', [tenant, 'viewer'])
+const publicationId = newId()
+const invoiceId = newId()
+await tenant.add('publications', [samplePublication('HERALD', { id: publicationId, name: 'The Herald' })])
+await tenant.add('accounts', [
+  sampleAccount('C-1', { company: 'Harbour Books', city: 'Hamburg' }),
+  sampleAccount('C-2', { company: 'Valley Library' }),
+])
+await tenant.add('contacts', [
+  sampleContact('C-1', { name: 'Zoë Dupré', email: 'zoe@harbour.example' }),
+  sampleContact('C-2', { name: 'Carla Gone', deletedAt: '2026-03-04T05:06:07.891Z' }),
+])
+await tenant.add('subscriptions', [sampleSubscription('C-1', publicationId, { subscriptionId: 'S-100' })])
+await tenant.add('invoices', [
+  sampleInvoice('C-1', publicationId, {
+    id: invoiceId,
+    externalId: 'R-2026-7',
+    invoiceDescription: 'The Herald, 2026',
+  }),
+])
+await other.add('accounts', [sampleAccount('C-1', { company: 'Harbour of Others' })])
+
+const box = (page: Page) => page.getByRole('combobox', { name: 'Search everything' })
+const search = async (page: Page, words: string) => {
+  await page.keyboard.press('Control+k')
+  await box(page).fill(words)
+}
+const found = (page: Page, name: string) => page.getByRole('listbox', { name: 'Found' }).getByRole('option', { name })
+
+visit('finds a customer with all that belongs to them, and opens one by the keyboard alone', person, async (page) => {
+  await page.goto('/')
+  await heading(page, 'Herald Press').waitFor()
+  await page.keyboard.press('/')
+  await box(page).waitFor()
+  await page.keyboard.type('harbour')
+  await found(page, 'subscription S-100').waitFor()
+  await found(page, 'invoice The Herald, 2026').waitFor()
+  const options = page.getByRole('listbox', { name: 'Found' }).getByRole('option')
+  assert.deepEqual(await options.locator('strong').allInnerTexts(), [
+    'Harbour Books',
+    'Zoë Dupré',
+    'S-100',
+    'The Herald, 2026',
+  ])
+  assert.match(await options.first().innerText(), /C-1\s*Hamburg/)
+  await requireNoHindrance(page)
+  await page.keyboard.press('ArrowDown')
+  assert.equal(await options.nth(1).getAttribute('aria-selected'), 'true')
+  await page.keyboard.press('Enter')
+  await heading(page, 'Zoë Dupré').waitFor()
+})
+
+visit('finds by e-mail address and number, wherever one is, and among the deleted', person, async (page) => {
+  await page.goto('/invoices')
+  await heading(page, 'Invoices').waitFor()
+  for (const [words, name] of [
+    ['zoe@harbour.example', 'Zoë Dupré'],
+    ['S-100', 'S-100'],
+    ['R-2026-7', 'The Herald, 2026'],
+    [invoiceId, 'The Herald, 2026'],
+    ['C-2', 'Valley Library'],
+    ['carla', 'Carla Gone'],
+  ] as const) {
+    await search(page, words)
+    await found(page, name).first().waitFor()
+    await page.keyboard.press('Escape')
+    await box(page).waitFor({ state: 'detached' })
+  }
+  await search(page, 'nobody at all')
+  await page.getByText('Nothing matches.').waitFor()
+})
+
+visit('is offered what was opened last', person, async (page) => {
+  await page.goto('/accounts/C-2')
+  await heading(page, 'Valley Library').waitFor()
+  await page.goto('/accounts/C-1')
+  await heading(page, 'Harbour Books').waitFor()
+  await page.keyboard.press('Control+k')
+  await found(page, 'Valley Library').waitFor()
+  const recent = page.getByRole('listbox', { name: 'Found' }).getByRole('option').locator('strong')
+  assert.deepEqual(await recent.allInnerTexts(), ['Harbour Books', 'Valley Library'])
+  await found(page, 'Valley Library').click()
+  await heading(page, 'Valley Library').waitFor()
+})
+
+visit(
+  'searches on a phone',
+  person,
+  async (page) => {
+    await page.goto('/accounts')
+    await button(page, 'Search everything').tap()
+    await box(page).fill('zoe')
+    await found(page, 'Zoë Dupré').tap()
+    await heading(page, 'Zoë Dupré').waitFor()
+  },
+  { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+)

@@ -1,0 +1,54 @@
+import { useQuery } from '@tanstack/react-query'
+import { useId } from 'react'
+import { Link } from '../../address.tsx'
+import { Loading, Trouble } from '../../design/states.tsx'
+import { useMasthead } from '../../session.tsx'
+import { queryOf } from '../filters.ts'
+import { formatNumber } from '../formats.ts'
+import { kinds } from '../kinds.ts'
+import { pageQuery } from '../queries.ts'
+import { RecordTable } from '../record-table.tsx'
+import type { Related } from './layouts.ts'
+
+const most = 10
+
+/** The first records of a list that belong to another record, and the way to all of them. */
+export const RelatedRecords = ({ name, heading, parameters, sort }: Related) => {
+  const masthead = useMasthead()
+  const asked = { ...parameters, ...(sort !== undefined && { sort }) }
+  const query = { ...queryOf(name, parameters), ...(sort !== undefined && { sort }), pageSize: most }
+  const { data, error, refetch } = useQuery(pageQuery(masthead, name, query))
+  const { plural, list, columns } = kinds[name]
+  const id = useId()
+  return (
+    <section className="section" aria-labelledby={id}>
+      <div className="section-head">
+        <h2 id={id}>
+          {heading}{' '}
+          {data?.total != null && data.total > 0 && <span className="muted number">{formatNumber(data.total)}</span>}
+        </h2>
+        {data && data.total !== 0 && (
+          <Link to={list} parameters={asked}>
+            {`All ${plural.toLowerCase()}`}
+          </Link>
+        )}
+      </div>
+      {error && <Trouble error={error} onRetry={() => refetch()} />}
+      {data?.items.length === 0 && <p className="muted">{`No ${plural.toLowerCase()}.`}</p>}
+      {!error && data?.items.length !== 0 && (
+        <div className="card table-frame">
+          {data ? (
+            <RecordTable
+              name={name}
+              records={data.items}
+              shown={columns.filter((one) => parameters[one] === undefined)}
+              caption={heading}
+            />
+          ) : (
+            <Loading what={plural.toLowerCase()} />
+          )}
+        </div>
+      )}
+    </section>
+  )
+}
