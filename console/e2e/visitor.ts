@@ -37,7 +37,7 @@ const open = async () => {
     browser.newContext({ baseURL: baseUrl, locale: 'en-GB', reducedMotion: 'reduce', ...options })
 
   /** Chromium tells on its console what the policy of a page refused; an answer of the API that says no is no fault, nor is a
-   * connection that a test breaks. */
+   * connection that a test breaks, or the machine that gets another address: the console asks again. */
   const newPage = async (context: BrowserContext) => {
     const page = await context.newPage()
     page.setDefaultTimeout(timeoutMilliseconds)
@@ -132,7 +132,7 @@ const open = async () => {
 let opened: ReturnType<typeof open> | undefined
 
 const isHarmless =
-  /^Failed to load resource: (the server responded with a status of 4\d\d |net::ERR_(CONNECTION_RE(SET|FUSED)|INTERNET_DISCONNECTED)$)/
+  /^Failed to load resource: (the server responded with a status of 4\d\d |net::ERR_(CONNECTION_RE(SET|FUSED)|FAILED|INTERNET_DISCONNECTED|NETWORK_CHANGED)$)/
 
 type Cookies = Awaited<ReturnType<BrowserContext['cookies']>>
 

@@ -1,7 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { parseAddress, writeAddress } from './address.tsx'
-import { loadPatiently } from './connection.ts'
 import { NotFound, PagePending, PageTrouble } from './design/states.tsx'
+import { loadComponent } from './load-component.ts'
 import { pages } from './pages.ts'
 import { inTenant, withoutTenant } from './paths.ts'
 import { Shell } from './shell.tsx'
@@ -12,7 +12,7 @@ const routes = Object.entries(pages).map(([path, load]) =>
   createRoute({
     getParentRoute: () => root,
     path,
-    component: lazyRouteComponent(() => loadPatiently(load), 'Page'),
+    component: lazyRouteComponent(() => loadComponent(async () => (await load()).Page)),
   }),
 )
 

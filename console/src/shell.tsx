@@ -1,9 +1,9 @@
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
-import { loadPatiently } from './connection.ts'
 import { KeysHelp, useKeys } from './design/keys.tsx'
 import { Done } from './done.tsx'
 import { Frame } from './frame.tsx'
+import { loadComponent } from './load-component.ts'
 import { NoMember } from './no-member.tsx'
 import { isOfPortal } from './paths.ts'
 import { useFinder } from './search/finder-door.tsx'
@@ -11,7 +11,7 @@ import { useSession } from './session.tsx'
 import { Sidebar } from './sidebar.tsx'
 import { Welcome } from './welcome.tsx'
 
-const Portal = lazy(() => loadPatiently(async () => ({ default: (await import('./docs/portal.tsx')).Portal })))
+const Portal = lazy(() => loadComponent(async () => (await import('./docs/portal.tsx')).Portal))
 
 /** What surrounds every page. */
 export const Shell = () => {

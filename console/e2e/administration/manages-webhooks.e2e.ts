@@ -57,7 +57,7 @@ visit('makes an endpoint, sees a test event arrive, and sends it again', making.
   await dialog(page).getByText('2, the last').waitFor()
   await dialog(page).getByText('Delivered').waitFor()
   await page.keyboard.press('Escape')
-  assert.equal(new URL(page.url()).search, '')
+  await page.waitForURL(({ search }) => search === '')
   assert.deepEqual(
     receiver.taken.map(({ id, message: { type } }) => [id, type]),
     Array(2).fill([receiver.taken[0]?.id, 'webhook.test']),

@@ -25,7 +25,7 @@ visit('signs in, and is where they wanted to be', null, async (page) => {
   await heading(page, 'Sign in to the console').waitFor()
   await signIn(page, grace)
   await requireRows(page, ['Harbour Books'])
-  assert.equal(page.url(), `${baseUrl}/t/${herald.slug}/accounts?search=harbour`)
+  await page.waitForURL(({ href }) => href === `${baseUrl}/t/${herald.slug}/accounts?search=harbour`)
   await page.getByText('Herald Press').first().waitFor()
 })
 
@@ -51,13 +51,13 @@ visit('leaves no token in the browser', grace, async (page) => {
 visit('opens the address that ends a sign-in by hand, and comes to the start', grace, async (page) => {
   await page.goto('/signed-in?code=x&state=y')
   await heading(page, 'Herald Press').waitFor()
-  assert.equal(new URL(page.url()).pathname, `/t/${herald.slug}/`)
+  await page.waitForURL(({ pathname }) => pathname === `/t/${herald.slug}/`)
 })
 
 visit('comes by another name of the machine, and is led to the right one', grace, async (page) => {
   await page.goto(`${baseUrl.replace('localhost', '127.0.0.1')}/accounts`)
   await requireRows(page, ['Harbour Books'])
-  assert.equal(page.url(), `${baseUrl}/t/${herald.slug}/accounts`)
+  await page.waitForURL(({ href }) => href === `${baseUrl}/t/${herald.slug}/accounts`)
 })
 
 visit('changes the mind on the way, and can begin again', null, async (page) => {
@@ -94,7 +94,7 @@ test('signs out everywhere: another browser is told so, and goes on in the same 
   await there.page.getByRole('alert').getByText('Your session has ended').waitFor()
   await signIn(there.page, grace)
   await requireRows(there.page, ['Harbour Books'])
-  assert.equal(there.page.url(), `${baseUrl}/t/${herald.slug}/accounts?search=harbour`)
+  await there.page.waitForURL(({ href }) => href === `${baseUrl}/t/${herald.slug}/accounts?search=harbour`)
   await Promise.all([here.context.close(), there.context.close()])
 })
 

@@ -52,7 +52,7 @@ visit('signs in where they read, makes a token, and makes the first call', perso
   await page.goto('/docs/guides/search')
   await button(page, 'Sign in').click()
   await heading(page, 'Search and filters').waitFor()
-  assert.equal(new URL(page.url()).pathname, '/docs/guides/search')
+  await page.waitForURL(({ pathname }) => pathname === '/docs/guides/search')
   await contents(page).getByRole('link', { name: 'Start' }).click()
   await page.getByText('It may read all records, nothing else, and ends after 7 days').waitFor()
   await button(page, 'Make a token').click()
@@ -118,7 +118,7 @@ visit('finds a guide, an operation and a problem by their words, without leaving
   await accessibilityFaults(page).then((faults) => assert.deepEqual(faults, []))
   await page.keyboard.press('Enter')
   await heading(page, 'Keep a copy current').waitFor()
-  assert.match(page.url(), /#when-a-cursor-is-refused$/)
+  await page.waitForURL(/#when-a-cursor-is-refused$/)
   assert.equal(await box.inputValue(), '')
   await find('precondition_failed')
   await page.keyboard.press('Enter')
@@ -126,7 +126,7 @@ visit('finds a guide, an operation and a problem by their words, without leaving
   await find('restore a deleted contact')
   await page.keyboard.press('Enter')
   await heading(page, 'Reference').waitFor()
-  assert.ok(page.url().endsWith('/docs/reference#tag/contacts/POST/contacts/{contactId}/restore'), page.url())
+  await page.waitForURL(({ href }) => href.endsWith('/docs/reference#tag/contacts/POST/contacts/{contactId}/restore'))
 })
 
 visit('follows the address of a problem to what cures it', null, async (page) => {

@@ -58,7 +58,7 @@ visit('registers an application, allows it, and goes through every step', null, 
 
   await heading(page, 'Acting for a user').waitFor()
   await page.getByText('The state is the one that was kept.').waitFor()
-  assert.equal(page.url(), baseUrl + guide)
+  await page.waitForURL(({ href }) => href === baseUrl + guide)
   assert.deepEqual(await page.evaluate(`Object.keys(sessionStorage).filter((key) => key.startsWith('masthead'))`), [])
   assert.ok((await codeOf(page, 'What came back')).endsWith(`state ${state}`))
 
@@ -111,7 +111,7 @@ visit('does not take an answer that was meant for another', null, async (page) =
   await page.goto(`${guide}?code=stolen&state=other`)
   await page.getByLabel('Client ID').waitFor()
   assert.equal(await button(page, 'Exchange the code').count(), 0)
-  assert.equal(page.url(), baseUrl + guide)
+  await page.waitForURL(({ href }) => href === baseUrl + guide)
   const pending = { clientId: 'a', state: 'kept', codeVerifier: 'v', codeChallenge: 'c' }
   await page.evaluate(`sessionStorage.setItem('masthead.pkce-trial', '${JSON.stringify(pending)}')`)
   await page.goto(`${guide}?code=stolen&state=other`)

@@ -50,7 +50,7 @@ visit('begins at the account, fills in what they know, and comes to the contact'
   await heading(page, 'Zoë Dupré').waitFor()
   await page.getByRole('status').getByText('Zoë Dupré was created.').waitFor()
   const [contact] = await found('dupre')
-  assert.equal(new URL(page.url()).pathname, `/t/${tenant.slug}/contacts/${contact.id}`)
+  await page.waitForURL(({ pathname }) => pathname === `/t/${tenant.slug}/contacts/${contact.id}`)
   await page.getByRole('link', { name: 'Harbour Books', exact: true }).click()
   await heading(page, 'Harbour Books').waitFor()
   await page.getByRole('link', { name: 'Zoë Dupré' }).waitFor()

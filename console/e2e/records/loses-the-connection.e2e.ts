@@ -36,6 +36,23 @@ visit(
   freshBrowser,
 )
 
+visit(
+  'opens a page whose part is lost on the way, and comes to it',
+  grace,
+  async (page) => {
+    let lost = 0
+    await page
+      .context()
+      .route('**/assets/members-*', (route) => (lost++ < 1 ? route.abort('failed') : route.continue()))
+    await page.goto('/accounts')
+    await requireRows(page, ['Harbour Books'])
+    await page.getByRole('link', { name: 'Members' }).click()
+    await page.getByRole('row', { name: 'Grace Hopper' }).waitFor()
+    assert.equal(lost, 2)
+  },
+  freshBrowser,
+)
+
 visit('searches while the service is away, and sees what was found when it is back', grace, async (page) => {
   await page.goto('/accounts')
   await requireRows(page, ['Harbour Books'])

@@ -92,11 +92,11 @@ visit('reads the figures, as in English, and follows a bar to what it counts', p
   await page.getByRole('link', { name: 'past due' }).click()
   await heading(page, 'Subscriptions').waitFor()
   await page.getByText('1 to 1 of 1').waitFor()
-  assert.equal(new URL(page.url()).search, '?status=past_due')
+  await page.waitForURL(({ search }) => search === '?status=past_due')
   await page.goBack()
   await page.getByRole('link', { name: 'The Herald' }).click()
   await page.getByText('1 to 50 of 1,235').waitFor()
-  assert.equal(new URL(page.url()).search, `?publicationId=${herald}`)
+  await page.waitForURL(({ search }) => search === `?publicationId=${herald}`)
 })
 
 visit('follows every kind of bar and every work item to a list that is as long as they say', person, async (page) => {
@@ -114,7 +114,7 @@ visit('follows every kind of bar and every work item to a list that is as long a
   await follow(months.first(), 'Subscriptions', '1,235')
   const work = (name: RegExp) => page.getByRole('region', { name: 'To do' }).getByRole('link', { name })
   await follow(work(/^Overdue invoices 6$/), 'Invoices', '6')
-  assert.equal(new URL(page.url()).search, '?overdue=true&sort=dueDate')
+  await page.waitForURL(({ search }) => search === '?overdue=true&sort=dueDate')
   await follow(work(/^Renewals in the next 30 days 1,235$/), 'Subscriptions', '1,235')
   await follow(work(/^Subscriptions in grace 1$/), 'Subscriptions', '1')
   await follow(work(/^My open tasks 1$/), 'Tasks', '1')

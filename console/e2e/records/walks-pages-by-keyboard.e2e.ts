@@ -20,7 +20,7 @@ visit('goes through rows and pages, and opens one', person, async (page) => {
   await requireRows(page, names.slice(0, 25))
   await page.keyboard.press('n')
   await requireRows(page, names.slice(25, 50))
-  assert.equal(new URL(page.url()).search, '?pageSize=25&page=2')
+  await page.waitForURL(({ search }) => search === '?pageSize=25&page=2')
   await page.getByText('26 to 50 of 60').waitFor()
   const current = page.getByRole('navigation', { name: 'Pages' }).locator('[aria-current=page]')
   assert.deepEqual(await current.allInnerTexts(), ['2'])
@@ -70,7 +70,7 @@ visit('asks for the keys, and turns off those of a single letter', person, async
   await page.keyboard.press('n')
   await page.keyboard.press('ArrowDown')
   assert.equal(await focused(page).innerText(), 'Company 01')
-  assert.equal(new URL(page.url()).search, '?pageSize=25')
+  await page.waitForURL(({ search }) => search === '?pageSize=25')
 })
 
 visit('skips what every page begins with', person, async (page) => {

@@ -2,9 +2,10 @@ import type { ListedName } from '@masthead/contract'
 import { lazy, Suspense, useState } from 'react'
 import type { Parameters } from '../address.tsx'
 import { DownloadIcon } from '../design/icons.tsx'
+import { loadComponent } from '../load-component.ts'
 import { filterQueryOf } from '../records/filters.ts'
 
-const ExportDialog = lazy(async () => ({ default: (await import('./export-dialog.tsx')).ExportDialog }))
+const ExportDialog = lazy(() => loadComponent(async () => (await import('./export-dialog.tsx')).ExportDialog))
 
 type ExportButtonProps = { name: ListedName; parameters: Parameters; today: string | undefined }
 

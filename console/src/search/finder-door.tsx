@@ -1,7 +1,8 @@
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { useKeys } from '../design/keys.tsx'
+import { loadComponent } from '../load-component.ts'
 
-const Finder = lazy(async () => ({ default: (await import('./finder.tsx')).Finder }))
+const Finder = lazy(() => loadComponent(async () => (await import('./finder.tsx')).Finder))
 
 /** The search over all records, by `/`, by Ctrl+K or ⌘K also where something is typed, and by whatever calls `open`. */
 export const useFinder = () => {
