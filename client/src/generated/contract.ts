@@ -452,6 +452,8 @@ export interface SubscriptionQuery {
   status?: string | undefined
   /** Also deleted subscriptions. */
   includeDeleted?: boolean | undefined
+  /** Only subscriptions with this number on their label. At most 200 characters. */
+  subscriptionNumber?: string | undefined
   /** Only subscriptions that expire on this day or later. As `YYYY-MM-DD`. */
   expireDateFrom?: string | undefined
   /** Only subscriptions that expire on this day or earlier. As `YYYY-MM-DD`. */
@@ -865,6 +867,8 @@ export interface SubscriptionFilters {
   status?: string | undefined
   /** Also deleted subscriptions. */
   includeDeleted?: boolean | undefined
+  /** Only subscriptions with this number on their label. At most 200 characters. */
+  subscriptionNumber?: string | undefined
   /** Only subscriptions that expire on this day or later. As `YYYY-MM-DD`. */
   expireDateFrom?: string | undefined
   /** Only subscriptions that expire on this day or earlier. As `YYYY-MM-DD`. */

@@ -27,7 +27,9 @@ await tenant.add('contacts', [
   sampleContact('C-1', { name: 'Zoë Dupré', email: 'zoe@harbour.example' }),
   sampleContact('C-2', { name: 'Carla Gone', deletedAt: '2026-03-04T05:06:07.891Z' }),
 ])
-await tenant.add('subscriptions', [sampleSubscription('C-1', publicationId, { subscriptionId: 'S-100' })])
+await tenant.add('subscriptions', [
+  sampleSubscription('C-1', publicationId, { subscriptionId: 'S-100', subscriptionNumber: 'HE-7713' }),
+])
 await tenant.add('invoices', [
   sampleInvoice('C-1', publicationId, {
     id: invoiceId,
@@ -73,6 +75,7 @@ visit('finds by e-mail address and number, wherever one is, and among the delete
   for (const [words, name] of [
     ['zoe@harbour.example', 'Zoë Dupré'],
     ['S-100', 'S-100'],
+    ['HE-7713', 'S-100'],
     ['R-2026-7', 'The Herald, 2026'],
     [invoiceId, 'The Herald, 2026'],
     ['C-2', 'Valley Library'],

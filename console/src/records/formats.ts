@@ -30,7 +30,8 @@ export const formatMoney = (text: string): string => amounts.format(text as Intl
 export const formatStatus = (text: string): string => text.replaceAll('_', ' ')
 
 const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
-const distances = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+/** Words, which are those of the console. */
+const distances = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
 /** The day of an instant, where the reader is. */
 export const formatDay = (instant: string | Date): string => days.format(new Date(instant))
@@ -51,15 +52,9 @@ export const formatAgo = (text: string, now: number = Date.now()): string => {
   return distances.format(Math.round(distance / length), unit)
 }
 
-const day = 24 * 60 * minute
-
-/** How many days lie between today, where the reader is, and a day of the calendar; fewer than none when it has passed. */
-export const daysAway = (date: string, now: Date = new Date()): number =>
-  Math.round((Date.parse(`${date}T00:00:00Z`) - Date.UTC(now.getFullYear(), now.getMonth(), now.getDate())) / day)
-
-/** "today", "in 12 days", "3 months ago". */
-export const formatDaysAway = (date: string): string => {
-  const days = daysAway(date)
+/** "today", "in 12 days", "3 months ago", of days of the calendar. */
+export const formatDaysAway = (date: string, today: string): string => {
+  const days = Math.round((Date.parse(date) - Date.parse(today)) / (24 * 60 * minute))
   if (Math.abs(days) < 60) return distances.format(days, 'day')
   if (Math.abs(days) < 700) return distances.format(Math.round(days / 30.4), 'month')
   return distances.format(Math.round(days / 365.25), 'year')

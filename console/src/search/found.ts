@@ -30,7 +30,7 @@ const useSearch = () => {
   })
 }
 
-/** Accounts and contacts by their words; subscriptions and invoices by their identifiers, and by the accounts that match. */
+/** Accounts and contacts by their words; subscriptions and invoices by their identifiers and numbers, and by the accounts that match. */
 export const useFound = (words: string): Found => {
   const search = useSearch()
   const text = words.slice(0, longest.search)
@@ -45,6 +45,7 @@ export const useFound = (words: string): Found => {
   const subscriptions = useQueries({
     queries: [
       search('subscriptions', { ids: text }, isIdentifier),
+      search('subscriptions', { subscriptionNumber: text, sort: '-expireDate' }, isIdentifier),
       ...accountIds.map((accountId) => search('subscriptions', { accountId, sort: '-expireDate' })),
     ],
   })
@@ -61,7 +62,7 @@ export const useFound = (words: string): Found => {
   const groups: Group[] = [
     groupOf('Accounts', 'accounts', [accounts.data], { search: text }),
     groupOf('Contacts', 'contacts', [contacts.data], wordsAll),
-    groupOf('Subscriptions', 'subscriptions', dataOf(subscriptions, isIdentifier ? 0 : 1), null),
+    groupOf('Subscriptions', 'subscriptions', dataOf(subscriptions, isIdentifier ? 0 : 2), null),
     groupOf('Invoices', 'invoices', dataOf(invoices, isIdentifier ? 0 : 2), null),
   ]
   return {

@@ -1,5 +1,5 @@
 import * as field from '../fields.ts'
-import { asking, cursor, days, defineResource, filter, flag, pageOf, paging } from '../operation.ts'
+import { asking, cursor, days, defineResource, equal, filter, flag, pageOf, paging } from '../operation.ts'
 import { Type } from '../schema.ts'
 
 const Subscription = Type.Object(
@@ -69,6 +69,7 @@ export const subscriptions = defineResource({
         ),
         status: filter('Only subscriptions with this status; case does not matter.'),
         includeDeleted: flag('Also deleted subscriptions.'),
+        subscriptionNumber: equal('subscriptionNumber', 'Only subscriptions with this number on their label.'),
         ...days('expireDate', 'subscriptions that expire'),
         ...days('startDate', 'subscriptions that start'),
         ...days('renewalDate', 'subscriptions that were or will be renewed'),

@@ -13,8 +13,9 @@ import { useSendOnce } from '../../forms/send-once.ts'
 import { useForm } from '../../forms/use-form.ts'
 import { useMay } from '../../permission.tsx'
 import { useMasthead } from '../../session.tsx'
-import { daysAway, formatDate, formatNumber } from '../formats.ts'
+import { formatDate, formatNumber } from '../formats.ts'
 import { ActionTrouble, useAction } from '../record-action.tsx'
+import { useToday } from '../today.ts'
 
 const most = 10
 
@@ -74,7 +75,8 @@ export const AccountTasks = ({ accountId, heading }: { accountId: string; headin
 const Task = ({ task, mayWrite }: { task: TaskRecord; mayWrite: boolean }) => {
   const masthead = useMasthead()
   const marking = useAction('tasks', task, `“${task.title}” is done.`)
-  const isLate = daysAway(task.dueDate) < 0
+  const today = useToday()
+  const isLate = today !== undefined && task.dueDate < today
   return (
     <li>
       {mayWrite && (

@@ -5,8 +5,9 @@ import { Link } from '../../address.tsx'
 import { useMasthead } from '../../session.tsx'
 import { sumOf } from '../decimals.ts'
 import { type Field, fieldsOf } from '../fields.ts'
-import { daysAway, formatDate, formatDaysAway, formatMoney, formatNumber } from '../formats.ts'
+import { formatDate, formatDaysAway, formatMoney, formatNumber } from '../formats.ts'
 import type { AnyRecord } from '../kinds.ts'
+import { addDays, useToday } from '../today.ts'
 import { Value } from '../value.tsx'
 import { detailOf, useAccount } from './account-name.tsx'
 import { layoutOf } from './layouts.ts'
@@ -50,7 +51,7 @@ const LeadField = ({ name, field, record }: LeadFieldProps) => {
   if (field.reference === 'accounts') return <AccountFact label={label} accountId={String(value)} />
   if (field.kind === 'date')
     return (
-      <Fact label={label} detail={<Away day={String(value)} isLate={isLate(name, record, String(value))} />}>
+      <Fact label={label} detail={<Away day={String(value)} isOpen={isOpen(name, record)} />}>
         <time dateTime={String(value)}>{formatDate(String(value))}</time>
       </Fact>
     )
@@ -62,19 +63,20 @@ const LeadField = ({ name, field, record }: LeadFieldProps) => {
   )
 }
 
-/** Its day has passed, and something is still to be done. */
-const isLate = (name: ListedName, record: AnyRecord, day: string): boolean => {
-  if (daysAway(day) >= 0) return false
-  if (name === 'invoices') return record.isOpen === 1
-  return name === 'tasks' && record.doneAt === null
-}
+/** Something is still to be done, and late when its day has passed. */
+const isOpen = (name: ListedName, record: AnyRecord): boolean =>
+  (name === 'invoices' && record.isOpen === 1) || (name === 'tasks' && record.doneAt === null)
 
-const Away = ({ day, isLate }: { day: string; isLate: boolean }) => (
-  <span className={isLate ? 'late' : undefined}>
-    {isLate && 'Overdue · '}
-    {formatDaysAway(day)}
-  </span>
-)
+const Away = ({ day, isOpen }: { day: string; isOpen: boolean }) => {
+  const today = useToday()
+  const isLate = today !== undefined && isOpen && day < today
+  return (
+    <span className={isLate ? 'late' : undefined}>
+      {isLate && 'Overdue · '}
+      {today ? formatDaysAway(day, today) : '…'}
+    </span>
+  )
+}
 
 const Fact = ({ label, detail, children }: { label: string; detail?: ReactNode; children: ReactNode }) => (
   <div className="card">
@@ -106,6 +108,7 @@ const mostSummed = 200
 /** What an account owes, until when it subscribes, and what is to be done for it. */
 const AccountLead = ({ accountId }: { accountId: string }) => {
   const masthead = useMasthead()
+  const today = useToday() ?? ''
   const { data: open } = useQuery({
     queryKey: ['invoices', 'open', accountId],
     queryFn: ({ signal }) =>
@@ -128,7 +131,7 @@ const AccountLead = ({ accountId }: { accountId: string }) => {
         .then(({ items: [next], total }) => ({ next: next?.dueDate ?? null, total })),
   })
   const areAll = open && open.total === open.items.length
-  const overdue = open?.items.filter(({ dueDate }) => dueDate !== null && daysAway(dueDate) < 0).length ?? 0
+  const overdue = open?.items.filter(({ dueDate }) => dueDate !== null && dueDate < today).length ?? 0
   return (
     <dl className="lead">
       <Fact
@@ -177,20 +180,19 @@ const AccountLead = ({ accountId }: { accountId: string }) => {
 
 const renewalDays = 30
 
-/** A day of the calendar, so many days from today. */
-const dayIn = (days: number): string => {
-  const now = new Date()
-  return new Date(Date.UTC(now.getFullYear(), now.getMonth(), now.getDate() + days)).toISOString().slice(0, 10)
-}
-
 /** How many read a title, and how many of them are about to stop. */
 const PublicationLead = ({ publicationId }: { publicationId: string }) => {
+  const today = useToday()
   const active = { publicationId, status: 'active' }
-  const ending = { ...active, expireDateFrom: dayIn(0), expireDateTo: dayIn(renewalDays) }
   return (
     <dl className="lead">
       <CountFact label="Active subscriptions" parameters={active} />
-      <CountFact label={`End within ${renewalDays} days`} parameters={ending} />
+      {today && (
+        <CountFact
+          label={`End within ${renewalDays} days`}
+          parameters={{ ...active, expireDateFrom: today, expireDateTo: addDays(today, renewalDays) }}
+        />
+      )}
     </dl>
   )
 }
