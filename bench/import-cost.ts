@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
 import copyStreams from 'pg-copy-streams'
+import { keyOf } from '../server/src/records/normalising.ts'
 import { memoryWithChildren } from './memory.ts'
 import { connectAsSuperuser, environmentOf, type Served, serve } from './served.ts'
 
@@ -19,7 +20,7 @@ const dataDirectory = resolve('.masthead/bench-import')
 export type ImportCost = { rows: number; plain: number; searchable: number; imported: Imported; read: Read }
 
 export const importCost = async (rows: number): Promise<ImportCost> => {
-  const folder = join(dataDirectory, `files-${rows}`)
+  const folder = join(dataDirectory, `files-with-keys-${rows}`)
   await makeFiles(folder, rows)
   const served = await serve(dataDirectory)
   try {
@@ -29,13 +30,14 @@ export const importCost = async (rows: number): Promise<ImportCost> => {
     const reader = readAllTheWhile(served, tenant)
     await importFile(tenant, join(folder, 'accounts.csv'))
     const contacts = join(folder, 'contacts.csv')
-    const before = await bareCopy(database, tenant, contacts)
+    const withKeys = join(folder, 'contacts-with-keys.csv')
+    const before = await bareCopy(database, tenant, withKeys)
     await database.query('checkpoint')
     reader.begin()
     const imported = await importFile(tenant, contacts)
     const read = reader.end()
     await database.query('checkpoint')
-    const after = await bareCopy(database, tenant, contacts)
+    const after = await bareCopy(database, tenant, withKeys)
     await database.end()
     const [plain, searchable] = [(before.plain + after.plain) / 2, (before.searchable + after.searchable) / 2]
     return { rows, plain, searchable, imported, read }
@@ -80,21 +82,22 @@ const makeFiles = async (folder: string, rows: number): Promise<void> => {
       for (let number = 0; number < accounts; number++) yield `B-${number},Company ${number}\n`
     })(),
   )
-  await write(
-    'contacts.csv',
-    (function* () {
-      yield 'id,accountId,externalId,name,firstName,lastName,phone,email,title,doNotEmail,createdAt,updatedAt\n'
-      for (let number = 0; number < rows; number++) {
-        const first = firstNames[(number * 7) % firstNames.length]
-        const last = lastNames[(number * 13) % lastNames.length]
-        const id = `01890000-0000-7000-8000-${number.toString(16).padStart(12, '0')}`
-        const phone = `+49 ${(number * 7919) % 100_000_000}`
-        const email = `${(number * 104_729) % 1_000_003}.${last?.toLowerCase()}@company-${number % accounts}.example`
-        const time = new Date(1_600_000_000_000 + number * 1_000).toISOString()
-        yield `${id},B-${number % accounts},x${number},${first} ${last},${first},${last},${phone},${email},${titles[number % titles.length]},${number % 3 === 0},${time},${time}\n`
-      }
-    })(),
-  )
+  const contacts = function* (areKeysGiven: boolean) {
+    const keys = areKeysGiven ? ',nameKey,firstNameKey,lastNameKey,emailKey' : ''
+    yield `id,accountId,externalId,name,firstName,lastName,phone,email,title,doNotEmail,createdAt,updatedAt${keys}\n`
+    for (let number = 0; number < rows; number++) {
+      const first = firstNames[(number * 7) % firstNames.length] ?? ''
+      const last = lastNames[(number * 13) % lastNames.length] ?? ''
+      const id = `01890000-0000-7000-8000-${number.toString(16).padStart(12, '0')}`
+      const phone = `+49 ${(number * 7919) % 100_000_000}`
+      const email = `${(number * 104_729) % 1_000_003}.${last.toLowerCase()}@company-${number % accounts}.example`
+      const time = new Date(1_600_000_000_000 + number * 1_000).toISOString()
+      yield `${id},B-${number % accounts},x${number},${first} ${last},${first},${last},${phone},${email},${titles[number % titles.length]},${number % 3 === 0},${time},${time}`
+      yield areKeysGiven ? `,${[`${first} ${last}`, first, last, email].map(keyOf.name)}\n` : '\n'
+    }
+  }
+  await write('contacts.csv', contacts(false))
+  await write('contacts-with-keys.csv', contacts(true))
   await rename(draft, folder)
 }
 
@@ -105,7 +108,8 @@ const bodyOfBare = ['id', 'account_id', 'name', 'first_name', 'last_name', 'phon
 
 type Copied = { plain: number; searchable: number }
 
-/** Into new tables, which are dropped at once. What the write path makes of a record, a generated column does here. */
+/** Into new tables, which are dropped at once. What the write path makes of a record, a
+ * generated column does here; keys come with the file. */
 const bareCopy = async (database: pg.Client, tenant: string, file: string): Promise<Copied> => {
   const seconds: number[] = []
   for (const search of [false, true]) {
@@ -129,7 +133,8 @@ const bareCopy = async (database: pg.Client, tenant: string, file: string): Prom
     }
     const columns =
       'id,account_id,external_id,name,first_name,last_name,phone,email,title,do_not_email,created_at,updated_at'
-    const copy = database.query(copyStreams.from(`copy bare (${columns}) from stdin (format csv, header)`))
+    const keys = 'name_key,first_name_key,last_name_key,email_key'
+    const copy = database.query(copyStreams.from(`copy bare (${columns},${keys}) from stdin (format csv, header)`))
     const start = performance.now()
     await pipeline(createReadStream(file), copy)
     seconds.push((performance.now() - start) / 1_000)

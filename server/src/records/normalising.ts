@@ -76,11 +76,13 @@ const longestKey = 200
 /** What filters and sorting compare of a value: the column that the contract calls its key. */
 export const keyOf: Readonly<Record<KeyForm, (value: string) => string>> = {
   lowerCase: normalisedStatus,
-  name: (value) => [...normalise(value).trim()].slice(0, longestKey).join(''),
+  name: (value) => shortened(normalise(value).trim()),
   // The column of an amount holds more digits than that of its cents.
   cents: (value) => String(bounded(BigInt(value.replace('.', '')))),
   whole: (value) => String(bounded(BigInt(Math.round(Number(value))))),
 }
+
+const shortened = (text: string): string => (text.length <= longestKey ? text : [...text].slice(0, longestKey).join(''))
 
 const largestKey = 9n * 10n ** 18n
 const bounded = (value: bigint): bigint => {

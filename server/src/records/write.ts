@@ -93,8 +93,10 @@ const rowOf = (resource: ResourceName, change: Change, place: number): string =>
   const row: Record<string, unknown> = { ...noted, import_id: after.importId }
   for (const { name, column, keyColumn, keyForm } of storedFieldsOf(resource)) {
     const value = after[name]
+    // What the row lacks is null.
+    if (value === null || value === undefined) continue
     row[column] = value
-    if (keyColumn && keyForm && value !== null && value !== undefined) row[keyColumn] = keyOf[keyForm](String(value))
+    if (keyColumn && keyForm) row[keyColumn] = keyOf[keyForm](String(value))
   }
   row.search_text = searchText(resource, after)
   if (before) row.is_new_text = row.search_text !== searchText(resource, before)

@@ -25,7 +25,7 @@ export type Batch = {
 }
 
 export const applyCreations = async (query: Query, resource: ResourceName, batch: Batch): Promise<void> => {
-  const text = `select staged.number, ${imageOf(resource, 'staged', '$4::uuid')} as record
+  const text = `select staged.number, json_strip_nulls(${imageOf(resource, 'staged', '$4::uuid')}) as record
     from ${judgementTable(resource)} as judged join ${stagingTable(resource)} as staged on staged.number = judged.number
     where current_tenant() = $1 and judged.action = 'create' and judged.place between $2 and $3
     order by judged.place`
