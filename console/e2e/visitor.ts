@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { Role } from '@masthead/contract'
 import { type BrowserContext, type BrowserContextOptions, type Locator, type Page, request } from 'playwright-core'
 import type { Tenant } from '../../server/src/identity/tenants.ts'
@@ -157,11 +158,15 @@ export const requireNoHindrance = async (page: Page): Promise<void> =>
 /** The names of the records in the table of a page, from top to bottom. */
 export const rows = (page: Page): Promise<string[]> => page.locator('tbody .title-link').allInnerTexts()
 
-/** Waits until the table of a page shows these records, in this order. The policy of the page forbids to wait inside of it. */
+/** Waits until the table of a page shows these records, in this order. */
 export const requireRows = async (page: Page, wanted: readonly string[]): Promise<void> => {
   await page.locator('.records[aria-busy], .empty').first().waitFor()
-  const expected = JSON.stringify(wanted)
+  await requireSoon(() => rows(page), wanted)
+}
+
+/** Waits until a page shows this: it may still be drawing. The policy of the page forbids to wait inside of it. */
+export const requireSoon = async <T>(shown: () => Promise<T>, wanted: unknown, message?: string): Promise<void> => {
   const until = Date.now() + timeoutMilliseconds
-  while (JSON.stringify(await rows(page)) !== expected && Date.now() < until) await setTimeout(20)
-  assert.deepEqual(await rows(page), wanted)
+  while (!isDeepStrictEqual(await shown(), wanted) && Date.now() < until) await setTimeout(20)
+  assert.deepEqual(await shown(), wanted, message)
 }

@@ -80,9 +80,8 @@ const makeTemplates = async (connectionString: string): Promise<void> => {
   const administrator = new pg.Client(connectionString)
   await administrator.connect()
   const addressOf = (name: string) => Object.assign(new URL(connectionString), { pathname: `/${name}` }).href
-  // What is lost with the machine is of no use to anybody, and hundreds of databases would be vacuumed in turn.
-  for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes', 'autovacuum'])
-    await administrator.query(`alter system set ${setting} = off`)
+  // Hundreds of databases would be vacuumed in turn, and none lives long enough to need it.
+  await administrator.query('alter system set autovacuum = off')
   await administrator.query('select pg_reload_conf()')
   await administrator.query(`create database ${templates.bare}`)
   await migrate(addressOf(templates.bare))

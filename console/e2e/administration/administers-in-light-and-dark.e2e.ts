@@ -4,7 +4,7 @@ import { accessibilityFaults } from '../../../server/test/browsers/accessibility
 import { newApplication } from '../../../server/test/browsers/oauth-browser.ts'
 import { attachTo, startReceiver } from '../../../server/test/outside/webhook-receiver.ts'
 import { sampleAccount } from '../../../server/test/records/sample-records.ts'
-import { button, openConsole } from '../visitor.ts'
+import { button, openConsole, requireSoon } from '../visitor.ts'
 
 /** Whatever the light, however one sees, hears or moves, and on a phone. */
 
@@ -110,9 +110,9 @@ visit(
   async (page) => {
     const found: Record<string, string[]> = {}
     await tour(page, async (name) => {
-      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, name)
+      await requireSoon(() => page.evaluate('document.documentElement.scrollWidth'), 360, name)
       const wide = `[...document.querySelectorAll('dialog *')].filter((one) => one.scrollWidth > 360).length`
-      assert.equal(await page.evaluate(wide), 0, name)
+      await requireSoon(() => page.evaluate(wide), 0, name)
       await page.setViewportSize(desk)
       found[name] = await accessibilityFaults(page)
       await page.setViewportSize(phone)

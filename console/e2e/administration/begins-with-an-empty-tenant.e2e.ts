@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { sampleAccount } from '../../../server/test/records/sample-records.ts'
-import { button, heading, openConsole, requireNoHindrance } from '../visitor.ts'
+import { button, heading, openConsole, requireNoHindrance, requireSoon } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')
@@ -12,7 +12,7 @@ visit('is led through the first steps, each of which is ticked when it is done',
   await steps.getByRole('listitem').first().waitFor()
   await requireNoHindrance(page)
   const done = () => steps.locator('[data-done="true"]').allInnerTexts()
-  assert.deepEqual(await done(), [])
+  await requireSoon(() => done(), [])
   await steps.getByRole('link', { name: 'Make a token' }).click()
   await button(page, 'Make a token').first().click()
   await page.getByLabel('Name').fill('Nightly report')
@@ -43,5 +43,5 @@ visit('chooses the time zone of the organisation', admin, async (page) => {
   await page.getByText('Saved.').waitFor()
   await page.reload()
   await page.getByLabel('Time zone').waitFor()
-  assert.equal(await page.getByLabel('Time zone').inputValue(), 'Europe/Berlin')
+  await requireSoon(() => page.getByLabel('Time zone').inputValue(), 'Europe/Berlin')
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import { button, heading, openConsole } from '../visitor.ts'
+import { button, heading, openConsole, requireSoon } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')
@@ -17,7 +17,9 @@ visit('makes a viewer of an editor, with a user in the legacy system', admin, as
   await dialog(page).getByLabel('In the legacy system').fill('U9')
   await button(page, 'Save').click()
   await page.locator('dialog').waitFor({ state: 'detached' })
-  assert.match(await row(page, 'Edgar Editor').innerText(), /Viewer\s+U9/)
+  await row(page, 'Edgar Editor')
+    .filter({ hasText: /Viewer\s*U9/ })
+    .waitFor()
 })
 
 visit('cannot take the last admin away, and is told what to do first', admin, async (page) => {
@@ -57,5 +59,5 @@ for (const [path, title] of [
     await heading(page, title ?? '').waitFor()
     await page.getByRole('heading', { name: 'This page is for admins' }).waitFor()
     await page.getByRole('link', { name: admin.email }).waitFor()
-    assert.equal(await page.getByRole('navigation').getByText('Administration').count(), 0)
+    await requireSoon(() => page.getByRole('navigation').getByText('Administration').count(), 0)
   })

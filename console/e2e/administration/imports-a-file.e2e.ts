@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import { zipFile } from '../../../server/src/transfer/files/zip-file.ts'
 import { publications, records } from '../../../server/test/files/records.ts'
 import { sampleRecord } from '../../../server/test/records/sample-records.ts'
-import { button, heading, openConsole, requireNoHindrance } from '../visitor.ts'
+import { button, heading, openConsole, requireNoHindrance, requireSoon } from '../visitor.ts'
 
 /** What an admin does who has records in a file. */
 
@@ -64,9 +64,9 @@ visit('checks a file, imports it, saves the refused rows, and takes it back', ad
   await heading(page, 'Imports').waitFor()
   await page.getByRole('link', { name: 'Import a file' }).click()
   await send(page, 'accounts of today.csv', accounts)
-  assert.equal(await page.getByLabel('What it holds').inputValue(), 'accounts')
+  await requireSoon(() => page.getByLabel('What it holds').inputValue(), 'accounts')
   await check(page)
-  assert.deepEqual(await figures(page), ['2', '0', '0', '1'])
+  await requireSoon(() => figures(page), ['2', '0', '0', '1'])
   await page.getByRole('row', { name: /is longer than 64 characters.* 4$/ }).waitFor()
   assert.equal(await totalOf(tenant, 'accounts'), 0)
 
@@ -97,8 +97,8 @@ visit(
     const [header, ...rows] = ['Kundennr;Firma;Betreuerin', '00417;Müller & Söhne;Grün', '00418;Verlag "Turm";Weiß']
     const text = [`sep=;`, header, ...rows, ''].join('\r\n')
     await choose(page, 'Kunden.csv', Buffer.from(text, 'latin1'))
-    assert.equal(await page.getByLabel('What it holds').inputValue(), 'accounts')
-    assert.equal(await page.getByLabel('Encoding').inputValue(), 'windows-1252')
+    await requireSoon(() => page.getByLabel('What it holds').inputValue(), 'accounts')
+    await requireSoon(() => page.getByLabel('Encoding').inputValue(), 'windows-1252')
     const unknown = page.getByRole('row', { name: /^Betreuerin/ })
     await unknown.getByText('Grün').waitFor()
     await requireNoHindrance(page)
@@ -114,7 +114,7 @@ visit(
     await page.reload()
     await page.getByRole('columnheader', { name: 'Quality' }).waitFor()
     await check(page)
-    assert.deepEqual(await figures(page), ['2', '0', '0', '0'])
+    await requireSoon(() => figures(page), ['2', '0', '0', '0'])
     await button(page, 'Import 2 records').click()
     await page.getByText('The file was imported').waitFor()
     await button(page, 'Undo').click()
@@ -124,7 +124,7 @@ visit(
     // The next file with the same header is read in the same way.
     await choose(page, 'Kunden neu.csv', Buffer.from(text.replaceAll('0041', '0051'), 'latin1'))
     await page.getByText('as you chose for the last file with the same header').waitFor()
-    assert.equal(await page.getByLabel('Field of Betreuerin').inputValue(), 'quality')
+    await requireSoon(() => page.getByLabel('Field of Betreuerin').inputValue(), 'quality')
     await button(page, 'Forget that for this file').click()
     await page.locator('.problems').getByText('Betreuerin').waitFor()
   },
@@ -171,7 +171,7 @@ visit('decides about each file of an archive, imports them together, and takes t
   await page.getByLabel('Field of Fax').selectOption('Leave it out')
   await requireNoHindrance(page)
   await check(page)
-  assert.deepEqual(await figures(page), ['2', '0', '0', '1'])
+  await requireSoon(() => figures(page), ['2', '0', '0', '1'])
   await page.getByRole('row', { name: /^accounts\.csv Accounts 1 0 0 0/ }).waitFor()
   await page.getByRole('row', { name: /there is no such account.* contacts\.csv/ }).waitFor()
   await button(page, 'Import 2 records').click()
@@ -194,14 +194,14 @@ visit('saves refused rows as the file came, mends them and imports them', admin,
   assert.match(refused, /;Kundennr;Firma\r?\n/)
   assert.match(refused, /;"Groß; ""Söhne"""/)
   await choose(page, name, Buffer.from(refused.replaceAll('x'.repeat(70), 'M2'), 'latin1'))
-  assert.equal(await page.getByLabel('What it holds').inputValue(), 'accounts')
+  await requireSoon(() => page.getByLabel('What it holds').inputValue(), 'accounts')
   await check(page)
-  assert.deepEqual(await figures(page), ['1', '0', '0', '0'])
+  await requireSoon(() => figures(page), ['1', '0', '0', '0'])
 })
 
 visit('leaves out the columns that nobody knows', publishingAdmin, async (page) => {
   await choose(page, 'Leser.csv', await ofOthers('contacts-libreoffice-de.csv'))
-  assert.equal(await page.getByLabel('What it holds').inputValue(), 'contacts')
+  await requireSoon(() => page.getByLabel('What it holds').inputValue(), 'contacts')
   await page.getByLabel('Field of Faxnummer').waitFor()
   await button(page, 'Leave out unknown columns').click()
   await check(page)
@@ -215,18 +215,18 @@ const contactsIn1252 = records.contacts.length - 2
 visit('says which comes first in dates that leave it open', publishingAdmin, async (page) => {
   await choose(page, 'Factures.csv', await ofOthers('invoices-libreoffice-fr-first-days.csv'))
   await page.getByText('The values leave it open').first().waitFor()
-  assert.equal(await button(page, 'Check the file').getAttribute('aria-disabled'), 'true')
+  await requireSoon(() => button(page, 'Check the file').getAttribute('aria-disabled'), 'true')
   await page.getByLabel(/^Dates such as/).selectOption('dmy')
   await page.getByRole('cell', { name: '2026-10-01' }).first().waitFor()
   await check(page)
-  assert.deepEqual(await figures(page), ['10', '0', '0', '0'])
+  await requireSoon(() => figures(page), ['10', '0', '0', '0'])
 })
 
 visit('says what quotes and backslashes are in a file of MySQL', admin, async (page) => {
   await choose(page, 'accounts.tsv', 'accountId\tcompany\nQ-1\t\\N\nQ-2\t"C:\\\\Press"\n')
   const choice = page.getByLabel('Quotes and backslashes')
   await page.getByText('The file leaves it open: choose.').waitFor()
-  assert.equal(await button(page, 'Check the file').getAttribute('aria-disabled'), 'true')
+  await requireSoon(() => button(page, 'Check the file').getAttribute('aria-disabled'), 'true')
   await requireNoHindrance(page)
   const cell = (name: string) =>
     page.getByRole('table', { name: 'The first rows' }).getByRole('cell', { name, exact: true })
@@ -235,7 +235,7 @@ visit('says what quotes and backslashes are in a file of MySQL', admin, async (p
   await choice.selectOption('both')
   await cell('C:\\Press').waitFor()
   await check(page)
-  assert.deepEqual(await figures(page), ['2', '0', '0', '0'])
+  await requireSoon(() => figures(page), ['2', '0', '0', '0'])
 })
 
 visit(
@@ -245,10 +245,10 @@ visit(
     await choose(page, 'Buchhaltung.xlsx', await ofOthers('invoices-openpyxl-second-sheet.xlsx'))
     await page.getByLabel('Sheet').selectOption('Rechnungen')
     await page.getByLabel('Field of Rechnungsdatum').waitFor()
-    assert.equal(await page.getByLabel('What it holds').inputValue(), 'invoices')
+    await requireSoon(() => page.getByLabel('What it holds').inputValue(), 'invoices')
     await check(page)
     await requireNoHindrance(page)
-    assert.deepEqual(await figures(page), ['24', '0', '0', '0'])
+    await requireSoon(() => figures(page), ['24', '0', '0', '0'])
   },
   { viewport: { width: 390, height: 844 } },
 )
@@ -287,7 +287,7 @@ visit('cancels an import, which takes back what was written', admin, async (page
   assert.equal(await totalOf(tenant, 'accounts'), before)
   await button(page, 'Look at the file again').click()
   await check(page)
-  assert.deepEqual(await figures(page), ['2,600', '0', '0', '0'])
+  await requireSoon(() => figures(page), ['2,600', '0', '0', '0'])
 })
 
 visit('chooses a file that holds nothing of use, is told so, and chooses another', admin, async (page) => {
@@ -297,7 +297,7 @@ visit('chooses a file that holds nothing of use, is told so, and chooses another
     .getByText(/nonsense|accountId/)
     .first()
     .waitFor()
-  assert.equal(await button(page, 'Check the file').getAttribute('aria-disabled'), 'true')
+  await requireSoon(() => button(page, 'Check the file').getAttribute('aria-disabled'), 'true')
   assert.doesNotMatch(await page.locator('main').innerText(), /\/tmp|--map|--ignore/)
   await page.getByRole('link', { name: 'Choose another file' }).click()
   await page.getByLabel('File', { exact: true }).waitFor()
@@ -308,7 +308,7 @@ visit('takes invoices for contacts, and is told so', publishingAdmin, async (pag
   await page.getByText('Its columns look like invoices.').waitFor()
   await page.getByLabel('What it holds').selectOption('invoices')
   await check(page)
-  assert.deepEqual(await figures(page), ['24', '0', '0', '0'])
+  await requireSoon(() => figures(page), ['24', '0', '0', '0'])
 })
 
 visit('drops a file on the page', admin, async (page) => {
@@ -337,11 +337,11 @@ visit('saves a template, which goes in as soon as it is filled in', admin, async
   const values = headings.map((heading) => ({ code: 'NEW', name: 'New title' })[heading] ?? '')
   await choose(page, name, `${headings.join(',')}\n${values.join(',')}\n`)
   await check(page)
-  assert.deepEqual(await figures(page), ['1', '0', '0', '0'])
+  await requireSoon(() => figures(page), ['1', '0', '0', '0'])
 })
 
 visit('is told, as a viewer, that it takes an admin', viewer, async (page) => {
   await page.goto('/admin/imports')
   await page.getByRole('heading', { name: 'This page is for admins' }).waitFor()
-  assert.equal(await page.getByRole('link', { name: 'Imports' }).count(), 0)
+  await requireSoon(() => page.getByRole('link', { name: 'Imports' }).count(), 0)
 })

@@ -1,5 +1,4 @@
-import assert from 'node:assert/strict'
-import { button, heading, openConsole, requireNoHindrance } from '../visitor.ts'
+import { button, heading, openConsole, requireNoHindrance, requireSoon } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')
@@ -17,12 +16,12 @@ visit('is shown a secret once, and only a button closes it', admin, async (page)
   await requireNoHindrance(page)
   for (let times = 0; times < 3; times++) await page.keyboard.press('Escape')
   await page.mouse.click(5, 5)
-  assert.equal(await dialog.isVisible(), true)
-  assert.equal(await dialog.getByRole('button', { name: 'Close' }).count(), 0)
+  await requireSoon(() => dialog.isVisible(), true)
+  await requireSoon(() => dialog.getByRole('button', { name: 'Close' }).count(), 0)
   await page.goBack()
   await page.getByRole('heading', { name: 'Leave without it?' }).waitFor()
   await button(page, 'Stay').click()
-  assert.equal(await dialog.isVisible(), true)
+  await requireSoon(() => dialog.isVisible(), true)
   await button(page, 'I have copied it').click()
   await dialog.waitFor({ state: 'detached' })
   await page.goBack()

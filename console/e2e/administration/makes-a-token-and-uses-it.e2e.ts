@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { sampleAccount, sampleContact } from '../../../server/test/records/sample-records.ts'
-import { button, heading, openConsole } from '../visitor.ts'
+import { button, heading, openConsole, requireSoon } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')
@@ -35,7 +35,7 @@ visit(
     await fill(page, 'Nightly report')
     const [token, curl] = [await copied(page, 'Token'), await copied(page, 'Try it')]
     await button(page, 'Copy: Token').click()
-    assert.equal(await page.evaluate('navigator.clipboard.readText()'), token)
+    await requireSoon(() => page.evaluate('navigator.clipboard.readText()'), token)
     const run = async () => JSON.parse((await promisify(execFile)('/bin/sh', ['-c', curl])).stdout)
     assert.equal((await run()).items[0].name, 'Zoë Dupré')
     await button(page, 'I have copied it').click()
@@ -54,7 +54,7 @@ visit(
     await page.getByText('One that has ended').click()
     await row(page, 'Nightly report').getByText('Revoked').waitFor()
     assert.equal((await run()).code, 'invalid_token')
-    assert.equal(await button(page, 'Revoke Nightly report').count(), 0)
+    await requireSoon(() => button(page, 'Revoke Nightly report').count(), 0)
   },
   { permissions: ['clipboard-read', 'clipboard-write'] },
 )
@@ -68,7 +68,7 @@ visit('is told beside each field what is wrong with it', editor, async (page) =>
   const describing = (await name.getAttribute('aria-describedby'))?.split(' ') ?? []
   const told = await Promise.all(describing.map((id) => page.locator(`[id="${id}"]`).innerText()))
   assert.ok(told.includes('This must not be empty.'), told.join())
-  assert.equal(await page.evaluate('document.activeElement.id'), await name.getAttribute('id'))
+  await name.and(page.locator(':focus')).waitFor()
 })
 
 visit('chooses when it ends, by the day', editor, async (page) => {
@@ -87,7 +87,7 @@ visit('sees what the role does not allow', viewer, async (page) => {
   await page.goto('/settings/tokens')
   await button(page, 'Make a token').click()
   const write = dialog(page).getByRole('checkbox', { name: /Create and correct accounts/ })
-  assert.equal(await write.isDisabled(), true)
+  await requireSoon(() => write.isDisabled(), true)
   assert.match((await write.locator('..').innerText()) ?? '', /Not for a viewer, which is what you are/)
   assert.equal(
     await dialog(page)
@@ -120,7 +120,7 @@ visit('presses the button twice, and has one token', editor, async (page) => {
   await page.evaluate(`for (const _ of [1, 2]) document.querySelector('dialog form').requestSubmit()`)
   assert.match(await copied(page, 'Token'), /^mh_pat_/)
   await button(page, 'I have copied it').click()
-  assert.equal(await row(page, 'Pressed twice').count(), 1)
+  await requireSoon(() => row(page, 'Pressed twice').count(), 1)
   assert.equal(sent, 1)
 })
 
@@ -137,7 +137,7 @@ visit('loses the connection when the token comes, and is told what to do about i
   await dialog(page).getByRole('alert').getByText('revoke “Lost on the way” in the list, and make another').waitFor()
   assert.equal(lost, 1)
   await button(page, 'Cancel').click()
-  assert.equal(await row(page, 'Lost on the way').count(), 1)
+  await requireSoon(() => row(page, 'Lost on the way').count(), 1)
   await button(page, 'Revoke Lost on the way').click()
   await button(page, 'Revoke the token').click()
   await fill(page, 'Lost on the way')
@@ -149,14 +149,14 @@ visit('goes on by keyboard where the dialog was opened, or at the top when that 
   await page.goto('/settings/tokens')
   await heading(page, 'Access tokens').waitFor()
   await button(page, 'Make a token').press('Enter')
-  assert.equal(await focused('id'), await dialog(page).getByLabel('Name').getAttribute('id'))
+  await dialog(page).getByLabel('Name').and(page.locator(':focus')).waitFor()
   await button(page, 'Cancel').press('Enter')
   await page.locator('dialog').waitFor({ state: 'detached' })
-  assert.equal(await focused('textContent'), 'Make a token')
+  await requireSoon(() => focused('textContent'), 'Make a token')
   await fill(page, 'Short-lived')
   await button(page, 'I have copied it').press('Enter')
   await button(page, 'Revoke Short-lived').press('Enter')
   await button(page, 'Revoke the token').press('Enter')
   await page.locator('dialog').waitFor({ state: 'detached' })
-  assert.equal(await focused('id'), 'main')
+  await requireSoon(() => focused('id'), 'main')
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { startReceiver, startWorkerFor, subscribe } from '../../../server/test/outside/webhook-receiver.ts'
 import { sampleAccount } from '../../../server/test/records/sample-records.ts'
-import { button, heading, openConsole } from '../visitor.ts'
+import { button, heading, openConsole, requireSoon } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()
 startWorkerFor(service)
@@ -65,7 +65,7 @@ visit('makes an endpoint, sees a test event arrive, and sends it again', making.
 
   await making.addContact('Ada Byron')
   await deliveries(page).filter({ hasText: 'contact.created' }).getByText('Delivered').waitFor()
-  assert.equal(await deliveries(page).count(), 2)
+  await requireSoon(() => deliveries(page).count(), 2)
 
   await choose(page, 'Change …')
   await dialog(page).getByLabel('A contact was created').uncheck()
@@ -100,7 +100,7 @@ visit('sees why an endpoint failed, enables it, and sends again what it missed',
   await button(page, 'Enable').click()
   await deliveries(page).getByText('Delivered').waitFor()
   await page.getByText('Enabled').waitFor()
-  assert.equal(await button(page, 'Enable').count(), 0)
+  await requireSoon(() => button(page, 'Enable').count(), 0)
 
   await page.getByText('Failed', { exact: true }).click()
   await page.getByRole('heading', { name: 'No delivery failed' }).waitFor()

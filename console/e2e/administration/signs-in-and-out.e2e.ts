@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { sampleAccount } from '../../../server/test/records/sample-records.ts'
-import { button, heading, openConsole, requireRows, signIn } from '../visitor.ts'
+import { button, heading, openConsole, requireRows, requireSoon, signIn } from '../visitor.ts'
 
 const { baseUrl, service, newPerson, newVisitor, visit } = await openConsole()
 const herald = await service.newTenant('Herald Press')
@@ -65,7 +65,7 @@ visit('changes the mind on the way, and can begin again', null, async (page) => 
   await button(page, 'Sign in').click()
   await button(page, 'Cancel').click()
   await heading(page, 'Sign in to the console').waitFor()
-  assert.equal(await page.getByRole('alert').count(), 0)
+  await requireSoon(() => page.getByRole('alert').count(), 0)
   await signIn(page, grace)
   await requireRows(page, ['Harbour Books'])
 })
@@ -77,7 +77,7 @@ visit('signs out, and nothing is left to see', null, async (page) => {
   await signOut(page, 'Sign out')
   await page.goBack()
   await heading(page, 'Sign in to the console').waitFor()
-  assert.equal(await page.getByText('Harbour Books').count(), 0)
+  await requireSoon(() => page.getByText('Harbour Books').count(), 0)
   await signIn(page, ada)
   await menu(page).waitFor()
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { sampleAccount } from '../../../server/test/records/sample-records.ts'
-import { button, heading, openConsole, requireNoHindrance, requireRows, signIn } from '../visitor.ts'
+import { button, heading, openConsole, requireNoHindrance, requireRows, requireSoon, signIn } from '../visitor.ts'
 
 const { baseUrl, service, newPerson, visit } = await openConsole()
 const herald = await service.newTenant('Herald Press')
@@ -46,7 +46,7 @@ visit('opens an address of a tenant of others, is told so, and goes to their own
   for (const slug of [gazette.slug, 'no-such-tenant']) {
     await page.goto(addressIn({ slug }, '/accounts'))
     await heading(page, `You are not a member of “${slug}”`).waitFor()
-    assert.equal(await page.getByText('Valley Library').count(), 0)
+    await requireSoon(() => page.getByText('Valley Library').count(), 0)
     await requireNoHindrance(page)
   }
   await page.getByRole('link', { name: 'Go to Herald Press' }).click()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { button, heading, openConsole } from '../visitor.ts'
+import { button, heading, openConsole, requireSoon } from '../visitor.ts'
 
 const { visit } = await openConsole()
 const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }
@@ -13,7 +13,7 @@ visit(
     await page.goto('/docs')
     await heading(page, 'Build with Masthead').waitFor()
     const contents = page.getByRole('navigation', { name: 'Portal' })
-    assert.equal(await contents.isVisible(), false)
+    await requireSoon(() => contents.isVisible(), false)
     await button(page, 'Navigation').tap()
     await contents.getByRole('link', { name: 'Retries' }).tap()
     await heading(page, 'Retries').waitFor()
@@ -33,7 +33,7 @@ visit(
     for (const path of portal) {
       await page.goto(path)
       await page.getByRole('heading', { level: 1 }).waitFor()
-      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, path)
+      await requireSoon(() => page.evaluate('document.documentElement.scrollWidth'), 360, path)
     }
   },
   phone,

@@ -3,7 +3,7 @@ import { problems } from '@masthead/contract'
 import type { Page } from 'playwright-core'
 import { accessibilityFaults } from '../../../server/test/browsers/accessibility.ts'
 import { sampleAccount, sampleContact } from '../../../server/test/records/sample-records.ts'
-import { button, heading, openConsole } from '../visitor.ts'
+import { button, heading, openConsole, requireSoon } from '../visitor.ts'
 
 /** Somebody who wants to build with the API. */
 
@@ -22,7 +22,7 @@ visit('reads without signing in, from the first page to the last', null, async (
   await page.goto('/docs')
   await heading(page, 'Build with Masthead').waitFor()
   assert.match(await example(page, 'Two contacts').innerText(), /Bearer YOUR_TOKEN/)
-  assert.equal(await button(page, /^Run/).count(), 0)
+  await requireSoon(() => button(page, /^Run/).count(), 0)
   const titles = []
   for (;;) {
     const next = page.locator('.next-page a')
@@ -31,7 +31,7 @@ visit('reads without signing in, from the first page to the last', null, async (
     await next.click()
     await heading(page, label).waitFor()
     titles.push(await page.title())
-    assert.deepEqual(await contents(page).locator('[aria-current="page"]').allInnerTexts(), [label])
+    await requireSoon(() => contents(page).locator('[aria-current="page"]').allInnerTexts(), [label])
   }
   assert.deepEqual(
     titles.map((title) => title.replace(' · Masthead', '')),
@@ -119,7 +119,7 @@ visit('finds a guide, an operation and a problem by their words, without leaving
   await page.keyboard.press('Enter')
   await heading(page, 'Keep a copy current').waitFor()
   await page.waitForURL(/#when-a-cursor-is-refused$/)
-  assert.equal(await box.inputValue(), '')
+  await requireSoon(() => box.inputValue(), '')
   await find('precondition_failed')
   await page.keyboard.press('Enter')
   await page.locator('tr#precondition_failed[aria-current]').waitFor()

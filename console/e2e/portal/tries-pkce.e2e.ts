@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { accessibilityFaults } from '../../../server/test/browsers/accessibility.ts'
 import { sampleAccount, sampleContact } from '../../../server/test/records/sample-records.ts'
-import { button, heading, openConsole, type Person } from '../visitor.ts'
+import { button, heading, openConsole, type Person, requireSoon } from '../visitor.ts'
 
 /** Somebody who wants to see how an application gets access, before they build one. */
 
@@ -59,7 +59,7 @@ visit('registers an application, allows it, and goes through every step', null, 
   await heading(page, 'Acting for a user').waitFor()
   await page.getByText('The state is the one that was kept.').waitFor()
   await page.waitForURL(({ href }) => href === baseUrl + guide)
-  assert.deepEqual(await page.evaluate(`Object.keys(sessionStorage).filter((key) => key.startsWith('masthead'))`), [])
+  await requireSoon(() => page.evaluate(`Object.keys(sessionStorage).filter((key) => key.startsWith('masthead'))`), [])
   assert.ok((await codeOf(page, 'What came back')).endsWith(`state ${state}`))
 
   await button(page, 'Exchange the code').click()
@@ -89,7 +89,7 @@ visit('tries again with the same application, and denies it', null, async (page)
   await button(page, 'Go to the consent page').click()
   await button(page, 'Deny').click()
   await page.getByText('Access was not granted').waitFor()
-  assert.equal(await button(page, 'Exchange the code').count(), 0)
+  await requireSoon(() => button(page, 'Exchange the code').count(), 0)
   await button(page, 'Start again').click()
   await page.getByLabel('Client ID').waitFor()
 })
@@ -97,8 +97,8 @@ visit('tries again with the same application, and denies it', null, async (page)
 visit('is told whom to ask when they may not register one, and uses the one they were given', null, async (page) => {
   await enter(page, viewer)
   await page.getByText('Registering takes an administrator of Herald Press').waitFor()
-  assert.equal(await button(page, 'Register it').count(), 0)
-  assert.equal(await button(page, 'Make them').isDisabled(), true)
+  await requireSoon(() => button(page, 'Register it').count(), 0)
+  await requireSoon(() => button(page, 'Make them').isDisabled(), true)
   const { body } = await service.call('GET', '//console.json')
   await page.getByLabel('Client ID').fill(body.clientId)
   await button(page, 'Make them').click()
@@ -110,11 +110,11 @@ visit('is told whom to ask when they may not register one, and uses the one they
 visit('does not take an answer that was meant for another', null, async (page) => {
   await page.goto(`${guide}?code=stolen&state=other`)
   await page.getByLabel('Client ID').waitFor()
-  assert.equal(await button(page, 'Exchange the code').count(), 0)
+  await requireSoon(() => button(page, 'Exchange the code').count(), 0)
   await page.waitForURL(({ href }) => href === baseUrl + guide)
   const pending = { clientId: 'a', state: 'kept', codeVerifier: 'v', codeChallenge: 'c' }
   await page.evaluate(`sessionStorage.setItem('masthead.pkce-trial', '${JSON.stringify(pending)}')`)
   await page.goto(`${guide}?code=stolen&state=other`)
   await page.getByText('The state is another one: this answer is not for us.').waitFor()
-  assert.equal(await button(page, 'Exchange the code').count(), 0)
+  await requireSoon(() => button(page, 'Exchange the code').count(), 0)
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { newId } from '../../../server/src/records/identifiers.ts'
 import { sampleAccount, sampleContact } from '../../../server/test/records/sample-records.ts'
-import { button, openConsole, requireNoHindrance, requireRows } from '../visitor.ts'
+import { button, openConsole, requireNoHindrance, requireRows, requireSoon } from '../visitor.ts'
 
 /** What a person does who tidies up. */
 
@@ -68,11 +68,11 @@ visit('hides contacts and marks them “do not e-mail”, and takes it back', ed
   await page.getByText('One contact was shown again.').waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('row', { name: 'Dan' }).getByText('No e-mail').waitFor()
-  assert.equal(await page.getByRole('row', { name: 'Dan' }).getByText('Hidden').count(), 0)
+  await requireSoon(() => page.getByRole('row', { name: 'Dan' }).getByText('Hidden').count(), 0)
 })
 
 visit('may only look, and is offered nothing to choose', viewer, async (page) => {
   await page.goto('/contacts')
   await page.locator('.title-link').first().waitFor()
-  assert.equal(await page.getByRole('checkbox', { name: /^Choose/ }).count(), 0)
+  await requireSoon(() => page.getByRole('checkbox', { name: /^Choose/ }).count(), 0)
 })

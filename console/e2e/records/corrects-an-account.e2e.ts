@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { sampleAccount } from '../../../server/test/records/sample-records.ts'
-import { button, heading, openConsole, requireNoHindrance } from '../visitor.ts'
+import { button, heading, openConsole, requireNoHindrance, requireSoon } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')
@@ -28,7 +28,7 @@ visit('corrects name and address, and is told what is wrong with an e-mail addre
   await page.getByLabel('Billing e-mail').fill('zoe@harbour')
   await button(page, 'Save').click()
   await page.getByText('This cannot be an e-mail address: what stands behind its @ is no domain').waitFor()
-  assert.equal(await page.locator(':focus').inputValue(), 'zoe@harbour')
+  await requireSoon(() => page.locator(':focus').inputValue(), 'zoe@harbour')
   await page.getByLabel('Billing e-mail').fill('zoe@harbour.example')
   await button(page, 'Save').click()
   await page.getByRole('region', { name: 'Details' }).getByRole('link', { name: 'zoe@harbour.example' }).waitFor()
@@ -51,5 +51,5 @@ visit('sees what a colleague has corrected meanwhile, and chooses', editor, asyn
 visit('may only look', viewer, async (page) => {
   await page.goto('/accounts/A1')
   await page.getByRole('region', { name: 'Details' }).waitFor()
-  assert.equal(await page.getByRole('link', { name: 'Edit' }).count(), 0)
+  await requireSoon(() => page.getByRole('link', { name: 'Edit' }).count(), 0)
 })

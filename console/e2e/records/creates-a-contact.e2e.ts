@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { resources } from '@masthead/contract'
 import type { Page, Request } from 'playwright-core'
 import { sampleAccount } from '../../../server/test/records/sample-records.ts'
-import { button, heading, openConsole, requireNoHindrance, signIn } from '../visitor.ts'
+import { button, heading, openConsole, requireNoHindrance, requireSoon, signIn } from '../visitor.ts'
 
 const { service, newPerson, newVisitor, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')
@@ -33,7 +33,7 @@ visit('begins at the account, fills in what they know, and comes to the contact'
   await page.getByRole('link', { name: 'New contact' }).click()
   await heading(page, 'New contact').waitFor()
   await page.getByText('· A1').waitFor()
-  assert.equal(await account(page).inputValue(), 'Harbour Books')
+  await requireSoon(() => account(page).inputValue(), 'Harbour Books')
   await page.getByLabel('First name').fill('Zoë')
   await page.getByLabel('Last name').fill('Dupré')
   await page.getByLabel('Do not e-mail').check()
@@ -54,10 +54,10 @@ visit('begins at the account, fills in what they know, and comes to the contact'
   await page.getByRole('link', { name: 'Harbour Books', exact: true }).click()
   await heading(page, 'Harbour Books').waitFor()
   await page.getByRole('link', { name: 'Zoë Dupré' }).waitFor()
-  assert.equal(await page.getByText('was created').count(), 0)
+  await requireSoon(() => page.getByText('was created').count(), 0)
   await page.goBack()
   await heading(page, 'Zoë Dupré').waitFor()
-  assert.equal(await page.getByText('was created').count(), 0)
+  await requireSoon(() => page.getByText('was created').count(), 0)
 })
 
 visit('finds the form where contacts are, with all that the API takes', editor, async (page) => {
@@ -65,7 +65,7 @@ visit('finds the form where contacts are, with all that the API takes', editor, 
   await page.getByRole('link', { name: 'New contact' }).click()
   await heading(page, 'New contact').waitFor()
   const { deletedAt, ...asked } = resources.contacts.operations.CreateContactRecord.body.properties
-  assert.equal(await page.locator('form').locator('input, textarea, select').count(), Object.keys(asked).length)
+  await requireSoon(() => page.locator('form').locator('input, textarea, select').count(), Object.keys(asked).length)
   await requireNoHindrance(page)
 })
 
@@ -76,10 +76,10 @@ visit('looks for the account by keyboard', editor, async (page) => {
   await option('Valley School').waitFor()
   await requireNoHindrance(page)
   await page.keyboard.press('ArrowDown')
-  assert.equal(await option('Valley School').getAttribute('aria-selected'), 'true')
+  await requireSoon(() => option('Valley School').getAttribute('aria-selected'), 'true')
   await page.keyboard.press('Enter')
   await option('Valley School').waitFor({ state: 'hidden' })
-  assert.equal(await account(page).inputValue(), 'Valley School')
+  await requireSoon(() => account(page).inputValue(), 'Valley School')
   await page.getByText('· A3').waitFor()
   await page.keyboard.press('Tab')
   await page.keyboard.type('Nora')
@@ -96,14 +96,14 @@ visit('is told beside each field what is wrong with it, and mends it', editor, a
   await page.getByText('Account is required.').waitFor()
   await page.getByText('Extension must have at most 20 characters.').waitFor()
   const focused = page.locator(':focus')
-  assert.equal(await focused.getAttribute('role'), 'combobox')
-  assert.equal(await focused.getAttribute('aria-invalid'), 'true')
+  await requireSoon(() => focused.getAttribute('role'), 'combobox')
+  await requireSoon(() => focused.getAttribute('aria-invalid'), 'true')
   const described = await focused.getAttribute('aria-describedby')
   assert.match(String(described), /-error$/)
   await requireNoHindrance(page)
   await account(page).fill('nobody')
   await page.getByLabel('Extension').fill('20')
-  assert.equal(await page.getByText('is required.').count(), 0)
+  await requireSoon(() => page.getByText('is required.').count(), 0)
   await create(page).click()
   await page.getByText(/There is no account/).waitFor()
   await account(page).fill('A1')
@@ -124,7 +124,7 @@ visit('is told above the form what belongs to no field, and loses nothing', edit
   const alert = page.getByRole('alert')
   await alert.getByText('The body is too large').waitFor()
   assert.match(await alert.innerText(), /Request \w{32}/)
-  assert.match(await page.locator(':focus').innerText(), /^The body is too large/)
+  await page.locator(':focus', { hasText: 'The body is too large' }).waitFor()
   assert.equal((await page.getByLabel('Notes').inputValue()).length, 300_000)
   await requireNoHindrance(page)
 })
@@ -176,7 +176,7 @@ visit('is asked before what was typed is lost', editor, async (page) => {
   await requireNoHindrance(page)
   await button(page, 'Stay').click()
   await question.waitFor({ state: 'hidden' })
-  assert.equal(await page.getByLabel('Last name').inputValue(), 'Half')
+  await requireSoon(() => page.getByLabel('Last name').inputValue(), 'Half')
   await page.goBack()
   await question.waitFor()
   await button(page, 'Leave').click()
@@ -187,7 +187,7 @@ visit('is asked before what was typed is lost', editor, async (page) => {
 visit('may only look, and is told so instead of being led astray', viewer, async (page) => {
   await page.goto('/contacts')
   await requireRowsLoaded(page)
-  assert.equal(await page.getByRole('link', { name: 'New contact' }).count(), 0)
+  await requireSoon(() => page.getByRole('link', { name: 'New contact' }).count(), 0)
   for (const [path, title] of [
     ['/contacts/new', 'New contact'],
     ['/accounts/new', 'New account'],
@@ -197,7 +197,7 @@ visit('may only look, and is told so instead of being led astray', viewer, async
     await page.goto(path)
     await heading(page, title).waitFor()
     await page.getByText('In Herald Press you are a viewer').waitFor()
-    assert.equal(await page.locator('form').count(), 0)
+    await requireSoon(() => page.locator('form').count(), 0)
   }
   await requireNoHindrance(page)
 })

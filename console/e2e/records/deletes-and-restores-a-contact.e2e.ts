@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { sampleAccount, sampleContact } from '../../../server/test/records/sample-records.ts'
-import { button, heading, openConsole, requireNoHindrance, requireRows } from '../visitor.ts'
+import { button, heading, openConsole, requireNoHindrance, requireRows, requireSoon } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')
@@ -32,7 +32,7 @@ visit('is asked, thinks better of it, deletes after all, and takes it back', edi
   await page.getByRole('status').getByText('Zoë Dupré was deleted.').waitFor()
   await page.locator('.page-head').getByText('Deleted', { exact: true }).waitFor()
   assert.equal(await isDeleted(id), true)
-  assert.equal(await page.getByRole('link', { name: 'Edit' }).count(), 0)
+  await requireSoon(() => page.getByRole('link', { name: 'Edit' }).count(), 0)
   await requireNoHindrance(page)
   await page.goto('/contacts')
   await page.getByRole('heading', { name: 'There are no contacts yet' }).waitFor()
@@ -70,7 +70,7 @@ visit('takes a deletion back at once', editor, async (page) => {
   await button(page, 'Restore').click()
   await page.getByRole('status').getByText('Undine Undo was restored.').waitFor()
   await page.getByRole('link', { name: 'Edit' }).waitFor()
-  assert.equal(await page.getByRole('dialog').count(), 0)
+  await requireSoon(() => page.getByRole('dialog').count(), 0)
   assert.equal(await isDeleted(id), false)
 })
 
@@ -83,6 +83,6 @@ visit('may only look, and sees no buttons', viewer, async (page) => {
   ] as const) {
     await page.goto(`/contacts/${id}`)
     await heading(page, name).waitFor()
-    assert.equal(await page.locator('.page-head').locator('button, .button').count(), 0)
+    await requireSoon(() => page.locator('.page-head').locator('button, .button').count(), 0)
   }
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { sampleAccount } from '../../../server/test/records/sample-records.ts'
-import { button, heading, openConsole, requireNoHindrance } from '../visitor.ts'
+import { button, heading, openConsole, requireNoHindrance, requireSoon } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')
@@ -27,7 +27,7 @@ visit('finds what is open, does it, and opens it again', editor, async (page) =>
   assert.ok(Math.abs(Date.now() - Date.parse((await stored()).doneAt)) < 3_600_000)
   await page.goto('/tasks?open=true')
   await page.getByRole('link', { name: 'Call back' }).waitFor()
-  assert.equal(await page.getByRole('link', { name: 'Send the media kit' }).count(), 0)
+  await requireSoon(() => page.getByRole('link', { name: 'Send the media kit' }).count(), 0)
   await page.goto(`/tasks/${id}`)
   await button(page, 'Open again').click()
   await button(page, 'Done').waitFor()

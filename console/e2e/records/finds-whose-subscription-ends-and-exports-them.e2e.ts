@@ -9,7 +9,7 @@ import {
   samplePublication,
   sampleSubscription,
 } from '../../../server/test/records/sample-records.ts'
-import { button, heading, openConsole, requireNoHindrance, requireRows } from '../visitor.ts'
+import { button, heading, openConsole, requireNoHindrance, requireRows, requireSoon } from '../visitor.ts'
 
 /** What a person does who is asked a question about many customers. */
 
@@ -97,7 +97,7 @@ visit('sorts by a heading, turns the order around, and gives it up', person, asy
   const amount = page.getByRole('columnheader', { name: 'Total due' })
   await amount.getByRole('link').click()
   await requireRows(page, ['S-2', 'S-5', 'S-4', 'S-3', 'S-1'])
-  assert.equal(await amount.getAttribute('aria-sort'), 'descending')
+  await requireSoon(() => amount.getAttribute('aria-sort'), 'descending')
   await page.waitForURL(({ searchParams }) => searchParams.get('sort') === '-totalDue')
   await amount.getByRole('link').click()
   await requireRows(page, ['S-1', 'S-3', 'S-4', 'S-5', 'S-2'])
@@ -164,10 +164,10 @@ visit('comes back to the row that was left', person, async (page) => {
   const row = page.getByRole('link', { name: 'Person 44' })
   await row.waitFor()
   await page.locator('.title-link:focus').waitFor()
-  assert.equal(await page.locator(':focus').innerText(), 'Person 44')
+  await requireSoon(() => page.locator(':focus').innerText(), 'Person 44')
   const box = await row.boundingBox()
   assert.ok(box && box.y > 0 && box.y < 720, JSON.stringify(box))
   // A list that is opened anew begins at its top.
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Contacts' }).click()
-  assert.equal(await page.locator('.title-link:focus').count(), 0)
+  await requireSoon(() => page.locator('.title-link:focus').count(), 0)
 })

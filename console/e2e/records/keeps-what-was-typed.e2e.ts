@@ -4,7 +4,7 @@ import { operator } from '../../../server/src/audit/author.ts'
 import { signOutOfConsole } from '../../../server/src/identity/consents.ts'
 import { findAccounts } from '../../../server/src/identity/users.ts'
 import { sampleAccount, sampleContact } from '../../../server/test/records/sample-records.ts'
-import { button, heading, openConsole, type Person, requireNoHindrance, signIn } from '../visitor.ts'
+import { button, heading, openConsole, type Person, requireNoHindrance, requireSoon, signIn } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')
@@ -41,13 +41,13 @@ visit('edits while the session ends and loses nothing', null, async (page) => {
   await heading(page, 'Edit Ada Lovelace').waitFor()
   await restored(page).waitFor()
   await requireNoHindrance(page)
-  assert.equal(await page.getByLabel('Title').inputValue(), 'Programmer')
-  assert.equal(await page.getByLabel('Second phone').inputValue(), '+49 221 1234')
+  await requireSoon(() => page.getByLabel('Title').inputValue(), 'Programmer')
+  await requireSoon(() => page.getByLabel('Second phone').inputValue(), '+49 221 1234')
   await button(page, 'Save').click()
   await page.getByRole('status').getByText('Ada Lovelace was saved.').waitFor()
   const { title, phone2 } = await stored(id)
   assert.deepEqual([title, phone2], ['Programmer', '+49 221 1234'])
-  assert.equal(await drafts(page), 0)
+  await requireSoon(() => drafts(page), 0)
 })
 
 visit('reloads a form for something new, finds it as it was, and discards it', editor, async (page) => {
@@ -56,14 +56,14 @@ visit('reloads a form for something new, finds it as it was, and discards it', e
   await page.getByLabel('Last name').fill('Hopper')
   await page.reload()
   await restored(page).waitFor()
-  assert.equal(await page.getByLabel('Last name').inputValue(), 'Hopper')
+  await requireSoon(() => page.getByLabel('Last name').inputValue(), 'Hopper')
   await button(page, 'Discard it').click()
-  assert.equal(await page.getByLabel('Last name').inputValue(), '')
-  assert.equal(await restored(page).count(), 0)
-  assert.equal(await drafts(page), 0)
+  await requireSoon(() => page.getByLabel('Last name').inputValue(), '')
+  await requireSoon(() => restored(page).count(), 0)
+  await requireSoon(() => drafts(page), 0)
   await page.reload()
   await heading(page, 'New contact').waitFor()
-  assert.equal(await restored(page).count(), 0)
+  await requireSoon(() => restored(page).count(), 0)
 })
 
 visit('leaves a form without saving, and it is blank the next time', editor, async (page) => {
@@ -74,7 +74,7 @@ visit('leaves a form without saving, and it is blank the next time', editor, asy
   await heading(page, 'Contacts').waitFor()
   await page.getByRole('link', { name: 'New contact' }).first().click()
   await heading(page, 'New contact').waitFor()
-  assert.equal(await page.getByLabel('Last name').inputValue(), '')
+  await requireSoon(() => page.getByLabel('Last name').inputValue(), '')
 })
 
 visit('comes back to a draft of what a colleague has changed meanwhile, and chooses', editor, async (page) => {
@@ -88,7 +88,7 @@ visit('comes back to a draft of what a colleague has changed meanwhile, and choo
   })
   await page.reload()
   await page.getByText('Meanwhile somebody changed the contact').waitFor()
-  assert.equal(await page.getByLabel('Title').inputValue(), 'Programmer')
+  await requireSoon(() => page.getByLabel('Title').inputValue(), 'Programmer')
   await button(page, 'Save').click()
   await heading(page, 'Ada Lovelace was changed by somebody else').waitFor()
   await page.getByRole('group', { name: 'Title', exact: true }).getByLabel('Yours').check()
@@ -105,9 +105,9 @@ visit('invites a colleague, reloads on the way, and goes on', admin, async (page
   await page.reload()
   await button(page, 'Invite a colleague').click()
   await restored(page).waitFor()
-  assert.equal(await page.getByLabel('E-mail address').inputValue(), 'katherine@herald.example')
+  await requireSoon(() => page.getByLabel('E-mail address').inputValue(), 'katherine@herald.example')
   await button(page, 'Cancel').click()
-  assert.equal(await drafts(page), 0)
+  await requireSoon(() => drafts(page), 0)
 })
 
 visit('types passwords, which are kept nowhere', admin, async (page) => {

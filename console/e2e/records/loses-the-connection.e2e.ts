@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { sampleAccount } from '../../../server/test/records/sample-records.ts'
-import { button, heading, openConsole, requireNoHindrance, requireRows } from '../visitor.ts'
+import { button, heading, openConsole, requireNoHindrance, requireRows, requireSoon } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')
@@ -27,7 +27,7 @@ visit(
     await requireNoHindrance(page)
     await page.getByRole('link', { name: 'Members' }).click()
     await page.getByText('Loading the page').waitFor()
-    assert.equal(await offline(page).isVisible(), true)
+    await requireSoon(() => offline(page).isVisible(), true)
     await page.context().setOffline(false)
     await heading(page, 'Members').waitFor()
     await page.getByRole('row', { name: 'Grace Hopper' }).waitFor()

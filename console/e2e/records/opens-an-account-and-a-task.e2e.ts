@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { newId } from '../../../server/src/records/identifiers.ts'
 import { samplePublication } from '../../../server/test/records/sample-records.ts'
-import { button, heading, openConsole, requireNoHindrance } from '../visitor.ts'
+import { button, heading, openConsole, requireNoHindrance, requireSoon } from '../visitor.ts'
 
 /** What a person does when a new customer calls. */
 
@@ -19,7 +19,7 @@ visit('opens an account with its first contact, and notes what is to be done', e
   await requireNoHindrance(page)
   await button(page, 'Create').click()
   await page.getByText('Company is required.').waitFor()
-  assert.equal(await page.locator(':focus').getAttribute('required'), '')
+  await requireSoon(() => page.locator(':focus').getAttribute('required'), '')
   await page.getByLabel('Company', { exact: true }).fill('Harbour Books')
   await page.getByLabel('Last name').fill('Dupré')
   await page.getByLabel('E-mail').fill('zoe@harbour.example')
@@ -41,7 +41,7 @@ visit('opens an account with its first contact, and notes what is to be done', e
   await page.getByRole('link', { name: 'New task' }).click()
   await heading(page, 'New task').waitFor()
   await page.getByText('A1', { exact: true }).waitFor()
-  assert.equal(await page.getByRole('combobox', { name: 'Account' }).inputValue(), 'Harbour Books')
+  await requireSoon(() => page.getByRole('combobox', { name: 'Account' }).inputValue(), 'Harbour Books')
   await button(page, 'Create').click()
   await page.getByText('Title is required.').waitFor()
   await page.getByText('Due date is required.').waitFor()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { accessibilityFaults } from '../../../server/test/browsers/accessibility.ts'
 import { populatedTenant } from '../../../server/test/records/populated-tenant.ts'
-import { button, heading, openConsole } from '../visitor.ts'
+import { button, heading, openConsole, requireSoon } from '../visitor.ts'
 
 /** Whatever the light, and however one sees, hears or moves. */
 
@@ -70,5 +70,5 @@ visit('the theme is chosen, and stays', person, async (page) => {
   assert.notEqual(dark, light)
   await page.reload()
   await heading(page, tenant.name).waitFor()
-  assert.equal(await ground(), dark)
+  await requireSoon(() => ground(), dark)
 })

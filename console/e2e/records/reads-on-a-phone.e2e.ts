@@ -8,7 +8,7 @@ import {
   samplePublication,
   sampleSubscription,
 } from '../../../server/test/records/sample-records.ts'
-import { button, heading, openConsole } from '../visitor.ts'
+import { button, heading, openConsole, requireSoon } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')
@@ -36,7 +36,7 @@ visit(
     await page.goto('/')
     await heading(page, 'Herald Press').waitFor()
     const navigation = page.getByRole('navigation', { name: 'Main' })
-    assert.equal(await navigation.isVisible(), false)
+    await requireSoon(() => navigation.isVisible(), false)
     await button(page, 'Navigation').tap()
     await navigation.getByRole('link', { name: 'Contacts' }).tap()
     await heading(page, 'Contacts').waitFor()

@@ -6,7 +6,7 @@ import {
   samplePublication,
   sampleSubscription,
 } from '../../../server/test/records/sample-records.ts'
-import { button, heading, openConsole, requireNoHindrance } from '../visitor.ts'
+import { button, heading, openConsole, requireNoHindrance, requireSoon } from '../visitor.ts'
 
 /** What a person does who is asked who changed something, and what it was before. */
 
@@ -53,7 +53,7 @@ visit('reads who changed what, and what it was before', viewer, async (page) => 
   assert.match(texts[1] ?? '', /Name Zoë Dupré → Zoë Meyer Last name Dupré → Meyer Do not e-mail Yes$/)
   assert.match(texts[2] ?? '', /created it .*With 5 fields$/)
   await requireNoHindrance(page)
-  assert.equal(await page.getByRole('link', { name: 'From where, in the audit trail' }).count(), 0)
+  await requireSoon(() => page.getByRole('link', { name: 'From where, in the audit trail' }).count(), 0)
 })
 
 visit('goes on to the older changes of a record', viewer, async (page) => {
@@ -62,7 +62,7 @@ visit('goes on to the older changes of a record', viewer, async (page) => {
   const timeline = page.getByRole('region', { name: 'Timeline' })
   await button(page, 'Older changes').click()
   await timeline.getByText('created it').waitFor()
-  assert.equal(await timeline.getByRole('listitem').count(), 24)
+  await requireSoon(() => timeline.getByRole('listitem').count(), 24)
 })
 
 visit('sees from where a change came, as an admin', admin, async (page) => {
@@ -80,7 +80,7 @@ visit('sees at once for whom, how much and until when', viewer, async (page) => 
   await page.getByRole('link', { name: 'Harbour Books' }).first().waitFor()
   await page.getByText('Hamburg · A1').waitFor()
   await page.getByText('of 120.00').waitFor()
-  assert.equal(await page.getByText(String(invoice?.id)).first().isVisible(), false)
+  await requireSoon(() => page.getByText(String(invoice?.id)).first().isVisible(), false)
   await page.getByText('Identifiers and raw data').click()
   await page.getByText(String(invoice?.id)).first().waitFor()
   await requireNoHindrance(page)
@@ -90,8 +90,8 @@ visit('finds renewals by the number on the label', viewer, async (page) => {
   await page.goto('/subscriptions/S-2')
   const renewals = page.getByRole('region', { name: 'Renewals' }).getByRole('listitem')
   await renewals.nth(1).waitFor()
-  assert.deepEqual(
-    (await renewals.allInnerTexts()).map((text) => text.split('\n').slice(0, 2)),
+  await requireSoon(
+    async () => (await renewals.allInnerTexts()).map((text) => text.split('\n').slice(0, 2)),
     [
       ['S-1', 'No. 4711'],
       ['S-2', 'No. 4711'],

@@ -8,7 +8,7 @@ import {
   samplePublication,
   sampleSubscription,
 } from '../../../server/test/records/sample-records.ts'
-import { button, heading, openConsole, requireNoHindrance } from '../visitor.ts'
+import { button, heading, openConsole, requireNoHindrance, requireSoon } from '../visitor.ts'
 
 /** What a person does whose telephone rings. */
 
@@ -55,16 +55,14 @@ visit('finds a customer with all that belongs to them, and opens one by the keyb
   await found(page, 'subscription S-100').waitFor()
   await found(page, 'invoice The Herald, 2026').waitFor()
   const options = page.getByRole('listbox', { name: 'Found' }).getByRole('option')
-  assert.deepEqual(await options.locator('strong').allInnerTexts(), [
-    'Harbour Books',
-    'Zoë Dupré',
-    'S-100',
-    'The Herald, 2026',
-  ])
+  await requireSoon(
+    () => options.locator('strong').allInnerTexts(),
+    ['Harbour Books', 'Zoë Dupré', 'S-100', 'The Herald, 2026'],
+  )
   assert.match(await options.first().innerText(), /C-1\s*Hamburg/)
   await requireNoHindrance(page)
   await page.keyboard.press('ArrowDown')
-  assert.equal(await options.nth(1).getAttribute('aria-selected'), 'true')
+  await requireSoon(() => options.nth(1).getAttribute('aria-selected'), 'true')
   await page.keyboard.press('Enter')
   await heading(page, 'Zoë Dupré').waitFor()
 })
@@ -98,7 +96,7 @@ visit('is offered what was opened last', person, async (page) => {
   await page.keyboard.press('Control+k')
   await found(page, 'Valley Library').waitFor()
   const recent = page.getByRole('listbox', { name: 'Found' }).getByRole('option').locator('strong')
-  assert.deepEqual(await recent.allInnerTexts(), ['Harbour Books', 'Valley Library'])
+  await requireSoon(() => recent.allInnerTexts(), ['Harbour Books', 'Valley Library'])
   await found(page, 'Valley Library').click()
   await heading(page, 'Valley Library').waitFor()
 })

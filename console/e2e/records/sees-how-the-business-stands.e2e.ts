@@ -8,7 +8,7 @@ import {
   sampleRecord,
   sampleSubscription,
 } from '../../../server/test/records/sample-records.ts'
-import { button, heading, openConsole, requireNoHindrance } from '../visitor.ts'
+import { button, heading, openConsole, requireNoHindrance, requireSoon } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')
@@ -86,7 +86,7 @@ visit('reads the figures, as in English, and follows a bar to what it counts', p
   const name = new Date(`${thisMonth}-01T00:00:00Z`).toLocaleDateString('en-GB', {
     ...{ month: 'long', year: 'numeric', timeZone: 'UTC' },
   })
-  assert.equal(await months.count(), 12)
+  await requireSoon(() => months.count(), 12)
   await months.and(page.getByRole('link', { name: `${name}: 1,235`, exact: true })).waitFor()
   await requireNoHindrance(page)
   await page.getByRole('link', { name: 'past due' }).click()
@@ -164,7 +164,7 @@ visit(
   async (page) => {
     await page.goto('/')
     await page.getByText('in all').first().waitFor()
-    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360)
+    await requireSoon(() => page.evaluate('document.documentElement.scrollWidth'), 360)
   },
   { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true },
 )

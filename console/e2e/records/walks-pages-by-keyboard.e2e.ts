@@ -1,7 +1,6 @@
-import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { sampleAccount } from '../../../server/test/records/sample-records.ts'
-import { heading, openConsole, requireRows } from '../visitor.ts'
+import { heading, openConsole, requireRows, requireSoon } from '../visitor.ts'
 
 /** What a person does who leaves the mouse alone. */
 
@@ -23,7 +22,7 @@ visit('goes through rows and pages, and opens one', person, async (page) => {
   await page.waitForURL(({ search }) => search === '?pageSize=25&page=2')
   await page.getByText('26 to 50 of 60').waitFor()
   const current = page.getByRole('navigation', { name: 'Pages' }).locator('[aria-current=page]')
-  assert.deepEqual(await current.allInnerTexts(), ['2'])
+  await requireSoon(() => current.allInnerTexts(), ['2'])
   await page.keyboard.press('n')
   await requireRows(page, names.slice(50))
   // There is no page after the last.
@@ -31,7 +30,7 @@ visit('goes through rows and pages, and opens one', person, async (page) => {
   await page.keyboard.press('p')
   await requireRows(page, names.slice(25, 50))
   for (const key of ['j', 'ArrowDown', 'j', 'k']) await page.keyboard.press(key)
-  assert.equal(await focused(page).innerText(), 'Company 27')
+  await requireSoon(() => focused(page).innerText(), 'Company 27')
   await page.keyboard.press('Enter')
   await heading(page, 'Company 27').waitFor()
   await page.goBack()
@@ -56,7 +55,7 @@ visit('types into the search of a list, where a letter is a letter', person, asy
   await page.keyboard.press('Escape')
   await requireRows(page, names.slice(0, 50))
   await page.keyboard.press('j')
-  assert.equal(await focused(page).innerText(), 'Company 01')
+  await requireSoon(() => focused(page).innerText(), 'Company 01')
 })
 
 visit('asks for the keys, and turns off those of a single letter', person, async (page) => {
@@ -69,7 +68,7 @@ visit('asks for the keys, and turns off those of a single letter', person, async
   await dialog.waitFor({ state: 'hidden' })
   await page.keyboard.press('n')
   await page.keyboard.press('ArrowDown')
-  assert.equal(await focused(page).innerText(), 'Company 01')
+  await requireSoon(() => focused(page).innerText(), 'Company 01')
   await page.waitForURL(({ search }) => search === '?pageSize=25')
 })
 
@@ -77,10 +76,10 @@ visit('skips what every page begins with', person, async (page) => {
   await page.goto('/accounts')
   await heading(page, 'Accounts').waitFor()
   await page.keyboard.press('Tab')
-  assert.equal(await focused(page).innerText(), 'Skip to the content')
+  await requireSoon(() => focused(page).innerText(), 'Skip to the content')
   await page.keyboard.press('Enter')
   await page.keyboard.press('Tab')
-  assert.equal(await focused(page).getAttribute('aria-label'), 'Search')
+  await requireSoon(() => focused(page).getAttribute('aria-label'), 'Search')
 })
 
 visit('opens a page past the end, and is led back', person, async (page) => {

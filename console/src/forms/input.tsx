@@ -44,9 +44,11 @@ export const Input = ({ form, field, help }: { form: Form; field: InputField; he
 const inputModes: Partial<Record<Content, 'email' | 'tel' | 'url'>> = { email: 'email', phone: 'tel', website: 'url' }
 
 const PublicationField = (text: Parameters<typeof TextField>[0]) => {
-  const { publications, areAll } = usePublications()
-  // There are too many to choose from, or they are not known yet: the code will do.
-  if (!areAll) return <TextField {...text} />
+  const { publications, isPending, areAll } = usePublications()
+  // There are too many to choose from, or they cannot be read: the code will do.
+  if (!isPending && !areAll) return <TextField {...text} />
+  // What was chosen is shown by its name as soon as that is known.
+  if (isPending) return <Select {...text} options={[[text.value, text.value === '' ? 'None' : '…']]} />
   return (
     <Select
       {...text}

@@ -4,16 +4,23 @@ import { useMasthead } from '../session.tsx'
 
 const most = 200
 
+type Publications = {
+  publications: readonly Publication[]
+  /** Whether there are more is known as little as they are. */
+  isPending: boolean
+  areAll: boolean
+}
+
 /** The titles of the publisher, which are few and change rarely: as many as one page holds. */
-export const usePublications = (): { publications: readonly Publication[]; areAll: boolean } => {
+export const usePublications = (): Publications => {
   const masthead = useMasthead()
-  const { data } = useQuery({
+  const { data, isPending } = useQuery({
     queryKey: ['publications', 'all'],
     queryFn: ({ signal }) =>
       masthead.publications.list({ pageSize: most }, { signal }).then(({ items, total }) => ({ items, total })),
     staleTime: 300_000,
   })
-  return { publications: data?.items ?? [], areAll: data !== undefined && data.items.length === data.total }
+  return { publications: data?.items ?? [], isPending, areAll: data !== undefined && data.items.length === data.total }
 }
 
 /** Undefined while it is not known. */

@@ -218,7 +218,8 @@ describe('whatever the table', () => {
       ([first = [], ...others], delimiter, lineEnd, endsLast) => {
         const header = first.map((_, index) => `c${index}`)
         const cell = (value: string | null) =>
-          value === null ? '' : /^$|[",;\t\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value
+          // Without quotes, \N is null to us and a text to them.
+          value === null ? '' : /^$|^\\N$|[",;\t\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value
         const text =
           [header, ...others].map((row) => row.map(cell).join(delimiter)).join(lineEnd) + (endsLast ? lineEnd : '')
         const ours = read([text]).map(({ cells }) => cells.map((value) => value ?? ''))
