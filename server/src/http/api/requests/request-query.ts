@@ -72,7 +72,7 @@ const parse = (text: string, schema: TSchema, refuse: Refuse): Value => {
   else if (length < minLength || length > maxLength)
     refuse('invalid_length', `must have ${lengthsOf(minLength, maxLength)}, has ${length}.`)
   else if (limits.enum && !limits.enum.includes(text))
-    refuse('invalid_value', `must be one of ${limits.enum.join(', ')}. ${suggestion(text, limits.enum)}`.trimEnd())
+    refuse('invalid_value', `must be one of the accepted values. ${suggestion(text, limits.enum)}`)
   else if (limits.format && formats[limits.format]?.isValid(text) === false)
     refuse(formats[limits.format]?.code ?? 'invalid_value', `must be ${formats[limits.format]?.wanted}.`)
   return text
