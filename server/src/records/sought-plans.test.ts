@@ -33,7 +33,8 @@ const service = await startService({
   through: (database): Database => ({ ...database, forTenant: (id) => noting(database.forTenant(id)) }),
 })
 const session = new pg.Client(service.connectionString)
-const length = 25_000
+/** More than a statement may read; of invoices several times as many, so that a walk ends early more than once. */
+const lengthOf = (resource: ListedName): number => (resource === 'invoices' ? 60_000 : 25_000)
 let tenant: TestTenant
 let token: string
 let publicationId: unknown
@@ -74,12 +75,12 @@ const multiply = async (resource: ListedName): Promise<void> => {
   await service.owner.query(`select set_config('masthead.tenant', $1, false)`, [tenant.id])
   await service.owner.query(
     `insert into ${resource} (${rows.map(({ name }) => name).join(', ')})
-      select ${values.join(', ')} from ${resource}, generate_series(1, ${length}) as number where tenant_id = $1`,
+      select ${values.join(', ')} from ${resource}, generate_series(1, ${lengthOf(resource)}) as number where tenant_id = $1`,
     [tenant.id],
   )
   await service.owner.query(
     'update tallies set count = count + $2 where tenant_id = $1 and resource = $3 and level = 62',
-    [...[tenant.id, length, resource]],
+    [...[tenant.id, lengthOf(resource), resource]],
   )
 }
 
@@ -216,7 +217,7 @@ describe('a large list', () => {
       if (path && body.items.length < 200) early++
     }
     assert.equal(found, rows[0]?.count)
-    assert.ok(early > 0)
+    assert.ok(early > 3, `${early} pages ended early`)
   })
 
   test('refuses to sort what a search finds in more than 10,000 records, and says so', async () => {
