@@ -1,7 +1,7 @@
 import { type RefObject, useEffect } from 'react'
 
 const setting = 'masthead.left-rows'
-/** As far as anybody goes back. */
+/** Nobody goes back further. */
 const most = 50
 
 type Left = readonly (readonly [entry: string, id: string])[]

@@ -91,7 +91,7 @@ export const findExport = async (query: TenantQuery, id: string): Promise<Export
   return job ?? null
 }
 
-/** Of lists that are all among the given ones. There are never more than a hundred that have files or will have. */
+/** Lists the exports of resources that the caller may read. There are never more than a hundred that have files or will have. */
 export const listExports = (query: TenantQuery, readable: readonly ListedName[]): Promise<ExportJob[]> =>
   query<ExportJob>({
     text: `select ${columns} from exports where ${isThere} and resources::jsonb <@ $2::jsonb

@@ -190,7 +190,7 @@ const openWorkbook = async (
   }
 }
 
-/** Of what is no text with separators. */
+/** Files that are no text with separators have nothing to decide here. */
 const plainCells = { separatorLine: '', lineEnd: '\n', escapes: 'quotes', otherEscapes: [] as Escapes[] } as const
 
 const openTable = async (source: ByteSource, rejectedPath: string, options: FileOptions): Promise<SourceFile> => {
