@@ -353,6 +353,8 @@ export interface ContactQuery {
     | '-createdAt'
     | 'updatedAt'
     | '-updatedAt'
+    | 'deletedAt'
+    | '-deletedAt'
     | undefined
   /** From the `next` link: continues a walk exactly where the page before ended. Not with `page`. */
   cursor?: string | undefined
@@ -498,6 +500,8 @@ export interface SubscriptionQuery {
     | '-createdAt'
     | 'updatedAt'
     | '-updatedAt'
+    | 'deletedAt'
+    | '-deletedAt'
     | undefined
   /** From the `next` link: continues a walk exactly where the page before ended. Not with `page`. */
   cursor?: string | undefined

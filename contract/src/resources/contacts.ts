@@ -57,7 +57,7 @@ const ContactInput = Type.Object(
 )
 
 const searched = ['name', 'firstName', 'lastName', 'email', 'phone', 'phone2', 'title'] as const
-const sorts = ['name', 'firstName', 'lastName', 'email', 'createdAt', 'updatedAt'] as const
+const sorts = ['name', 'firstName', 'lastName', 'email', 'createdAt', 'updatedAt', 'deletedAt'] as const
 
 export const contacts = defineResource({
   name: 'contacts',

@@ -35,7 +35,7 @@ const Subscription = Type.Object(
 
 const sorts = [
   ...(['subscriptionNumber', 'copies', 'startDate', 'endDate', 'expireDate', 'firstRunDate', 'renewalDate'] as const),
-  ...(['totalNetCharge', 'totalApplied', 'totalDue', 'createdAt', 'updatedAt'] as const),
+  ...(['totalNetCharge', 'totalApplied', 'totalDue', 'createdAt', 'updatedAt', 'deletedAt'] as const),
 ] as const
 
 export const subscriptions = defineResource({

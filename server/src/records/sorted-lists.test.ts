@@ -44,6 +44,7 @@ const record = (resource: ListedName, index: number, publicationId: string | nul
     ...('status' in resources[resource].record.properties ? { status: ['active', 'open', 'Paid'][index % 3] } : {}),
     ...('subscriptionId' in resources[resource].record.properties ? { subscriptionId: `S-${index}` } : {}),
     ...(resource === 'invoices' ? { isOpen: [1, 0, null][index % 3] } : {}),
+    ...('deletedAt' in resources[resource].record.properties && index % 4 !== 1 ? { deletedAt: null } : {}),
     ...(resource === 'contacts' ? { hideContact: index % 5 === 0 } : {}),
     ...(resource === 'contacts' || resource === 'invoices' ? { externalId: `X-${index}` } : {}),
   }
@@ -90,8 +91,9 @@ const inOrderOf = (resource: ListedName, records: Fields[], sort: string): Field
     .map(({ one }) => one)
 }
 
-const shown = (resource: ListedName): Fields[] =>
+const withDeleted = (resource: ListedName): Fields[] =>
   (stored.get(resource) ?? []).filter(({ hideContact }) => hideContact !== true)
+const shown = (resource: ListedName): Fields[] => withDeleted(resource).filter(({ deletedAt }) => !deletedAt)
 const idsOf = (records: readonly Fields[]): unknown[] => records.map(({ id }) => id)
 
 /** Values to ask for: one that some have, at the edge of a range that leaves some out. */
@@ -118,6 +120,9 @@ for (const resource of listedNames) {
       for (const sort of sorts.flatMap((field) => [field, `-${field}`])) {
         const walked = await walk(service, token, `/${resource}?sort=${sort}&pageSize=7`)
         assert.deepEqual(idsOf(walked), idsOf(inOrderOf(resource, shown(resource), sort)), sort)
+        if (!('includeDeleted' in resources[resource].listing.leftOutUnless)) continue
+        const all = await walk(service, token, `/${resource}?sort=${sort}&includeDeleted=true&pageSize=7`)
+        assert.deepEqual(idsOf(all), idsOf(inOrderOf(resource, withDeleted(resource), sort)), `${sort} with deleted`)
       }
     })
 

@@ -227,6 +227,7 @@ create table contacts (
 );
 create index contacts_tenant_id_account_id_class_position_idx on contacts using btree (tenant_id, account_id, class, "position");
 create index contacts_tenant_id_class_created_at_position_idx on contacts using btree (tenant_id, class, created_at, "position");
+create index contacts_tenant_id_class_deleted_at_position_idx on contacts using btree (tenant_id, class, deleted_at, "position") where (deleted_at is not null);
 create index contacts_tenant_id_class_email_key_position_idx on contacts using btree (tenant_id, class, email_key, "position");
 create index contacts_tenant_id_class_first_name_key_position_idx on contacts using btree (tenant_id, class, first_name_key, "position");
 create index contacts_tenant_id_class_last_name_key_position_idx on contacts using btree (tenant_id, class, last_name_key, "position");
@@ -704,6 +705,7 @@ create table subscriptions (
 create index subscriptions_tenant_id_account_id_class_position_idx on subscriptions using btree (tenant_id, account_id, class, "position");
 create index subscriptions_tenant_id_class_copies_position_idx on subscriptions using btree (tenant_id, class, copies, "position");
 create index subscriptions_tenant_id_class_created_at_position_idx on subscriptions using btree (tenant_id, class, created_at, "position");
+create index subscriptions_tenant_id_class_deleted_at_position_idx on subscriptions using btree (tenant_id, class, deleted_at, "position") where (deleted_at is not null);
 create index subscriptions_tenant_id_class_end_date_position_idx on subscriptions using btree (tenant_id, class, end_date, "position");
 create index subscriptions_tenant_id_class_expire_date_position_idx on subscriptions using btree (tenant_id, class, expire_date, "position");
 create index subscriptions_tenant_id_class_first_run_date_position_idx on subscriptions using btree (tenant_id, class, first_run_date, "position");
