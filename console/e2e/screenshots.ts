@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import type { BrowserContextOptions } from 'playwright-core'
-import { startBrowser } from '../../server/test/browsers/browser.ts'
+import { type BrowserContextOptions, chromium } from 'playwright-core'
+import { launchOptions } from '../../server/test/browsers/browser.ts'
 import { startServing, temporaryDataDirectory } from '../../server/test/processes/masthead-process.ts'
 import { signIn } from './visitor.ts'
 
@@ -10,7 +10,7 @@ const desk = { viewport: { width: 1280, height: 800 } }
 const phone = { viewport: { width: 390, height: 800 }, isMobile: true }
 const pictures: Record<string, { path: string; of: BrowserContextOptions }> = {
   'console-overview': { path: '/', of: desk },
-  'console-subscriptions': { path: '/subscriptions?status=active', of: desk },
+  'console-subscriptions': { path: '/subscriptions?status=active&sort=-totalDue', of: desk },
   'console-account': { path: '/accounts/C-10006', of: { ...desk, colorScheme: 'dark' } },
   'console-phone': { path: '/contacts', of: phone },
   'console-service-tokens': { path: '/admin/service-tokens', of: desk },
@@ -18,7 +18,9 @@ const pictures: Record<string, { path: string; of: BrowserContextOptions }> = {
 }
 
 const folder = fileURLToPath(new URL('../../docs/images/', import.meta.url))
-const browser = await startBrowser()
+const { env = {}, ...launch } = await launchOptions()
+// With the fonts of the machine: those that come with the browser lack Japanese and fixed widths.
+const browser = await chromium.launch({ ...launch, env: { ...env, FONTCONFIG_FILE: '/etc/fonts/fonts.conf' } })
 const { announced, stop } = await startServing(['--demo', '--port', '0'], {
   MASTHEAD_DATA_DIR: await temporaryDataDirectory(),
 })

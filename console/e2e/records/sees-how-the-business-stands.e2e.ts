@@ -119,7 +119,7 @@ visit('follows every kind of bar and every work item to a list that is as long a
   await follow(work(/^Subscriptions in grace 1$/), 'Subscriptions', '1')
   await follow(work(/^My open tasks 1$/), 'Tasks', '1')
   await page.goto('/')
-  await button(page, 'Not you?').click()
+  await button(page, 'Not yours?').click()
   await page.getByLabel('User').fill('jdoe')
   await button(page, 'Keep').click()
   await work(/^My open tasks 2$/).click()

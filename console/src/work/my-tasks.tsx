@@ -14,12 +14,17 @@ export const MyTasks = ({ children }: { children: (parameters: Parameters, more:
   const [kept, keep] = useStored('legacy-user', (value) => (typeof value === 'string' ? value : ''))
   const [isAsking, setAsking] = useState(false)
   const userId = legacyUserId ?? (kept || email)
+  const isAssumed = userId === email
   const more = (
     <p className="small muted work-more">
-      Of <strong>{userId}</strong>{' '}
+      {!isAssumed && (
+        <>
+          Of <strong>{userId}</strong>{' '}
+        </>
+      )}
       {legacyUserId === null && (
-        <button type="button" className="link-button" onClick={() => setAsking(true)}>
-          Not you?
+        <button type="button" className="link-button" title={`Of ${userId}`} onClick={() => setAsking(true)}>
+          Not yours?
         </button>
       )}
       {isAsking && <Asked before={userId} onKeep={keep} onClose={() => setAsking(false)} />}
