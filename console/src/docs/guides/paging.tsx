@@ -19,9 +19,9 @@ export const Page = () => (
       </p>
       <Example name="onePage" title="The second ten" />
       <p>
-        <code>total</code> is exact, however large the list. It is null only where more than{' '}
-        {formatNumber(mostCounted)} records match a search, a sorted list, or a filter such as a range of days. A page
-        after the last one is empty and still tells the total.
+        <code>total</code> is exact, however large the list. It is null only where more than {formatNumber(mostCounted)}{' '}
+        records match a search, a sorted list, or a filter such as a range of days. A page after the last one is empty
+        and still tells the total.
       </p>
     </Section>
     <Section title="All records">
