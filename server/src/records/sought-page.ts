@@ -272,10 +272,12 @@ const walkedRows = (writing: Writing, { equal, bounds, rest }: Course, after: Af
   const withoutValue = (later: string) =>
     writing.ofClasses(`${conditions} and ${sort.column} is null ${later}`, columns, byPosition, byPosition, most)
   if (after?.key === null) return withoutValue(`and position ${sign} ${given(after.position)}`)
+  // Said also beside a comparison, which an index of the values that there are is not used for otherwise.
+  const isThere = `and ${sort.column} is not null`
   const later =
     after === null
-      ? `and ${sort.column} is not null`
-      : `and (${sort.column}, position) ${sign} (${given(after.key)}, ${given(after.position)})`
+      ? isThere
+      : `${isThere} and (${sort.column}, position) ${sign} (${given(after.key)}, ${given(after.position)})`
   // What has no value lies in no range.
   if (bounds.length > 0) return withValue(later)
   return `select * from (${withValue(later)} union all ${withoutValue('')}) as both_parts limit ${most}`

@@ -35,7 +35,7 @@ const service = await startService({
 const session = new pg.Client(service.connectionString)
 /**
  * More than a statement may read; of invoices several times as many, so that a walk ends early more than once. `PLAN_RECORDS=1000000`
- * tries it with a million of each, which takes half an hour.
+ * tries it with a million of each, which takes a while.
  */
 const lengthOf = (resource: ListedName): number =>
   Number(process.env.PLAN_RECORDS ?? (resource === 'invoices' ? 60_000 : 25_000))
@@ -77,11 +77,19 @@ const multiply = async (resource: ListedName): Promise<void> => {
     return sorted.has(name) || unique.has(name) ? (spread[kinds[type] ?? 'text'] ?? name) : name
   })
   await service.owner.query(`select set_config('masthead.tenant', $1, false)`, [tenant.id])
+  // Indexes are made several times faster than they are added to.
+  const { rows: indexes } = await service.owner.query<{ name: string; definition: string }>(
+    `select indexname as name, indexdef as definition from pg_indexes
+      where tablename = $1 and not exists (select from pg_constraint where conname = indexname)`,
+    [resource],
+  )
+  await service.owner.query(indexes.map(({ name }) => `drop index "${name}";`).join(' '))
   await service.owner.query(
     `insert into ${resource} (${rows.map(({ name }) => name).join(', ')})
       select ${values.join(', ')} from ${resource}, generate_series(1, ${lengthOf(resource)}) as number where tenant_id = $1`,
     [tenant.id],
   )
+  await service.owner.query(`set maintenance_work_mem = '512MB'; ${indexes.map((one) => `${one.definition};`).join(' ')}`)
   await service.owner.query(
     'update tallies set count = count + $2 where tenant_id = $1 and resource = $3 and level = 62',
     [...[tenant.id, lengthOf(resource), resource]],

@@ -3155,7 +3155,7 @@ select page.*, (select nullif(least(total, 10001), 10001) from (select coalesce(
 with hits as materialized (
   select class, position, key, row_number() over (order by key is null, key desc, position desc) as number from (
     select class, position, key from (select * from ((select class, position, name_key as key, (true  ) is true as matches from contacts
-  where tenant_id = $1 and class = ($4::smallint[])[1]  and (name_key, position) < ($2, $3) order by name_key desc, position desc limit 2) union all (select class, position, name_key as key, (true  ) is true as matches from contacts
+  where tenant_id = $1 and class = ($4::smallint[])[1]  and name_key is not null and (name_key, position) < ($2, $3) order by name_key desc, position desc limit 2) union all (select class, position, name_key as key, (true  ) is true as matches from contacts
   where tenant_id = $1 and class = ($5::smallint[])[1]  and name_key is null  order by position desc limit 2)) as both_parts limit 2) as looked_at where matches offset $8 limit $9
   ) as shown
 )
