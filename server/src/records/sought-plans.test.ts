@@ -89,7 +89,9 @@ const multiply = async (resource: ListedName): Promise<void> => {
       select ${values.join(', ')} from ${resource}, generate_series(1, ${lengthOf(resource)}) as number where tenant_id = $1`,
     [tenant.id],
   )
-  await service.owner.query(`set maintenance_work_mem = '512MB'; ${indexes.map((one) => `${one.definition};`).join(' ')}`)
+  await service.owner.query(
+    `set maintenance_work_mem = '512MB'; ${indexes.map((one) => `${one.definition};`).join(' ')}`,
+  )
   await service.owner.query(
     'update tallies set count = count + $2 where tenant_id = $1 and resource = $3 and level = 62',
     [...[tenant.id, lengthOf(resource), resource]],
