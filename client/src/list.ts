@@ -60,6 +60,14 @@ export class List<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     return this.#first.then(onFulfilled, onRejected)
   }
 
+  catch<B = never>(onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<Page<T> | B> {
+    return this.then(undefined, onRejected)
+  }
+
+  finally(onFinally?: (() => void) | null): Promise<Page<T>> {
+    return this.then().finally(onFinally)
+  }
+
   /**
    * When all records were walked over: give it as `after` to `changes.walk` or `changes.follow` for what has changed in the list since
    * then. Null before.

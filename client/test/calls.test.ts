@@ -86,6 +86,17 @@ describe('a list', () => {
     assert.deepEqual(fromSecond, [...(second?.items ?? []), ...(third?.items ?? [])])
   })
 
+  test('can be caught and ended like any promise', async () => {
+    const ended: string[] = []
+    const page = await masthead.accounts.list({ pageSize: 1 }).finally(() => ended.push('first'))
+    assert.equal(page.items.length, 1)
+    const caught = await masthead.accounts.list({ pageSize: 0 }).catch((error: unknown) => error)
+    assert.ok(isProblem(caught, 'invalid_parameter'))
+    const refused = masthead.accounts.list({ pageSize: 0 }).finally(() => ended.push('second'))
+    assert.ok(isProblem(await failure(refused), 'invalid_parameter'))
+    assert.deepEqual(ended, ['first', 'second'])
+  })
+
   test('is walked over without a record missed or repeated while others are added and deleted', async () => {
     const { accountId } = await masthead.accounts.create({ company: 'Walks' })
     const early = await tenant.add(

@@ -126,9 +126,9 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   // It does not depend on the database, because a restart of the process would not repair that.
   getOnly(app, '/healthz', async () => ({ status: 'alive' }))
   getOnly(app, '/readyz', async () => {
-    await database.ping()
+    const { takesWrites } = await database.ping()
     const replicas = database.replicas().map(({ name, state }) => ({ name, state }))
-    return { status: 'ready', ...(replicas.length > 0 && { replicas }) }
+    return { status: 'ready', writes: takesWrites, ...(replicas.length > 0 && { replicas }) }
   })
   const limiter = rateLimits && new RateLimiter(rateLimits, await openCounters(app, options))
   await describeApi(app, baseUrl, delegation.issuer)

@@ -169,14 +169,27 @@ export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config
   }
 }
 
-/** Returns the message for every invalid variable, which each message begins with, and the configuration without these. */
+/**
+ * Returns the message for every invalid variable, which each message begins with, the configuration without these, the names of all
+ * variables that were looked for, and those that begin as ours do and are none of them.
+ */
 export const examineConfig = (
   environment: NodeJS.ProcessEnv = process.env,
-): { config: Config; mistakes: Record<string, string> } => {
+): { config: Config; mistakes: Record<string, string>; known: string[]; unknown: string[] } => {
   const mistakes: Record<string, string> = {}
-  for (const rest = { ...environment }; ; ) {
+  const known = new Set<string>()
+  const rest = { ...environment }
+  const noting = new Proxy(rest, {
+    get: (variables, name: string) => {
+      known.add(name)
+      return variables[name]
+    },
+  })
+  for (;;) {
     try {
-      return { config: readConfig(rest), mistakes }
+      const config = readConfig(noting)
+      const unknown = Object.keys(environment).filter((name) => /^MASTHEAD_/i.test(name) && !known.has(name))
+      return { config, mistakes, known: [...known], unknown }
     } catch (error) {
       const { message } = error as Error // the readers below throw no others
       const [name = ''] = /^[A-Z_]+/.exec(message) ?? []
@@ -269,10 +282,19 @@ const secretAddress =
     throw new Error(`${name} must be an address like ${example}`)
   }
 
-const readDatabaseUrl = secretAddress(
+const readPostgresAddress = secretAddress(
   (text) => /^postgres(ql)?:\/\//.test(text),
   'postgres://user:password@host/database',
 )
+/** A password with a `/`, `?` or `#` ends the part of the address that it stands in, and the rest is taken for something else. */
+const readDatabaseUrl: Read<string> = (text, name) => {
+  const address = readPostgresAddress(text, name)
+  const [, authority = '', path = ''] = /^\w+:\/\/([^/?#]*)([^?]*)/.exec(address) ?? []
+  const isCutOff = !authority.includes('@') && (/:.*\D/.test(authority.replace(/^\[.*\]/, '')) || path.includes('@'))
+  if (!isCutOff && !/%(?![\da-f]{2})/i.test(authority)) return address
+  throw new Error(`${name} holds a password or a user with a character that must be percent-encoded: write ${encoded}`)
+}
+const encoded = ['%', '/', '?', '#'].map((one) => `${encodeURIComponent(one)} for ${one}`).join(', ')
 const readDatabaseUrls: Read<string[]> = (text, name) => text.split(',').map((url) => readDatabaseUrl(url.trim(), name))
 const readRedisUrl = secretAddress(
   (text) => /^rediss?:$/.test(URL.parse(text)?.protocol ?? ''),

@@ -1,7 +1,7 @@
 import { distance as editDistance } from 'fastest-levenshtein'
 
 /** Finds the known name that was probably meant. */
-const nearestName = (given: string, known: readonly string[]): string | null => {
+export const nearestName = (given: string, known: readonly string[]): string | null => {
   let best: { name: string; distance: number } | null = null
   for (const name of known) {
     const most = Math.min(Math.max(2, name.length / 3), best ? best.distance - 1 : Number.POSITIVE_INFINITY)

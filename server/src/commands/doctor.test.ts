@@ -98,6 +98,37 @@ describe('masthead doctor', () => {
     assert.equal('database' in unreadable.findings, false)
   })
 
+  test('names variables that nobody reads, with the one that was meant', async () => {
+    const misspelt = { MASTHEAD_DATADIR: '/data', MASTHEAD_PORT: '80', MASTHEAD_NONSENSE: '1', masthead_secret: 'x' }
+    const diagnosis = await diagnose({ ...environment, ...misspelt })
+    assertFound(diagnosis, 'MASTHEAD_DATADIR', 'warning', /does nothing/, /^name it MASTHEAD_DATA_DIR$/)
+    assertFound(diagnosis, 'MASTHEAD_PORT', 'warning', /does nothing/, /^name it PORT$/)
+    assertFound(diagnosis, 'MASTHEAD_NONSENSE', 'warning', /does nothing/, /^remove it/)
+    assertFound(diagnosis, 'masthead_secret', 'warning', /does nothing/, /^name it MASTHEAD_SECRET$/)
+    assert.equal('MASTHEAD_SECRET' in diagnosis.findings, false)
+  })
+
+  test('tells a password that must be percent-encoded from one that is wrong', async () => {
+    for (const password of ['hunter#22', 'hunter/22', 'hunter?22', '12/3', '100%', '50%zz']) {
+      const diagnosis = await diagnose({
+        ...environment,
+        DATABASE_URL: `postgres://masthead:${password}@127.0.0.1:1/x`,
+      })
+      assertFound(diagnosis, 'DATABASE_URL', 'failure', /must be percent-encoded: write %25 for %, %2F for \//)
+    }
+    for (const fine of [
+      'a:hunter%2322@127.0.0.1:1/x',
+      'a:p@ss:w@127.0.0.1:1/x',
+      '127.0.0.1:1/x?user=a@b',
+      '[::1]:1/x',
+      '',
+    ])
+      assert.equal(
+        'DATABASE_URL' in (await diagnose({ ...environment, DATABASE_URL: `postgres://${fine}` })).findings,
+        false,
+      )
+  })
+
   test('knows what to do about a database that lets nobody in', async () => {
     const refused = await diagnose({ ...environment, DATABASE_URL: as('postgres') })
     assertFound(refused, 'database', 'failure', /password authentication failed/, /check the user and the password/)

@@ -126,10 +126,16 @@ describe('on a disk that is full', { skip }, () => {
     ]) {
       assert.equal((await call('GET', path)).status, 200, path)
     }
-    assert.equal((await fetch(`${serving.announced.url}/readyz`)).status, 200)
+    const takesWrites = async () => {
+      const ready = await fetch(`${serving.announced.url}/readyz`)
+      assert.equal(ready.status, 200)
+      return ((await ready.json()) as { writes: boolean }).writes // as the service tells
+    }
+    assert.equal(await takesWrites(), false)
     makeRoom()
     // Under the same keys, so that each is done once whatever became of the first.
     for (const name of refused) assert.equal((await create(name)).status, 201)
+    assert.equal(await takesWrites(), true)
     await assertNothingLost()
   })
 

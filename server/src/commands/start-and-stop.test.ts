@@ -137,7 +137,7 @@ describe('a stop', () => {
     const { api, url, accountId, stop } = await serve(context, { ...environment, WORKERS: workers })
     const [busy, late, idle] = [await keptConnection(url), await keptConnection(url), await keptConnection(url)]
     idle.send(request('GET /readyz'))
-    await until('an answer has come', () => idle.received().endsWith('{"status":"ready"}'))
+    await until('an answer has come', () => idle.received().endsWith('{"status":"ready","writes":true}'))
     await owner.query('begin')
     await owner.query(`update heads set last = last where resource = 'contacts'`)
     late.send('GET /readyz HTTP/1.1\r\n')

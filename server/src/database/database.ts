@@ -37,6 +37,7 @@ import {
 import { FairQueue, mostReads, pipelined, shareOf } from './fair-queue.ts'
 import { perTenant } from './per-tenant.ts'
 import { type ReplicaState, Replicas } from './replicas.ts'
+import { TakenWrites } from './taken-writes.ts'
 import { type TenantQuery, tenantQuery } from './tenant-query.ts'
 import { type AskVersions, type ListVersions, type Versions, versionsFrom } from './versions.ts'
 import { type BatchWork, WriteQueue } from './write-queue.ts'
@@ -102,7 +103,7 @@ export type Database = {
   load: () => Load
   replicas: () => ReplicaState[]
   /** Fails when the database does not answer. */
-  ping: () => Promise<void>
+  ping: () => Promise<{ takesWrites: boolean }>
   close: () => Promise<void>
 }
 
@@ -162,6 +163,7 @@ export const openDatabase = (
   const searches = new FairQueue(connections.searching, searchesOfOne(connections.searching), long.responseMilliseconds)
   const writes = new FairQueue(connections.writing, shareOf(connections.writing), timeouts.responseMilliseconds)
   const queue = new WriteQueue(timeouts.responseMilliseconds)
+  const takenWrites = new TakenWrites()
   const ask: Query = (statement) => reading.use((client) => queryAlone(client, quick)(statement))
   const searched = <R>(tenantId: string, statement: Statement): Promise<R[]> =>
     searching.use(async (client) => {
@@ -209,11 +211,13 @@ export const openDatabase = (
       const read = tenantQuery(tenantId, readQuickly)
       const keyed = new BatchedReads(read)
       const write = <T>(decide: Decide<TenantQuery, T>): Promise<T> =>
-        onConnection(tenantId, (client) =>
-          runTransaction<T>(client, writeSession, tenantId, async (query) => {
-            const last = await decide(tenantQuery(tenantId, query))
-            return (query) => last(tenantQuery(tenantId, query))
-          }),
+        takenWrites.watch(
+          onConnection(tenantId, (client) =>
+            runTransaction<T>(client, writeSession, tenantId, async (query) => {
+              const last = await decide(tenantQuery(tenantId, query))
+              return (query) => last(tenantQuery(tenantId, query))
+            }),
+          ),
         )
       // Requests of one moment have the same versions, and share what they read together.
       const doors = new WeakMap<ListVersions, TenantDatabase>()
@@ -269,7 +273,8 @@ export const openDatabase = (
     }),
     replicas: () => replicas.states(),
     ping: async () => {
-      await ask({ text: 'select 1' })
+      const [row] = await ask<{ isStandby: boolean }>({ text: 'select pg_is_in_recovery() as "isStandby"' })
+      return { takesWrites: row?.isStandby === false && takenWrites.areTaken }
     },
     close: async () => {
       closing.abort()

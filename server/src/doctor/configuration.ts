@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import type { Config } from '../config.ts'
+import { nearestName } from '../nearest-name.ts'
 import { type Check, failure, ok, warning } from './finding.ts'
 
 /** Each mistake is a finding of its own, named after the variable. */
@@ -8,6 +9,19 @@ export const mistakeChecks = (mistakes: Record<string, string>): Record<string, 
   const wrong = Object.entries(mistakes).map(([name, mistake]) => [name, check(mistake)])
   return wrong.length > 0 ? Object.fromEntries(wrong) : { configuration: () => ok('every variable can be read') }
 }
+
+/** A misspelt variable is read by nobody, and its default applies. */
+export const unknownVariables = (unknown: readonly string[], known: readonly string[]): Record<string, Check> =>
+  Object.fromEntries(
+    unknown.map((name) => {
+      const plain = name.replace(/^MASTHEAD_/i, '')
+      const meant = known.includes(plain) ? plain : nearestName(name, known)
+      const remedy = meant
+        ? `name it ${meant}`
+        : 'remove it; docs/reference/configuration.md lists those that there are'
+      return [name, () => warning('no variable has this name, so it does nothing', remedy)]
+    }),
+  )
 
 export const configurationChecks = (config: Config): Record<string, Check> => ({
   address: () => checkBaseUrl(config),

@@ -14,7 +14,7 @@ import { openDatabase } from '../database/database.ts'
 import { openEmbedded } from '../database/embedded/server.ts'
 import { findSharding } from '../database/shards/sharding.ts'
 import { messageOf } from '../error-message.ts'
-import { configurationChecks, mistakeChecks } from './configuration.ts'
+import { configurationChecks, mistakeChecks, unknownVariables } from './configuration.ts'
 import { databaseChecks } from './database.ts'
 import { type Finding, failure, findings, ok, type Verdict } from './finding.ts'
 import { machineChecks } from './machine.ts'
@@ -24,10 +24,11 @@ import { redisChecks } from './redis.ts'
 
 /** Examines everything that Masthead needs, and changes nothing. */
 export const examine = async (dataDir: string | undefined): Promise<Finding[]> => {
-  const { config: given, mistakes } = examineConfig()
+  const { config: given, mistakes, known, unknown } = examineConfig()
   const config = { ...given, dataDirectory: dataDir ?? given.dataDirectory }
   const found = await findings({
     ...mistakeChecks(mistakes),
+    ...unknownVariables(unknown, known),
     ...configurationChecks(config),
     ...machineChecks(config),
     ...redisChecks(config),

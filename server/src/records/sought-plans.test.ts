@@ -50,7 +50,7 @@ const spread: Partial<Record<Kind, string>> = {
   uuid: `md5(number::text)::uuid`,
   date: `date '2020-01-01' + (number / 20)`,
   timestamp: `timestamptz '2020-01-01' + number * interval '1 hour'`,
-  integer: 'number * 7919 % 100003',
+  integer: 'number::bigint * 7919 % 100003',
 }
 
 /** Copies one record, with other values in what lists are sorted by. The position of a record follows its dates. */

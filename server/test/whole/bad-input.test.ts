@@ -180,6 +180,32 @@ describe('a search', () => {
   }
 })
 
+describe('a path', () => {
+  test('that is almost right is refused with the one that was meant', async () => {
+    const almost: Record<string, string> = {
+      '/contacts/': '/contacts',
+      '/Contacts': '/contacts',
+      '//customer-api/v1//contacts': '/contacts',
+      '/contact?pageSize=1': '/contacts',
+      '/ACCOUNTS/C-1/': '/accounts/C-1',
+      '/subscription/S-1': '/subscriptions/S-1',
+    }
+    for (const [path, meant] of Object.entries(almost)) {
+      const { status, body } = await get(path)
+      assert.deepEqual([status, body.code], [404, 'not_found'], path)
+      assert.ok(body.detail.endsWith(`Did you mean \`${basePath}${meant}\`?`), body.detail)
+    }
+  })
+
+  test('that is like no other gets no suggestion', async () => {
+    for (const path of ['/nonsense', '/contacts/1/2/3', `/${'x'.repeat(5000)}`]) {
+      const { status, body } = await get(path)
+      assert.deepEqual([status, body.code], [404, 'not_found'], path)
+      assert.doesNotMatch(body.detail, /Did you mean/)
+    }
+  })
+})
+
 describe('an identifier in the path', () => {
   for (const one of named) {
     const at = (id: string) => {
@@ -434,6 +460,13 @@ describe('a body', () => {
       const { path } = validRequest(name, records)
       const head = requestHead(operation.method, path, `content-length: ${Buffer.byteLength(valid)}`)
       assertProblem(await sendRaw(service.origin, head, valid), 'unsupported_media_type', [{ header: 'Content-Type' }])
+    })
+
+    harmless(`of ${name} is sent unpacked`, async () => {
+      for (const encoding of ['gzip', 'deflate', 'br', 'gzip, gzip', 'x'.repeat(1000)]) {
+        const answer = await send(one, { headers: { 'content-encoding': encoding } })
+        assertProblem(answer, 'unsupported_media_type', [{ header: 'Content-Encoding' }], encoding)
+      }
     })
 
     test(`of ${name} may say UTF-8 in any spelling`, async () => {

@@ -495,7 +495,7 @@ describe('beside the API', () => {
 
   test('/readyz tells that the database answers, /healthz that the process lives', async () => {
     const { status, body } = await service.call('GET', '//readyz')
-    assert.deepEqual([status, body], [200, { status: 'ready' }])
+    assert.deepEqual([status, body], [200, { status: 'ready', writes: true }])
     const origin = await stranded()
     const statuses = await Promise.all(
       ['healthz', 'readyz'].map(async (path) => (await fetch(`${origin}/${path}`)).status),

@@ -8,7 +8,7 @@ import { brokenPath, methodNotAllowed, nothingAt, urlTooLong } from '../response
 import { mayBeCached } from '../responses/response-cache.ts'
 import { type Exchange, found, type Step } from './exchange.ts'
 import { fingerprint, readKey } from './requests/idempotency.ts'
-import { readBytes } from './requests/request-body.ts'
+import { readBytes, refuseEncoding } from './requests/request-body.ts'
 import { readQuery } from './requests/request-query.ts'
 
 /** Refuses while the server is being stopped, and what is too long to be looked at. */
@@ -29,9 +29,9 @@ const allowedMethods = (routes: Exchange['destination']['routes']): string[] => 
   'OPTIONS',
 ]
 
-export const path: Step = ({ destination: { isBroken, routes }, route, url, request: { method = '' } }) => {
+export const path: Step = ({ destination: { isBroken, routes, meant }, route, url, request: { method = '' } }) => {
   if (isBroken) throw brokenPath()
-  if (!route) throw routes.size === 0 ? nothingAt(url) : methodNotAllowed(method, allowedMethods(routes))
+  if (!route) throw routes.size === 0 ? nothingAt(url, meant) : methodNotAllowed(method, allowedMethods(routes))
 }
 
 export const request: Step = (exchange) => {
@@ -76,6 +76,7 @@ const judgeWrite = (exchange: Exchange, bytes: Buffer | undefined): undefined =>
   exchange.tags = operation.conditional ? readTags('If-Match', request.headers['if-match']) : null
   exchange.query = readQuery(url, operation.query)
   exchange.bytes = bytes
+  refuseEncoding(request.headers['content-encoding'])
   exchange.body = readBody(request.headers['content-type'], bytes)
 }
 

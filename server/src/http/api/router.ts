@@ -1,3 +1,5 @@
+import { nearestName } from '../../nearest-name.ts'
+
 /** What the paths below one segment lead to. */
 type Place<Api, Route> = {
   segments: Map<string, Place<Api, Route>>
@@ -17,6 +19,8 @@ export type Destination<Api, Route> = {
   params: Readonly<Record<string, string>>
   /** The path cannot be decoded. */
   isBroken: boolean
+  /** The path that was probably meant, where there is nothing. */
+  meant?: string | null
 }
 
 const newPlace = <Api, Route>(): Place<Api, Route> => ({
@@ -55,14 +59,30 @@ export class Router<Api, Route> {
       const to = slash < 0 || slash > end ? end : slash
       const segment = decoded(url.slice(from, to))
       const named = segment === null ? undefined : place.segments.get(segment)
-      const next = named ?? place.parameter?.place
-      if (segment === null || !next) return api && { api, routes: new Map(), params, isBroken: segment === null }
+      // Nothing is named by an empty text: a slash at the end is too much.
+      const next = named ?? (segment ? place.parameter?.place : undefined)
+      if (segment === null || !next)
+        return api && { api, routes: new Map(), params, isBroken: segment === null, meant: this.#meant(url) }
       if (!named && place.parameter) params[place.parameter.name] = segment
       place = next
       api = place.api ?? api
       from = to + 1
     }
     return api && !place.isPage ? { api, routes: place.routes, params, isBroken: false } : null
+  }
+
+  /** The path without slashes that are too many, with the names that are nearest to those that it has. */
+  #meant(url: string): string | null {
+    let path = ''
+    let place = this.#root
+    for (const segment of url.slice(startOfPath(url), endOfPath(url)).split('/').filter(Boolean)) {
+      const name = place.segments.has(segment) ? segment : nearestName(segment, [...place.segments.keys()])
+      const next = (name !== null && place.segments.get(name)) || place.parameter?.place
+      if (!next) return null
+      path += `/${next === place.parameter?.place ? segment : name}`
+      place = next
+    }
+    return place.routes.size > 0 ? path : null
   }
 
   #placeAt(path: string): Place<Api, Route> {

@@ -15,18 +15,18 @@ export const bodyTooLarge = (): Problem =>
 
 export const brokenPath = (): Problem => new Problem('malformed_request', 'The path holds a broken percent-encoding.')
 
-export const nothingAt = (url: string): Problem =>
-  new Problem('not_found', `There is nothing at ${url.split('?', 1)[0]?.slice(0, 200)}.`)
+export const nothingAt = (url: string, meant?: string | null): Problem => {
+  const suggestion = meant ? ` Did you mean \`${meant.slice(0, 200)}\`?` : ''
+  return new Problem('not_found', `There is nothing at ${url.split('?', 1)[0]?.slice(0, 200)}.${suggestion}`)
+}
 
 export const methodNotAllowed = (method: string, allowed: readonly string[]): Problem =>
   new Problem('method_not_allowed', `${method} is not possible here; ${allowed.join(', ')} are.`, {
     headers: { allow: allowed.join(', ') },
   })
 
-export const unsupportedMediaType = (detail: string): Problem =>
-  new Problem('unsupported_media_type', detail, {
-    errors: [{ header: 'Content-Type', code: 'not_supported', detail }],
-  })
+export const unsupportedMediaType = (detail: string, header = 'Content-Type'): Problem =>
+  new Problem('unsupported_media_type', detail, { errors: [{ header, code: 'not_supported', detail }] })
 
 /** What the framework itself refuses, in the words of the contract. */
 const ofFramework: Record<string, () => Problem> = {

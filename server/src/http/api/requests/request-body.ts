@@ -67,6 +67,13 @@ const requireMediaType = (contentType: string | undefined, accepted: readonly st
   throw unsupportedMediaType(detail)
 }
 
+/** A small body that unpacks to a large one would cost more than it is sent for. */
+export const refuseEncoding = (encoding: string | undefined): void => {
+  if (encoding === undefined || encoding.trim() === '' || encoding.toLowerCase() === 'identity') return
+  const detail = `Send the body as it is, without \`Content-Encoding: ${encoding.slice(0, 100)}\`: packed bodies are not taken.`
+  throw unsupportedMediaType(detail, 'Content-Encoding')
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 const parseJson = (bytes: Buffer | undefined): unknown => {
