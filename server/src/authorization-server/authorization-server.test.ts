@@ -197,7 +197,20 @@ describe('a token response', () => {
     assert.deepEqual(Object.keys(answer.body).sort(), members)
     const { token_type, expires_in, scope } = answer.body
     assert.deepEqual([token_type, expires_in], ['Bearer', 600])
-    assert.deepEqual(scope.split(' ').sort(), prefixed('contacts:read', 'publications:read').split(' '))
+    const granted = ['openid', ...prefixed('contacts:read', 'publications:read').split(' ')]
+    assert.deepEqual(scope.split(' ').sort(), granted)
+  })
+
+  test('grants `offline_access` to who asks for it and may refresh, and says so also at a refresh', async () => {
+    const scope = `openid offline_access ${prefixed('contacts:read')}`
+    const tokens = await authorize(origin, { application, person, request: { scope } })
+    assert.equal(tokens.scope, scope)
+    // Some libraries repeat what they asked for at first.
+    const next = await refresh(origin, application, tokens.refresh_token, { scope })
+    assert.deepEqual([next.status, next.body.scope], [200, scope])
+    const later = await refresh(origin, application, next.body.refresh_token)
+    assert.equal(later.body.scope, scope)
+    assert.equal(decodeJwt(later.body.access_token).scope, prefixed('contacts:read'))
   })
 
   test('has a refresh token only when the application is registered for it', async () => {
@@ -240,7 +253,8 @@ test('an access token is a JWT by RFC 9068 for one tenant and ten minutes', asyn
     aud: resource,
     sub: person.id,
     client_id: application.clientId,
-    scope: tokens.scope,
+    // Those of the API; `openid` is about the person.
+    scope: tokens.scope.replace('openid ', ''),
     tenant: tenant.id,
   })
 })

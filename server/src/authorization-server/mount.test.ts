@@ -43,6 +43,8 @@ describe('the metadata', () => {
         userinfo_endpoint: `${baseUrl}/oauth2/userinfo`,
       },
     )
+    const ofApi = Object.keys(scopes).map((scope) => `service-api/${scope}`)
+    assert.deepEqual(body.scopes_supported, ['openid', 'offline_access', ...ofApi])
     assert.deepEqual(body.response_types_supported, ['code'])
     assert.deepEqual(body.code_challenge_methods_supported, ['S256'])
     assert.deepEqual(body.grant_types_supported.sort(), ['authorization_code', 'refresh_token'])

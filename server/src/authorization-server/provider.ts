@@ -12,6 +12,7 @@ import { errorPage, type Page, signedOutPage, signOutPage } from './pages.ts'
 import { revokeAccessTokens } from './revocation.ts'
 import { sessionCookie, sessionSeconds } from './session-cookie.ts'
 import { addRetryAfter, withProviderErrors } from './temporarily-unavailable.ts'
+import { openidScopes, tellScopes } from './told-scopes.ts'
 import { showUntrustedErrors } from './untrusted-redirects.ts'
 import { visitorOf } from './visitors.ts'
 
@@ -39,6 +40,7 @@ export const buildProvider = (given: ProviderOptions): Provider => {
   showUntrustedErrors(provider, options.database, renderError)
   provider.use(revokeAccessTokens(options))
   provider.use(signOutNobody)
+  provider.use(tellScopes)
   provider.silent = true
   provider.on('server_error', (_ctx, error) => options.onError(error))
   provider.on('end_session.success', (ctx) => {
@@ -71,7 +73,7 @@ const configuration = ({ database, issuer, baseUrl, secret, keys }: ProviderOpti
     end_session: '/oauth2/logout',
   },
   // The scopes of the API belong to its resource server below.
-  scopes: ['openid', 'offline_access'],
+  scopes: openidScopes,
   claims: { openid: ['sub'] },
   responseTypes: ['code'],
   clientAuthMethods: ['none'],
