@@ -9,7 +9,7 @@ import { resources } from './resources.ts'
 import { scopes } from './scopes.ts'
 import { basePath, scopePrefix, version } from './version.ts'
 
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
 /** The OpenAPI 3.1 document: the contract in the words that other people's tools read. */
 export const openapi = (): Json => {

@@ -97,6 +97,9 @@ export const mostCounted = 10_000
 /** As `toLocaleString` has it, which would load the languages of the world, a twentieth of a start. */
 const withCommas = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 
+/** Of every page; whole, though v1 calls them numbers. */
+export const pageNumbers = ['page', 'pageSize', 'total'] as const
+
 export const pageOf = <R extends TObject>(record: R, title: string) =>
   Type.Object(
     {

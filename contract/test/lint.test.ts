@@ -8,10 +8,12 @@ import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import spectral, { type RulesetDefinition } from '@stoplight/spectral-core'
 import { oas } from '@stoplight/spectral-rulesets'
+import { openapi30 } from '../src/index.ts'
 
 /** The document in the eyes of the linters that integrators use, in their strictest rules and without one warning. */
 const committed = fileURLToPath(new URL('../src/openapi.json', import.meta.url))
 const document = JSON.parse(await readFile(committed, 'utf8'))
+const older = openapi30('https://api.gazette.test') as Record<string, unknown> // it is a document
 /** One that says twice the same name, and lacks what every operation should say. */
 const faulty = structuredClone(document)
 faulty.paths['/contacts'].get.operationId = faulty.paths['/accounts'].get.operationId
@@ -34,6 +36,13 @@ describe('Redocly', async () => {
 
   test('finds nothing in the document', async () => {
     const { failed, said } = await lint(committed)
+    assert.ok(!failed && !/warning|error/i.test(said), said)
+  })
+
+  test('finds nothing in the document of version 3.0', async () => {
+    const path = join(folder, 'older.json')
+    await writeFile(path, JSON.stringify(older))
+    const { failed, said } = await lint(path)
     assert.ok(!failed && !/warning|error/i.test(said), said)
   })
 
@@ -66,6 +75,7 @@ describe('Spectral', () => {
 
   test('finds nothing in the document', async () => {
     assert.deepEqual(await lint(document), [])
+    assert.deepEqual(await lint(older), [])
   })
 
   test('finds what is wrong in another', async () => {

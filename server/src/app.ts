@@ -19,7 +19,7 @@ import { newServer } from './http/connections/server.ts'
 import { UnreadableRequests } from './http/connections/unreadable-requests.ts'
 import { type RequestWatcher, type Trace, watchPage } from './http/connections/watched-requests.ts'
 import { Followers } from './http/following/followers.ts'
-import { describeApi, documentPath } from './http/pages/description.ts'
+import { describeApi, documentPath, olderDocumentPath } from './http/pages/description.ts'
 import { getOnly } from './http/pages/get-only.ts'
 import { asProblem, nothingAt, sendProblem, urlTooLong } from './http/responses/problems.ts'
 import { ResponseCache } from './http/responses/response-cache.ts'
@@ -71,7 +71,7 @@ export const buildApp = async (options: AppOptions): Promise<FastifyInstance> =>
   const log = options.log ?? openLog({ level: 'warn' })
   const watchers = [...(options.watchers ?? []), ...(log.isLevelEnabled('info') ? [requestLog(log)] : [])]
   const inFlight = new InFlight()
-  const requests = new ApiRequests([documentPath], watchers, trace)
+  const requests = new ApiRequests([documentPath, olderDocumentPath], watchers, trace)
   const app = Fastify({
     bodyLimit: largest.bodyBytes,
     serverFactory: (servePage) =>

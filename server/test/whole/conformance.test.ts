@@ -21,7 +21,7 @@ import { populatedTenant } from '../records/populated-tenant.ts'
 import { assertConforms, assertProblemSchema, responsesOf } from '../requests/contract-responses.ts'
 import { sendRaw } from '../requests/raw-connection.ts'
 import { callOperation, validRequest } from '../requests/valid-requests.ts'
-import { type CallOptions, type CallResponse, generous, linksOf, startService } from '../service.ts'
+import { baseUrl, type CallOptions, type CallResponse, generous, linksOf, startService } from '../service.ts'
 
 const service = await startService()
 const { token, records, tenant } = await populatedTenant(service)
@@ -396,6 +396,28 @@ describe('the OpenAPI document', () => {
     assert.deepEqual([again.status, again.text], [304, ''])
   })
 
+  test('is there in version 3.0 too, where no keyword of a later one stands and addresses are absolute', async () => {
+    const { status, body } = await service.call('GET', '/openapi-3.0.json')
+    assert.deepEqual([status, body.openapi], [200, '3.0.3'])
+    assert.deepEqual(body.servers, [{ url: `${baseUrl}${basePath}` }])
+    assert.equal(body.components.securitySchemes.oauth2.flows.authorizationCode.tokenUrl, `${baseUrl}/oauth2/token`)
+    assert.deepEqual(Object.keys(body.paths), Object.keys(document.paths))
+    const judge = (value: unknown, place: string): void => {
+      if (typeof value !== 'object' || value === null) return
+      const { type, const: constant, anyOf, format, $ref, multipleOf } = value as Record<string, unknown> // any member
+      assert.ok(type === undefined || typeof type !== 'object' || place.endsWith('/properties'), place)
+      assert.ok(constant === undefined && multipleOf === undefined, place)
+      assert.ok(!Array.isArray(anyOf) || anyOf.every((one) => !('enum' in one)), place)
+      if (type === 'integer') assert.match(String(format), /^int(32|64)$/, place)
+      if (typeof $ref === 'string') assert.equal(Object.keys(value).length, 1, place)
+      for (const [name, one] of Object.entries(value)) judge(one, `${place}/${name}`)
+    }
+    judge(body, '')
+    const { ContactPage, Invoice } = body.components.schemas
+    assert.deepEqual([ContactPage.properties.total.type, ContactPage.properties.total.nullable], ['integer', true])
+    assert.equal(Invoice.properties.balanceCents.format, 'int64')
+  })
+
   test('names the operations of the description, the two whose paths it leaves open, and what was added', () => {
     const described = Object.entries<Record<string, { operationId: string; security: Json[]; responses: Json }>>(
       document.paths,
@@ -483,6 +505,7 @@ describe('beside the API', () => {
       '//healthz',
       '//readyz',
       '/openapi.json',
+      '/openapi-3.0.json',
       '//problems/not_found',
       '//.well-known/oauth-protected-resource/customer-api/v1',
     ]) {

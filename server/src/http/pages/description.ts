@@ -1,4 +1,13 @@
-import { type Api, basePath, customerApi, managementApi, openapi, type ProblemCode, problems } from '@masthead/contract'
+import {
+  type Api,
+  basePath,
+  customerApi,
+  managementApi,
+  openapi,
+  openapi30,
+  type ProblemCode,
+  problems,
+} from '@masthead/contract'
 import type { FastifyInstance } from 'fastify'
 import { Problem } from '../../problem.ts'
 import { resourceMetadataPath } from '../api/callers/authenticate.ts'
@@ -9,6 +18,8 @@ import { mountReference } from './reference.ts'
 
 /** Below the base path, and yet no part of the API: it needs no token. */
 export const documentPath = `${basePath}/openapi.json`
+/** The same for tools that know no later version. */
+export const olderDocumentPath = `${basePath}/openapi-3.0.json`
 
 /** What the service says of itself: the OpenAPI document, the reference, the pages behind problem types. */
 export const describeApi = async (app: FastifyInstance, baseUrl: string, issuer: string): Promise<void> => {
@@ -19,6 +30,7 @@ export const describeApi = async (app: FastifyInstance, baseUrl: string, issuer:
     )
     const documents = {
       [documentPath]: JSON.stringify(openapi()),
+      [olderDocumentPath]: JSON.stringify(openapi30(baseUrl)),
       ...metadataOf(customerApi, baseUrl, issuer),
       ...metadataOf(managementApi, baseUrl, issuer),
     }

@@ -1,0 +1,111 @@
+import { type Json, openapi } from './openapi.ts'
+import { pageNumbers } from './operation.ts'
+import { fieldsOf } from './record-fields.ts'
+import { resourceNames, resources } from './resources.ts'
+import { basePath } from './version.ts'
+
+type Members = { [key: string]: Json }
+
+/**
+ * The document in OpenAPI 3.0.3, for generators of clients that know no later version: null is no type of its own there, a constant is
+ * a choice of one, nothing stands beside a reference, and only OAuth names scopes. Whole numbers are integers of a size, and the address
+ * is absolute.
+ */
+export const openapi30 = (baseUrl: string): Json => {
+  const { webhooks: _webhooks, info, components, ...document } = openapi() as Members // as it is made there
+  const { summary: _summary, ...rest } = info as Members
+  const { schemas, ...others } = JSON.parse(
+    JSON.stringify(components, (name, value) => (/^(authorization|token)Url$/.test(name) ? baseUrl + value : value)),
+  )
+  return {
+    ...olderMembers(document),
+    openapi: '3.0.3',
+    info: { ...rest, license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' } },
+    servers: [{ url: baseUrl + basePath }],
+    components: {
+      ...olderMembers(others),
+      schemas: olderMembers(withWholeNumbers(usedIn(document, schemas))),
+    },
+  }
+}
+
+const cents = new Map<string, string[]>(
+  resourceNames.map((name) => [
+    String((resources[name].record as { title?: string }).title), // every record has one
+    fieldsOf(name).flatMap(({ name, centsOf }) => (centsOf === null ? [] : [name])),
+  ]),
+)
+
+/** Those of which v1 says no more than that they are numbers. */
+const withWholeNumbers = (schemas: Members): Members =>
+  Object.fromEntries(
+    Object.entries(schemas).map(([title, schema]) => {
+      const { properties = {}, ...rest } = schema as { properties?: { [name: string]: Members } } // of an object
+      const isPage = pageNumbers.every((name) => name in properties)
+      const whole = [...(isPage ? pageNumbers : []), ...(cents.get(title) ?? [])]
+      const changed = Object.fromEntries(whole.map((name) => [name, { ...properties[name], multipleOf: 1 }]))
+      return [title, whole.length === 0 ? schema : { ...rest, properties: { ...properties, ...changed } }]
+    }),
+  )
+
+/** Not those of webhooks, which this version has no place for. */
+const usedIn = (document: Members, schemas: Members): Members => {
+  const used = new Set<string>()
+  const look = (value: Json): void => {
+    for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (used.has(name)) continue
+      used.add(name)
+      look(schemas[name] ?? null)
+    }
+  }
+  look(document)
+  return Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name)))
+}
+
+const older = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map(older)
+  return value !== null && typeof value === 'object' ? olderMembers(value) : value
+}
+
+const olderMembers = ({ properties, security, ...members }: Members): Members => {
+  const renewed = Object.fromEntries(Object.entries(members).map(([name, value]) => [name, older(value)]))
+  const schema = [withoutNull, withoutConstants, withSize, withNothingBeside].reduce(
+    (one, change) => change(one),
+    renewed,
+  )
+  if (Array.isArray(security)) schema.security = security.map((one) => scopesOfOAuth(one as Members))
+  // Names of properties are no keywords.
+  const named = properties as Members | undefined
+  return named === undefined
+    ? schema
+    : { ...schema, properties: Object.fromEntries(Object.entries(named).map(([name, value]) => [name, older(value)])) }
+}
+
+const withoutNull = ({ type, anyOf, ...schema }: Members): Members => {
+  if (Array.isArray(type)) return { type: type.find((one) => one !== 'null') ?? null, ...schema, nullable: true }
+  if (!Array.isArray(anyOf)) return type === undefined ? schema : { type, ...schema }
+  const others = anyOf.filter((one) => (one as Members).type !== 'null')
+  // Only records are left out for null.
+  return { ...schema, anyOf: others, ...(others.length < anyOf.length && { type: 'object', nullable: true }) }
+}
+
+const withoutConstants = ({ const: constant, anyOf, ...schema }: Members): Members => {
+  if (constant !== undefined) return { ...schema, enum: [constant] }
+  if (!Array.isArray(anyOf)) return schema
+  const choices = anyOf.map((one) => (one as Members).enum)
+  return choices.every(Array.isArray) ? { type: 'string', ...schema, enum: choices.flat() } : { ...schema, anyOf }
+}
+
+const withSize = ({ multipleOf, ...schema }: Members): Members => {
+  const { type, maximum } = schema
+  if (type !== 'integer' && !(type === 'number' && multipleOf === 1)) return schema
+  return { ...schema, type: 'integer', format: typeof maximum === 'number' && maximum < 2 ** 31 ? 'int32' : 'int64' }
+}
+
+const withNothingBeside = ({ $ref, ...schema }: Members): Members => {
+  if (typeof $ref !== 'string') return schema
+  return Object.keys(schema).length > 0 ? { ...schema, allOf: [{ $ref }] } : { $ref }
+}
+
+const scopesOfOAuth = (requirement: Members): Members =>
+  Object.fromEntries(Object.entries(requirement).map(([scheme, scopes]) => [scheme, scheme === 'oauth2' ? scopes : []]))
