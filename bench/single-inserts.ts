@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type pg from 'pg'
 import type { Tenant } from './data.ts'
-import type { Measured } from './load.ts'
 import { percentile } from './percentiles.ts'
 import { connectAsSuperuser, superuserOf } from './served.ts'
+import type { Measured } from './slice.ts'
 
 /** The same contacts as over HTTP, one row a transaction, straight into the table with all its indexes. */
 export type SingleInserts = {
