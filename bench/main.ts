@@ -110,7 +110,9 @@ const measureServers = async (): Promise<Findings & { results: Results }> => {
       results,
       bars: [
         ...ratiosOf(results),
-        { name: 'memory of the serving process', value: memory / 2 ** 20, unit: 'MiB', most: 256 },
+        ...(memory > 0
+          ? [{ name: 'memory of the serving process', value: memory / 2 ** 20, unit: 'MiB' as const, most: 256 }]
+          : []),
       ],
       notes: [
         `Medians of ${rounds} rounds of ${seconds} s each, all servers in turn; ratios are medians of the ratios of each round.`,
@@ -134,10 +136,11 @@ const noteOfLoad = (by: string, results: Results): string[] => {
       busy: summaryOf(slices)?.busy ?? 0,
     })),
   )
-  const busiest = Math.max(0, ...cells.map(({ busy }) => busy || 0))
+  if (cells.length === 0) return []
+  const busiest = Math.max(...cells.map(({ busy }) => busy || 0))
   const limited = cells.filter(({ busy }) => busy > 0.5).map(({ cell }) => cell)
   return [
-    `The load came from ${by}, which took at most ${Math.round(busiest * 100)} % of a core: it can send ${(1 / busiest).toFixed(1)} times what was measured, or more.`,
+    `The load came from ${by}, which took at most ${Math.round(busiest * 100)} % of a core: with one of its own it can send ${(1 / busiest).toFixed(1)} times what was measured, or more.`,
     ...(limited.length > 0 ? [`That is less than twice, so the load may be the limit of: ${limited.join(', ')}.`] : []),
   ]
 }
