@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Kept } from './limits/memory.ts'
-import type { Ask } from './load.ts'
+import type { Ask } from './slice.ts'
 
 /** One answer in full, with its headers as they were sent. */
 export const answerTo = (origin: string, { method = 'GET', path, token, headers = {} }: Ask): Promise<Kept> =>

@@ -1,8 +1,8 @@
 import { basePath } from '@masthead/contract'
 import type { Tenant } from './data.ts'
-import type { Ask } from './load.ts'
+import type { Ask } from './slice.ts'
 
-/** The requests of the workloads, as Masthead and the peer both take them. */
+/** The requests of the workloads, as Masthead and the peers take them. */
 export const contacts = ({ token, contacts }: Tenant): Ask[] =>
   contacts.map(({ id }) => ({ path: `${basePath}/contacts/${id}`, token }))
 
@@ -15,7 +15,10 @@ export const ofAccounts = ({ token, contacts }: Tenant): Ask[] =>
     ...{ path: `${basePath}/contacts?accountId=${accountId}`, token },
   }))
 
-export const search = ({ token }: Tenant, word: string): Ask => ({ path: `${basePath}/contacts?search=${word}`, token })
+export const search = ({ token }: Tenant, word: string): Ask => ({
+  path: `${basePath}/contacts?search=${encodeURIComponent(word)}`,
+  token,
+})
 
 export const create = ({ token, contacts: [contact] }: Tenant): Ask => ({
   ...{ method: 'POST', path: `${basePath}/contacts`, token, status: 201 },

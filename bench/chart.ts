@@ -2,8 +2,8 @@ import { type Results, summaryOf } from './rounds.ts'
 
 /** What a page costs by the size of its tenant, and by its depth in the largest: both scales are logarithmic. */
 export const chartOf = (results: Results): string => {
-  const points = [...results].flatMap(([{ charted }, { masthead, peer }]) => {
-    const [ours, theirs] = [summaryOf(masthead), summaryOf(peer)]
+  const points = [...results].flatMap(([{ charted }, { masthead, express }]) => {
+    const [ours, theirs] = [summaryOf(masthead), summaryOf(express)]
     return charted && ours && theirs ? [{ ...charted, masthead: ours.p50, peer: theirs.p50 }] : []
   })
   const largest = Math.max(...points.map(({ rows }) => rows))

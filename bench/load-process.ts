@@ -1,39 +1,27 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import type { Ask, LoadResult, Slice } from './load.ts'
 import { percentile } from './percentiles.ts'
+import { counterEnd, counterLength, firstCounter, type Rendered, render } from './rendered.ts'
+import type { Ask, LoadResult, Slice } from './slice.ts'
 
 /**
- * Sends requests over a few connections, one at a time on each, for so many seconds. It shares the cores with the server
- * that it measures and with PostgreSQL, so whatever it costs flattens every ratio towards 1. Hence it is no HTTP client:
- * bytes that were rendered before go out, and of what comes back it reads the status and the length.
+ * Sends requests over a few connections, one at a time on each, for so many seconds, and checks every response. It measures
+ * where there is no wrk. It shares the cores with the server and with PostgreSQL, so whatever it costs flattens every ratio
+ * towards 1. Hence it is no HTTP client: bytes that were rendered before go out, and of what comes back it reads the status
+ * and the length.
  */
-type Request = { bytes: Buffer; counterAt: number; ask: Ask; status: string; length: number | null }
+type Request = Rendered & { ask: Ask; status: string; length: number | null }
 
-const counterMark = '########'
-const counterEnd = 10 ** counterMark.length
-let counter = Math.floor(Date.now() / 10) % counterEnd
+let counter = firstCounter()
 
-const render = (ask: Ask): Request => {
-  const { method = 'GET', path, token, headers = {}, body, status = 200 } = ask
-  const content = body ? JSON.stringify(body) : ''
-  const lines = [
-    `${method} ${path} HTTP/1.1`,
-    'Host: 127.0.0.1',
-    ...(token ? [`Authorization: Bearer ${token}`] : []),
-    ...(body ? ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(content)}`] : []),
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-  ]
-  const bytes = Buffer.from(`${lines.join('\r\n')}\r\n\r\n${content}`)
-  return { bytes, counterAt: bytes.indexOf(counterMark), ask, status: String(status), length: null }
-}
+const requestOf = (ask: Ask): Request => ({ ...render(ask), ask, status: String(ask.status ?? 200), length: null })
 
 const bytesOf = ({ bytes, counterAt }: Request): Buffer => {
   if (counterAt < 0) return bytes
   // A copy, because the socket may still hold the last one.
   const copy = Buffer.from(bytes)
   counter = (counter + 1) % counterEnd
-  copy.write(String(counter).padStart(counterMark.length, '0'), counterAt, 'latin1')
+  copy.write(String(counter).padStart(counterLength, '0'), counterAt, 'latin1')
   return copy
 }
 
@@ -132,13 +120,13 @@ class Connection {
 }
 
 const run = async ({ origin, connections, seconds, asks }: Slice): Promise<LoadResult> => {
-  const requests = asks.map(render)
+  const requests = asks.map(requestOf)
   const latencies: number[] = []
   const open = new Set<Connection>()
-  let taken = 0
+  let taken = Math.floor(Math.random() * requests.length)
   let under = 0
   let deadline = Number.POSITIVE_INFINITY
-  const take = (): Request => requests[taken++ % requests.length] ?? render({ path: '/' })
+  const take = (): Request => requests[taken++ % requests.length] ?? requestOf({ path: '/' })
   try {
     const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
     for (let number = 0; number < connections; number++) {

@@ -1,12 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import { answerTo } from './answers.ts'
-import type { Ask, Load, Measured } from './load.ts'
+import type { Load } from './load.ts'
 import { median } from './percentiles.ts'
 import type { Servers } from './servers.ts'
-import { type HttpServer, type ServerName, serverNames, type Workload } from './workloads.ts'
+import type { Ask, Measured } from './slice.ts'
+import { type HttpServer, type Origins, type ServerName, serverNames, type Workload } from './workloads.ts'
 
-/** With the microseconds of processor time that the server and PostgreSQL spent on an answer. */
-export type Outcome = Measured & { processor: number }
+/**
+ * With the microseconds of processor time that the server and PostgreSQL spent on an answer, and the share of a core that the
+ * load took.
+ */
+export type Outcome = Measured & { processor: number; busy: number }
 
 /** What each server did with a workload, round by round; nothing where it was left out. */
 export type Results = Map<Workload, Partial<Record<ServerName, (Outcome | undefined)[]>>>
@@ -24,27 +28,31 @@ type Run = {
 
 /** A slice that takes longer than this, because its answers do, is not done in every round. */
 const timeoutSeconds = 4
+/** What answers less often is measured by what waits for the requests in flight, and is far from its limit. */
+const fewAnswers = 100
 
 /**
  * All workloads of all servers take turns in short slices, round after round, so that noise hits all alike. A round that
- * does not count comes first: it warms up, and shows what is slow.
+ * does not count comes first: it warms up, shows what is slow, and checks every response.
  */
 export const measureInTurns = async (workloads: Workload[], run: Run): Promise<Results> => {
   const results: Results = new Map(workloads.map((workload) => [workload, {}]))
   const slow = new Set<string>()
+  const rare = new Set<string>()
   for (let round = -1; round < run.rounds; round++) {
     for (const workload of workloads) {
       for (const server of serverNames) {
-        const asks = server === 'postgres' ? workload.postgres : workload.asks[server]
+        const asks = server === 'postgres' ? workload.postgres : run.servers.origins[server] && workload.asks[server]
         const cell = `${workload.name}, ${server}`
         if (!asks || (round > 0 && slow.has(cell))) continue
         run.say(round < 0 ? `warming up: ${cell}` : `round ${round + 1} of ${run.rounds}: ${cell}`)
-        const measured = await measureSlice(workload, server, run.seconds, run)
-        if (measured.seconds > timeoutSeconds) slow.add(cell)
-        const { rate, p50, p99, processor } = measured
+        const send = round < 0 || rare.has(cell) ? run.load.check : run.load.measure
+        const { seconds, count, ...outcome } = await measureSlice(workload, server, send, run)
+        if (seconds > timeoutSeconds) slow.add(cell)
+        if (count < fewAnswers) rare.add(cell)
         const ofWorkload = results.get(workload) ?? {}
         ofWorkload[server] ??= new Array(run.rounds).fill(undefined)
-        if (round >= 0) ofWorkload[server][round] = { rate, p50, p99, processor }
+        if (round >= 0) ofWorkload[server][round] = outcome
         run.look()
       }
     }
@@ -55,36 +63,40 @@ export const measureInTurns = async (workloads: Workload[], run: Run): Promise<R
 const measureSlice = async (
   { name, asks, connections, postgres }: Workload,
   server: ServerName,
-  seconds: number,
-  { load, servers: { origins, processorTime } }: Run,
-): Promise<Outcome & { seconds: number }> => {
+  send: Load['measure'],
+  { seconds, servers: { origins, processorTime } }: Run,
+): Promise<Outcome & { seconds: number; count: number }> => {
   if (server === 'postgres') {
     const alone = (await postgres?.(connections, seconds)) ?? { rate: Number.NaN, p50: Number.NaN, p99: Number.NaN }
-    return { ...alone, processor: Number.NaN, seconds }
+    return { ...alone, processor: Number.NaN, busy: Number.NaN, seconds, count: Number.NaN }
   }
   const given = asks[server] ?? []
   const list = typeof given === 'function' ? await given() : given
   const before = processorTime(server)
   try {
-    const measured = await load.measure({ origin: origins[server], connections, seconds, asks: list })
+    const measured = await send({ origin: origins[server] ?? '', connections, seconds, asks: list })
     return { ...measured, processor: ((processorTime(server) - before) / measured.count) * 1_000_000 }
   } catch (error) {
     throw new Error(`${name}, ${server}: ${error instanceof Error ? error.message : error}`)
   }
 }
 
+/** Of a workload, so many requests are compared. */
+const compared = 200
+
 /** Everybody must give the same records: a fast wrong answer is not speed. */
-export const requireSameAnswers = async (workloads: Workload[], origins: Record<HttpServer, string>): Promise<void> => {
+export const requireSameAnswers = async (workloads: Workload[], origins: Origins): Promise<void> => {
   for (const { name, asks } of workloads) {
     const { masthead: ours, ...others } = asks
     if (!Array.isArray(ours)) continue
     for (const [server, theirs] of Object.entries(others) as [HttpServer, Ask[]][]) {
-      for (const [index, ask] of ours.entries()) {
+      const origin = origins[server]
+      for (const [index, ask] of ours.slice(0, compared).entries()) {
         const other = theirs[index]
-        if ((ask.method ?? 'GET') !== 'GET' || ask.status === 304 || !other) continue
+        if ((ask.method ?? 'GET') !== 'GET' || ask.status === 304 || !other || !origin) continue
         const [mine, its] = await Promise.all([
           answerTo(origins.masthead, ask).then(recordsOf),
-          answerTo(origins[server], other).then(recordsOf),
+          answerTo(origin, other).then(recordsOf),
         ])
         if (!isDeepStrictEqual(mine, its)) throw new Error(`${name}: ${server} answers ${ask.path} otherwise`)
       }
@@ -103,5 +115,6 @@ export const summaryOf = (slices: readonly (Outcome | undefined)[] | undefined):
   const present = (slices ?? []).filter((slice) => slice !== undefined)
   if (present.length === 0) return null
   const middle = (key: keyof Outcome) => median(present.map((slice) => slice[key]))
-  return { rate: middle('rate'), p50: middle('p50'), p99: middle('p99'), processor: middle('processor') }
+  const [rate, p50, p99] = [middle('rate'), middle('p50'), middle('p99')]
+  return { rate, p50, p99, processor: middle('processor'), busy: middle('busy') }
 }

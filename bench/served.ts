@@ -35,7 +35,7 @@ export const serve = async (
     env: { ...environmentOf(dataDirectory), ...more },
     stdio: ['ignore', 'pipe', stderr],
   })
-  const { url, api } = await firstDocument(server)
+  const { url, api } = await firstDocument<{ url: string; api: string }>(server)
   return {
     pid: server.pid ?? 0,
     origin: url,
@@ -82,6 +82,23 @@ export const connectAsSuperuser = async (dataDirectory: string): Promise<pg.Clie
 /** A limit or a peer, in a process of its own, with PostgreSQL's superuser. */
 export type Rival = { child: ChildProcess; pid: number; origin: string; stop: () => Promise<void> }
 
+/** A program that prints its origin, and ends when its input does. */
+export const startProgram = async (dataDirectory: string, program: string, words: string[]): Promise<Rival> => {
+  const env = { ...process.env, ...(await superuserOf(dataDirectory)) }
+  const child = spawn(program, words, { env, stdio: ['pipe', 'pipe', 'inherit'] })
+  const ended = once(child, 'exit')
+  const { origin } = await firstDocument<{ origin: string }>(child)
+  return {
+    child,
+    pid: child.pid ?? 0,
+    origin,
+    stop: async () => {
+      child.stdin.end()
+      await ended
+    },
+  }
+}
+
 export const startRival = async (dataDirectory: string, file: string): Promise<Rival> => {
   const env = { ...process.env, ...(await superuserOf(dataDirectory)), NODE_ENV: 'production' }
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), { env })
@@ -100,7 +117,7 @@ export const startRival = async (dataDirectory: string, file: string): Promise<R
   }
 }
 
-const firstDocument = async (server: ChildProcess): Promise<{ url: string; api: string }> => {
+const firstDocument = async <T>(server: ChildProcess): Promise<T> => {
   let printed = ''
   for await (const chunk of server.stdout ?? []) {
     printed += chunk

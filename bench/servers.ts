@@ -1,14 +1,17 @@
 import { once } from 'node:events'
 import type pg from 'pg'
 import type { Kept } from './limits/memory.ts'
+import { buildGo } from './peers/go.ts'
 import { processorTimeOf } from './processor-time.ts'
-import { connectAsSuperuser, postmasterOf, type Rival, type Served, serve, startRival } from './served.ts'
-import type { HttpServer } from './workloads.ts'
+import { connectAsSuperuser, postmasterOf, type Rival, type Served, serve, startProgram, startRival } from './served.ts'
+import type { HttpServer, Origins } from './workloads.ts'
 
-/** Masthead, the limits and the peer, each one thread in a process of its own, on one PostgreSQL. */
+/** Masthead, the limits and the peers, each in a process of its own, on one PostgreSQL. */
 export type Servers = {
   masthead: Served
-  origins: Record<HttpServer, string>
+  origins: Origins
+  /** Why there is no peer in Go, where there is none. */
+  missing: string | null
   /** Seconds that the processor has worked for a server and for PostgreSQL. */
   processorTime: (server: HttpServer) => number
   database: pg.Client
@@ -22,8 +25,8 @@ export const startServers = async (dataDirectory: string): Promise<Servers> => {
   const stop = async () => {
     for (const one of stops) await one()
   }
-  const start = async (file: string): Promise<Rival> => {
-    const rival = await startRival(dataDirectory, file)
+  const started = async (starting: Promise<Rival>): Promise<Rival> => {
+    const rival = await starting
     stops.unshift(rival.stop)
     return rival
   }
@@ -31,15 +34,24 @@ export const startServers = async (dataDirectory: string): Promise<Servers> => {
     const database = await connectAsSuperuser(dataDirectory)
     stops.unshift(() => database.end())
     await requireDurable(database)
-    const memory = await start('./limits/memory.ts')
-    const stored = await start('./limits/stored.ts')
-    const peer = await start('./peers/express-typeorm.ts')
-    const pids = { masthead: masthead.pid, memory: memory.pid, stored: stored.pid, peer: peer.pid }
+    const memory = await started(startRival(dataDirectory, './limits/memory.ts'))
+    const stored = await started(startRival(dataDirectory, './limits/stored.ts'))
+    const express = await started(startRival(dataDirectory, './peers/express-typeorm.ts'))
+    const built = buildGo(dataDirectory)
+    const inGo = 'program' in built && {
+      go: await started(startProgram(dataDirectory, built.program, [])),
+      tunedGo: await started(startProgram(dataDirectory, built.program, ['-tuned'])),
+    }
+    const all = { masthead, memory, stored, express, ...inGo }
     const postmaster = await postmasterOf(dataDirectory)
     return {
       masthead,
-      processorTime: (server) => processorTimeOf(pids[server], postmaster),
-      origins: { masthead: masthead.origin, memory: memory.origin, stored: stored.origin, peer: peer.origin },
+      processorTime: (server) => processorTimeOf(all[server]?.pid ?? 0, postmaster),
+      origins: {
+        ...{ masthead: masthead.origin, memory: memory.origin, stored: stored.origin, express: express.origin },
+        ...(inGo && { go: inGo.go.origin, tunedGo: inGo.tunedGo.origin }),
+      },
+      missing: 'missing' in built ? built.missing : null,
       database,
       keep: async (answers) => {
         memory.child.send(answers)

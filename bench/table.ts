@@ -8,7 +8,9 @@ const labels: Record<ServerName, string> = {
   masthead: 'Masthead',
   memory: 'limit: in memory',
   stored: 'limit: stored bodies',
-  peer: 'peer: Express, TypeORM',
+  express: 'peer: Express, TypeORM',
+  go: 'peer: Go, pgx',
+  tunedGo: 'peer: Go, tuned',
   postgres: 'PostgreSQL alone',
 }
 

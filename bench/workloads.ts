@@ -1,13 +1,16 @@
 import { answerTo, entityTagOf } from './answers.ts'
 import * as ask from './asks.ts'
-import { type Data, rareWord, type Tenant } from './data.ts'
+import { type Data, randomCount, rareWord, type Tenant } from './data.ts'
 import type { Kept } from './limits/memory.ts'
-import type { Ask, Measured } from './load.ts'
+import type { Ask, Measured } from './slice.ts'
 
-/** Masthead, the two limits, the peer, and PostgreSQL without any server before it. */
-export const serverNames = ['masthead', 'memory', 'stored', 'peer', 'postgres'] as const
+/** Masthead, the two limits, the peers, and PostgreSQL without any server before it. */
+export const serverNames = ['masthead', 'memory', 'stored', 'express', 'go', 'tunedGo', 'postgres'] as const
 export type ServerName = (typeof serverNames)[number]
 export type HttpServer = Exclude<ServerName, 'postgres'>
+/** Go is not installed everywhere. */
+type Optional = 'go' | 'tunedGo'
+export type Origins = Record<Exclude<HttpServer, Optional>, string> & Partial<Record<Optional, string>>
 
 export type Workload = {
   name: string
@@ -20,7 +23,7 @@ export type Workload = {
 
 export type Sources = {
   data: Data
-  origins: Record<HttpServer, string>
+  origins: Origins
   delegatedToken: () => Promise<string>
   /** Has the limit in memory keep answers, which it gives by their numbers. */
   keep: (answers: Kept[]) => Promise<void>
@@ -31,13 +34,14 @@ export type Sources = {
 export const deepPage = 15_000
 const depths = [10, 100, 1_000, deepPage]
 
-/** As many callers as a busy node has at one moment. A search keeps a core busy, so fewer make a queue. */
+/** As many callers as a busy node has at one moment. */
 const many = 16
-const few = 4
+/** A search is measured for one caller, and for so many. */
+const searchers = 32
 
 export const workloadsOf = async (sources: Sources): Promise<Workload[]> => {
   const { data, origins, delegatedToken, keep, insertAlone } = sources
-  const { small, large, mixed, written, writtenByOthers } = data
+  const { small, large, random, email, mixed, written, writtenByOthers } = data
   const kept: Kept[] = []
   const memory = async (asks: Ask[]): Promise<Ask[]> => {
     const numbered: Ask[] = []
@@ -45,13 +49,14 @@ export const workloadsOf = async (sources: Sources): Promise<Workload[]> => {
     return numbered
   }
   const workload = (name: string, asks: Workload['asks']): Workload => ({ name, connections: many, asks })
+  const peers = (asks: Ask[]): Workload['asks'] => ({ express: asks, go: asks })
   const hot = async (name: string, asks: Ask[]): Promise<Workload> =>
-    workload(`${name}, hot`, { masthead: asks, memory: await memory(asks), peer: asks })
+    workload(`${name}, hot`, { masthead: asks, memory: await memory(asks), ...peers(asks) })
   const cold = (name: string, asks: Ask[], others: Workload['asks'] = {}): Workload =>
     workload(`${name}, cold`, { masthead: asks.map(ask.cold), ...others })
-  const search = (name: string, word: string): Workload => {
+  const search = (name: string, word: string, connections: number, by: HttpServer[]): Workload => {
     const asks = [ask.cold(ask.search(large, word))]
-    return { ...workload(`${name}, cold`, { masthead: asks, peer: asks }), connections: few }
+    return { name, connections, asks: Object.fromEntries(by.map((server) => [server, asks])) }
   }
   const tagged = await unchanged(origins.masthead, ask.page(small, 1))
   const workloads: Workload[] = [
@@ -63,34 +68,48 @@ export const workloadsOf = async (sources: Sources): Promise<Workload[]> => {
     await hot('page 1 of 1,000,000', [ask.page(large, 1)]),
     cold('page 1 of 1,000,000', [ask.page(large, 1)], { stored: await storedPage(sources, large, 1) }),
     cold('page 15,000', [ask.page(large, deepPage)], {
-      ...{ stored: await storedPage(sources, large, deepPage), peer: [ask.page(large, deepPage)] },
+      ...{ stored: await storedPage(sources, large, deepPage), ...peers([ask.page(large, deepPage)]) },
     }),
-    cold('of an account', ask.ofAccounts(large), { peer: ask.ofAccounts(large) }),
+    workload(`get by id, ${inWords(randomCount)} random`, {
+      masthead: ask.contacts(random),
+      ...peers(ask.contacts(random)),
+    }),
+    cold('of an account', ask.ofAccounts(large), peers(ask.ofAccounts(large))),
     cold('of an account of 1,000', ask.ofAccounts(small)),
-    search('rare search', rareWord),
-    search('common search', 'Manager'),
+    workload(`of an account, ${inWords(randomCount)} random`, {
+      ...{ masthead: ask.ofAccounts(random), ...peers(ask.ofAccounts(random)) },
+    }),
+    search('rare search, alone', rareWord, 1, ['masthead', 'express', 'go', 'tunedGo']),
+    search('rare search, 32 callers', rareWord, searchers, ['masthead', 'tunedGo']),
+    search('two-letter search, alone', 'qj', 1, ['masthead', 'tunedGo']),
+    search('whole e-mail search, alone', email, 1, ['masthead', 'tunedGo']),
+    search('common search, alone', 'Manager', 1, ['masthead', 'express', 'go', 'tunedGo']),
     workload('304, hot', {
-      ...{ masthead: tagged, memory: await memory(tagged), peer: await unchanged(origins.peer, ask.page(small, 1)) },
+      ...{
+        masthead: tagged,
+        memory: await memory(tagged),
+        express: await unchanged(origins.express, ask.page(small, 1)),
+      },
     }),
     workload('delegated token, get by id, hot', {
       masthead: async () => ask.contacts({ ...large, token: await delegatedToken() }),
     }),
-    workload('8 tenants mixed', { masthead: ask.mixture(mixed), peer: ask.mixture(mixed) }),
+    workload('8 tenants mixed', { masthead: ask.mixture(mixed), ...peers(ask.mixture(mixed)) }),
     {
       ...workload('create contact, 1 tenant', {
-        ...{ masthead: written.slice(0, 1).map(ask.create), peer: writtenByOthers.slice(0, 1).map(ask.create) },
+        ...{ masthead: written.slice(0, 1).map(ask.create), ...peers(writtenByOthers.slice(0, 1).map(ask.create)) },
       }),
       postgres: insertAlone,
     },
     {
       ...workload('create contact, 16 tenants', {
-        ...{ masthead: written.map(ask.create), peer: writtenByOthers.map(ask.create) },
+        ...{ masthead: written.map(ask.create), ...peers(writtenByOthers.map(ask.create)) },
       }),
       postgres: insertAlone,
     },
     workload('update contact, 16 tenants', {
       masthead: written.flatMap((tenant) => ask.updates(tenant, 4)),
-      peer: writtenByOthers.flatMap((tenant) => ask.updates(tenant, 4)),
+      ...peers(writtenByOthers.flatMap((tenant) => ask.updates(tenant, 4))),
     }),
     ...data.bySize.map((tenant) => alone(tenant, 1)),
     ...depths.map((depth) => alone(large, depth)),
@@ -98,6 +117,8 @@ export const workloadsOf = async (sources: Sources): Promise<Workload[]> => {
   await keep(kept)
   return workloads
 }
+
+const inWords = (count: number): string => count.toLocaleString('en')
 
 const unchanged = async (origin: string, one: Ask): Promise<Ask[]> => {
   const tag = entityTagOf(await answerTo(origin, one))
@@ -113,6 +134,6 @@ const storedPage = async ({ origins, positionOf }: Sources, tenant: Tenant, numb
 const alone = (tenant: Tenant, page: number): Workload => {
   const { rows } = tenant
   const asks = [ask.cold(ask.page(tenant, page))]
-  const name = `one by one: page ${page.toLocaleString('en')} of ${rows.toLocaleString('en')}`
-  return { name, connections: 1, asks: { masthead: asks, peer: asks }, charted: { rows, page } }
+  const name = `one by one: page ${inWords(page)} of ${inWords(rows)}`
+  return { name, connections: 1, asks: { masthead: asks, express: asks }, charted: { rows, page } }
 }
