@@ -167,6 +167,11 @@ export const requireRows = async (page: Page, wanted: readonly string[]): Promis
 /** Waits until a page shows this: it may still be drawing. The policy of the page forbids to wait inside of it. */
 export const requireSoon = async <T>(shown: () => Promise<T>, wanted: unknown, message?: string): Promise<void> => {
   const until = Date.now() + timeoutMilliseconds
-  while (!isDeepStrictEqual(await shown(), wanted) && Date.now() < until) await setTimeout(20)
-  assert.deepEqual(await shown(), wanted, message)
+  let seen = await shown()
+  // It looks less often as time passes, because to look takes the time of what it waits for.
+  for (let pause = 10; !isDeepStrictEqual(seen, wanted) && Date.now() < until; pause = Math.min(1.5 * pause, 60)) {
+    await setTimeout(pause)
+    seen = await shown()
+  }
+  assert.deepEqual(seen, wanted, message)
 }

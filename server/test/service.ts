@@ -19,8 +19,8 @@ import { createTenant, type Tenant } from '../src/identity/tenants.ts'
 import type { Fields } from '../src/records/stored-record.ts'
 import { insertRecords } from '../src/records/write.ts'
 import { secret, templates } from './database-server.ts'
+import { fetchWhole } from './requests/judged-responses.ts'
 import { cloneCitusDatabase } from './scale/citus-servers.ts'
-import './requests/judged-responses.ts'
 
 /** The service as production runs it, on a database of its own, reached over HTTP. */
 export type Service = {
@@ -215,20 +215,19 @@ export const callAt = async (
   options: CallOptions = {},
 ): Promise<CallResponse> => {
   const { token, body, headers = {}, signal } = options
-  const response = await fetch(origin + (path.startsWith('//') ? path.slice(1) : basePath + path), {
+  return fetchWhole(origin + (path.startsWith('//') ? path.slice(1) : basePath + path), {
     method,
     redirect: 'manual',
     ...(signal && { signal }),
     headers: {
+      // Tests of their own look at what is compressed; here it would only cost.
+      'accept-encoding': 'identity',
       ...(token && { authorization: `Bearer ${token}` }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     },
     ...(body !== undefined && { body: isRaw(body) ? body : JSON.stringify(body) }),
   })
-  const text = await response.text()
-  const isJson = /json/.test(response.headers.get('content-type') ?? '') && text !== ''
-  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : null, text }
 }
 
 const isRaw = (body: unknown): body is string | Uint8Array<ArrayBuffer> =>

@@ -6,7 +6,7 @@ import type { ImportSummary } from '../transfer/import/import.ts'
 import type { FileSummary } from '../transfer/import/journal.ts'
 import { readMappings } from '../transfer/import/mapping.ts'
 import { listPastImports } from '../transfer/import/past-imports.ts'
-import { endIdleProcesses, type ImportEvent, runApart } from '../transfer/import/run-process.ts'
+import { type ImportEvent, runApart } from '../transfer/import/run-process.ts'
 import type { ReadingOptions } from '../transfer/reading/sources.ts'
 import { action } from './action.ts'
 import { count, faint, say, showLines, showTable, strong } from './output.ts'
@@ -161,24 +161,20 @@ const run = async (paths: string[], options: ImportOptions): Promise<ImportSumma
   const importOptions = { mappings, reading: readingOf(options), dryRun, strict, prune, force }
   const summary = await withProgress(
     (progress, cancelled) =>
-      withTenant(tenant, async ({ connection, tenantId, closing: signal }) => {
-        try {
-          return await runApart(
-            { connection, tenantId, paths, options: importOptions },
-            {
-              ...{ signal, cancelled },
-              onProgress: ({ step, what, done, of, rows }) =>
-                progress.show({ what: step === 'reading' ? what : step, done, of: of || null, rows }),
-              onEvent: (event) => {
-                progress.end()
-                for (const line of linesOf(event, options)) say(line)
-              },
+      withTenant(tenant, ({ connection, tenantId, closing: signal }) =>
+        runApart(
+          { connection, tenantId, paths, options: importOptions },
+          {
+            ...{ signal, cancelled },
+            onProgress: ({ step, what, done, of, rows }) =>
+              progress.show({ what: step === 'reading' ? what : step, done, of: of || null, rows }),
+            onEvent: (event) => {
+              progress.end()
+              for (const line of linesOf(event, options)) say(line)
             },
-          )
-        } finally {
-          await endIdleProcesses()
-        }
-      }),
+          },
+        ),
+      ),
     resumable,
   )
   if (sumOf(summary.files).refused > 0) process.exitCode = exitCodeOfRefusedRows

@@ -19,10 +19,15 @@ const service = await startService()
 const nobody = '00000000-0000-7000-8000-000000000000'
 
 /** Adds records in batches; `leap` leaves a gap between them, so that they lie in more blocks than they would fill. */
-const addAll = async (tenant: TestTenant, resource: ResourceName, records: Fields[], leap = 0): Promise<Body[]> => {
+const addAll = async (
+  tenant: TestTenant,
+  resource: ResourceName,
+  records: Fields[],
+  { leap = 0, batch = 1_500 } = {},
+): Promise<Body[]> => {
   const bodies: Body[] = []
-  for (let start = 0; start < records.length; start += 1_500) {
-    bodies.push(...(await tenant.add(resource, records.slice(start, start + 1_500))))
+  for (let start = 0; start < records.length; start += batch) {
+    bodies.push(...(await tenant.add(resource, records.slice(start, start + batch))))
     await service.owner.query('update heads set last = last + $3 where tenant_id = $1 and resource = $2', [
       ...[tenant.id, resource, leap],
     ])
@@ -138,13 +143,13 @@ describe('filtered lists', () => {
     const subscriptions = await addAll(
       tenant,
       'subscriptions',
-      Array.from({ length: 7_500 }, () =>
+      Array.from({ length: 2_500 }, () =>
         sampleSubscription(random.pick(accountIds), String(random.pick(publications).id), {
           status: random.pick(statuses),
           deletedAt: random.chance(10) ? '2026-03-04T05:06:07.089Z' : null,
         }),
       ),
-      3_000,
+      { leap: 4_000, batch: 500 },
     )
     const live: Choice = { query: '', selects: ({ deletedAt }) => deletedAt === null }
     const byDeletion = [
@@ -165,12 +170,12 @@ describe('filtered lists', () => {
     const invoices = await addAll(
       tenant,
       'invoices',
-      Array.from({ length: 4_500 }, () =>
+      Array.from({ length: 1_500 }, () =>
         sampleInvoice(random.pick(accountIds), random.pick([null, ...publications.map(({ id }) => String(id))]), {
           status: random.pick(statuses.filter((status) => status !== null)),
         }),
       ),
-      4_096,
+      { leap: 4_096, batch: 500 },
     )
     const choices = combinations(byAccount(), byPublication(), byStatuses)
     for (const { query, selects } of choices.filter((_, index) => index % 5 === 0)) {
@@ -182,14 +187,14 @@ describe('filtered lists', () => {
   test('of accounts combine status and search', async () => {
     const own = await service.newTenant()
     const key = await own.serviceToken()
-    const given = Array.from({ length: 4_500 }, (_, index) =>
+    const given = Array.from({ length: 1_500 }, (_, index) =>
       sampleAccount(`N${index}`, {
         status: random.pick(statuses),
         ...{ company: random.pick(['Ink', 'Paper', null]), city: random.pick(['Oslo', null, 'Ål']) },
         ...{ billingEmail: null, webAddress: `https://${random.pick(['www', 'shop'])}.example.com` },
       }),
     )
-    const stored = await addAll(own, 'accounts', given, 3_000)
+    const stored = await addAll(own, 'accounts', given, { leap: 4_000, batch: 500 })
     const fields = ['accountId', 'company', 'city', 'billingEmail', 'webAddress']
     const searches = ['', 'INK', 'n12', 'oslo shop', 'al', 'n1 paper www', 'absent'].map((search) =>
       search === '' ? everything : bySearch(search, fields),
@@ -208,7 +213,7 @@ describe('filtered lists', () => {
         name: random.pick([null, 'Zeitschrift', 'Revue']),
       }),
     )
-    const stored = await addAll(own, 'publications', given, 4_000)
+    const stored = await addAll(own, 'publications', given, { leap: 4_000 })
     const byActivity = [
       everything,
       ...[true, false].map((flag) => choice('isActive', flag, (one) => one.isActive === flag)),
@@ -389,7 +394,7 @@ describe('search', () => {
         ...{ hideContact: random.chance(20), deletedAt: random.chance(10) ? '2026-01-01T00:00:00.000Z' : null },
       }),
     )
-    const contacts = await addAll(tenant, 'contacts', records, 2_000)
+    const contacts = await addAll(tenant, 'contacts', records, { leap: 2_000 })
     const fields = ['name', 'lastName', 'email', 'title']
     const searches = [
       'k',
@@ -423,7 +428,8 @@ describe('search', () => {
       [everything, ...inAccount],
       shown,
     )
-    for (const { query, selects } of choices) {
+    // Two of five are enough for each search to meet accounts and hidden contacts, and for these to meet ten searches each.
+    for (const { query, selects } of choices.filter((_, index) => index % 5 < 2)) {
       const expected = contacts.filter(selects)
       const path = `/contacts?${query.slice(1)}`
       assert.deepEqual(idsOf(await walk(service, token, `${path}&pageSize=200`)), idsOf(expected), path)
@@ -512,7 +518,7 @@ for (const count of [2 ** 10, 3 * 2 ** 16, 2 ** 22]) {
       tenant,
       'contacts',
       Array.from({ length: 2_100 }, (_, index) => sampleContact('A-1', { hideContact: index % 3 === 0 })),
-      5_000,
+      { leap: 5_000 },
     )
     const token = await tenant.serviceToken()
     for (const list of ['/contacts?pageSize=128', '/contacts?pageSize=128&includeHidden=true']) {

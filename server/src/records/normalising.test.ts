@@ -6,8 +6,12 @@ import { normalisedWords, searchedText, withRespelledWords } from './normalising
 
 const service = await startService()
 
+/** All that Unicode has assigned: the others, and those for private use, have no case and no other form. */
 const characters = function* () {
-  for (let code = 0; code <= 0x10ffff; code++) if (code < 0xd800 || code > 0xdfff) yield String.fromCodePoint(code)
+  for (let code = 0; code <= 0x10ffff; code++) {
+    const character = String.fromCodePoint(code)
+    if (!/[\p{Unassigned}\p{Private_Use}\p{Surrogate}]/u.test(character)) yield character
+  }
 }
 
 const searchForm = (text: string): string => normalisedWords(text).join(' ')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { comparisonsOf, fieldOf, type ListedName, listedNames, type Resource, resources } from '@masthead/contract'
-import { runMasthead } from '../../test/processes/masthead-process.ts'
+import { runInSession } from '../../test/processes/command-session.ts'
 import { sampleRecord } from '../../test/records/sample-records.ts'
 import { startService, type TestTenant, walk } from '../../test/service.ts'
 import { newId } from './identifiers.ts'
@@ -171,7 +171,7 @@ describe('overdue', () => {
   // The day there is always an earlier one than in the other.
   const [behind, ahead] = ['Pacific/Niue', 'Pacific/Kiritimati'] as const
   const put = async (timeZone: string): Promise<void> => {
-    const { code, stderr } = await runMasthead(['tenant', 'set', shop.slug, '--time-zone', timeZone], {
+    const { code, stderr } = await runInSession(['tenant', 'set', shop.slug, '--time-zone', timeZone], {
       DATABASE_URL: service.connectionString,
     })
     assert.equal(code, 0, stderr)
@@ -213,7 +213,7 @@ describe('overdue', () => {
   })
 
   test('cannot be of a place that nobody knows', async () => {
-    const { code, stderr } = await runMasthead(['tenant', 'set', shop.slug, '--time-zone', '+01:00'], {
+    const { code, stderr } = await runInSession(['tenant', 'set', shop.slug, '--time-zone', '+01:00'], {
       DATABASE_URL: service.connectionString,
     })
     assert.equal(code, 1)

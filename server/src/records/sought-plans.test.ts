@@ -53,6 +53,20 @@ const spread: Partial<Record<Kind, string>> = {
   integer: 'number::bigint * 7919 % 100003',
 }
 
+/** As data is loaded in bulk: to make the indexes anew, and to check no reference, takes a third of the time. */
+const inBulk = async (resource: ListedName, work: () => Promise<unknown>): Promise<void> => {
+  const { rows } = await service.owner.query<{ name: string; definition: string }>(
+    `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
+      where indrelid = $1::regclass and not exists (select from pg_constraint where conindid = indexrelid) order by indexrelid`,
+    [resource],
+  )
+  for (const { name } of rows) await service.owner.query(`drop index ${name}`)
+  await service.owner.query(`set session_replication_role = replica; set maintenance_work_mem = '512MB'`)
+  await work()
+  await service.owner.query('reset session_replication_role')
+  for (const { definition } of rows) await service.owner.query(definition)
+}
+
 /** Copies one record, with other values in what lists are sorted by. The position of a record follows its dates. */
 const multiply = async (resource: ListedName): Promise<void> => {
   const { rows } = await service.owner.query<{ name: string; type: string }>(
@@ -77,20 +91,12 @@ const multiply = async (resource: ListedName): Promise<void> => {
     return sorted.has(name) || unique.has(name) ? (spread[kinds[type] ?? 'text'] ?? name) : name
   })
   await service.owner.query(`select set_config('masthead.tenant', $1, false)`, [tenant.id])
-  // Indexes are made several times faster than they are added to.
-  const { rows: indexes } = await service.owner.query<{ name: string; definition: string }>(
-    `select indexname as name, indexdef as definition from pg_indexes
-      where tablename = $1 and not exists (select from pg_constraint where conname = indexname)`,
-    [resource],
-  )
-  await service.owner.query(indexes.map(({ name }) => `drop index "${name}";`).join(' '))
-  await service.owner.query(
-    `insert into ${resource} (${rows.map(({ name }) => name).join(', ')})
-      select ${values.join(', ')} from ${resource}, generate_series(1, ${lengthOf(resource)}) as number where tenant_id = $1`,
-    [tenant.id],
-  )
-  await service.owner.query(
-    `set maintenance_work_mem = '512MB'; ${indexes.map((one) => `${one.definition};`).join(' ')}`,
+  await inBulk(resource, () =>
+    service.owner.query(
+      `insert into ${resource} (${rows.map(({ name }) => name).join(', ')})
+        select ${values.join(', ')} from ${resource}, generate_series(1, ${lengthOf(resource)}) as number where tenant_id = $1`,
+      [tenant.id],
+    ),
   )
   await service.owner.query(
     'update tallies set count = count + $2 where tenant_id = $1 and resource = $3 and level = 62',

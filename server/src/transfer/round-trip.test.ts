@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { storedFieldsOf } from '@masthead/contract'
-import { runMasthead } from '../../test/processes/masthead-process.ts'
+import { runInSession } from '../../test/processes/command-session.ts'
 import { environmentOf, importer, newFolder } from '../../test/records/import-files.ts'
 import { addSamples } from '../../test/records/populated-tenant.ts'
 import { assertTenantTallies } from '../../test/records/tallies.ts'
@@ -15,7 +15,7 @@ const service = await startService()
 
 const exportOf = async ({ slug }: TestTenant, ...words: string[]): Promise<string> => {
   const folder = await newFolder()
-  const { code, stderr } = await runMasthead(
+  const { code, stderr } = await runInSession(
     ['export', '--tenant', slug, '--to', folder, ...words],
     environmentOf(service),
   )

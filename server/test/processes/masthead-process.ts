@@ -155,10 +155,15 @@ export const accepts = (host: string, port: number): Promise<boolean> =>
       .once('timeout', () => answer(false))
   })
 
-/** Waits for what can be seen, however busy the machine is: only what will never come is given up. */
+/**
+ * Waits for what can be seen, however busy the machine is: only what will never come is given up. It looks less often as
+ * time passes, because to look takes the time of what it waits for.
+ */
 export const until = async (what: string, condition: () => boolean | Promise<boolean>, milliseconds = 50_000) => {
-  for (const deadline = Date.now() + milliseconds; !(await condition()); await delay(20)) {
+  const deadline = Date.now() + milliseconds
+  for (let pause = 10; !(await condition()); pause = Math.min(1.5 * pause, 60)) {
     if (Date.now() > deadline) throw new Error(`not within ${milliseconds / 1_000} s: ${what}`)
+    await delay(pause)
   }
 }
 

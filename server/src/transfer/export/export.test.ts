@@ -17,7 +17,8 @@ import {
 } from '@masthead/contract'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
-import { type Outcome, runMasthead, spawnMasthead, until } from '../../../test/processes/masthead-process.ts'
+import { runInSession } from '../../../test/processes/command-session.ts'
+import { type Outcome, spawnMasthead, until } from '../../../test/processes/masthead-process.ts'
 import {
   sampleAccount,
   sampleContact,
@@ -41,7 +42,7 @@ const exportTo = async (folder: string, tenant: TestTenant, ...more: string[]) =
   return outcome.stdout
 }
 const run = (folder: string, { slug }: { slug: string }, ...more: string[]) =>
-  runMasthead(['export', '--tenant', slug, '--to', folder, ...more], environment)
+  runInSession(['export', '--tenant', slug, '--to', folder, ...more], environment)
 const refused = async (expected: string, folder: string, tenant: { slug: string }, ...more: string[]) =>
   assert.deepEqual(await run(folder, tenant, ...more), { code: 1, stdout: '', stderr: `masthead: ${expected}\n` })
 const namesIn = async (folder: string): Promise<string[]> => (await readdir(folder)).sort()
@@ -349,7 +350,7 @@ describe('an export', { concurrency: 2 }, () => {
     for (const format of ['csv', 'ndjson']) {
       const [first, second, copy] = [newFolder(), newFolder(), await service.newTenant()]
       await exportTo(first, tenant, '--format', format, '--gzip')
-      const imported = await runMasthead(['import', '--tenant', copy.slug, '--strict', first], environment)
+      const imported = await runInSession(['import', '--tenant', copy.slug, '--strict', first], environment)
       assert.deepEqual([imported.code, imported.stderr], [0, ''], imported.stdout)
       await exportTo(second, copy, '--format', format, '--gzip')
       for (const name of filesNamed(`${format}.gz`)) {

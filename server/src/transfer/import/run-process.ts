@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import type { Caller } from '../../audit/author.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import { Refusal } from '../../refusal.ts'
@@ -173,15 +172,10 @@ const fileOf = (task: RunTask): string | null => {
   return task.run.kind === 'import' ? task.run.fileName : null
 }
 
-/** Ends the idle processes, for a command that waits for nothing else. */
-export const endIdleProcesses = async (): Promise<void> => {
-  await Promise.all(
-    // Node tells of no 'close' where this side disconnects, so they are taken out here: a later run must not get one.
-    idle.splice(0).map((child) => {
-      const exited = once(child, 'exit')
-      child.ref()
-      child.disconnect()
-      return exited
-    }),
-  )
-}
+// A command that has nothing else to wait for ends after the processes that it began.
+process.on('beforeExit', () => {
+  for (const child of idle.splice(0)) {
+    child.ref()
+    child.disconnect()
+  }
+})

@@ -1,0 +1,3 @@
+import { runFolder } from '../test/run-folder.ts'
+
+await runFolder(new URL('../src/transfer/', import.meta.url), '{*,!(import)/**/*}.test.ts')
