@@ -140,7 +140,7 @@ describe('under the role that serves', () => {
     await attempt(a.id, 'select from contacts')
     await refused(/invalid input syntax for type uuid: ""/)
     await assert.rejects(
-      attempt(null, `select search_positions('contacts', '{of}', '{0}', '{}', '{}', 0, 9)`),
+      attempt(null, `select search_positions('contacts', '{of}', null, '{0}', '{}', '{}', 0, 9)`),
       /uuid: ""/,
     )
   })
@@ -181,9 +181,9 @@ describe('under the role that serves', () => {
     ]) {
       await assert.rejects(attempt(a.id, sql), /permission denied/, sql)
     }
-    const search = `select search_positions('contacts', array['of'], '{0}', '{}', '{}', 0, 9)`
+    const search = `select search_positions('contacts', array['of'], null, '{0}', '{}', '{}', 0, 9)`
     assert.equal((await attempt(a.id, search)).rowCount, 1)
-    const foreign = `select search_positions('contacts', array[$1], '{0}', '{}', '{}', 0, 9)`
+    const foreign = `select search_positions('contacts', array[$1], null, '{0}', '{}', '{}', 0, 9)`
     assert.equal((await attempt(a.id, foreign, [b.id])).rowCount, 0)
   })
 

@@ -141,7 +141,7 @@ export const searchedPositions = (table: Table, filters: Filters, given: Given):
     fields.push('account_id')
     fieldValues.push(filters.account)
   }
-  return `search_positions('${table.name}', ${given(filters.words)}, ${given(filters.classes)}::smallint[], ${given(fields)}, ${given(fieldValues)}`
+  return `search_positions('${table.name}', ${given(filters.words)}, ${given(filters.parts)}::text[], ${given(filters.classes)}::smallint[], ${given(fields)}, ${given(fieldValues)}`
 }
 
 /** Positions come from the one function that can see the text; a page after a mark asks it a second time. */

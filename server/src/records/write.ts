@@ -109,7 +109,7 @@ const rowOf = (resource: ResourceName, change: Change, place: number): string =>
 }
 
 /** The normalised text that a search looks into; null for a resource that cannot be searched. */
-const searchText = (resource: ResourceName, fields: Fields): string | null => {
+export const searchText = (resource: ResourceName, fields: Fields): string | null => {
   const searched = tables[resource].listing.search
   if (searched.length === 0) return null
   return searchedText(

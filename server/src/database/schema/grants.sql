@@ -16,6 +16,6 @@ grant select, insert, update, delete on
 grant select (tenant_id, resource, position, class), insert, update, delete on search_texts to masthead_service;
 grant select, insert, update, delete on webhook_endpoints, webhook_events, webhook_deliveries, webhook_wakes to masthead_service;
 -- Entries of the audit log can be added, but not changed. Row-level security says what may be deleted.
-grant execute on function append_to_audit, chain_audit to masthead_service;
+grant execute on function append_to_audit, chain_audit, tidy_search to masthead_service;
 grant select, insert, delete on audit_keys, audit_entries, audit_waiting to masthead_service;
 grant select, delete on audit_links to masthead_service;

@@ -1082,23 +1082,13 @@ end $$;
 revoke execute on function list_versions_of(uuid[]) from public;
 grant execute on function list_versions_of(uuid[]) to masthead_service;
 
-create function search_is_common(words text[], sample text[])
- returns boolean
- language sql
- immutable parallel safe
-as $$
-  select not exists (select from unnest(words) as word where word ~ '[[:alnum:]]{3}')
-    or (select count(*) > 5 from unnest(sample) as text
-        where not exists (select from unnest(words) as word where strpos(text, word) = 0))
-$$;
-
 create function search_pattern(part text)
  returns text
  language sql
  immutable parallel safe
 return (('%'::text || regexp_replace(part, '([\\%_])'::text, '\\\1'::text, 'g'::text)) || '%'::text);
 
-create function search_positions(resource text, words text[], classes smallint[], fields text[], field_values text[], after bigint, most bigint)
+create function search_positions(resource text, words text[], parts text[], classes smallint[], fields text[], field_values text[], after bigint, most bigint)
  returns setof bigint
  language plpgsql
  stable security definer
@@ -1110,8 +1100,8 @@ declare
     'search_texts s where s.tenant_id = %L and s.resource = %L and s.class = any (%L::smallint[]) and s.position > %s',
     tenant, resource, classes, after);
   records text := format('%I r where r.tenant_id = %L and r.class = any (%L::smallint[])', resource, tenant, classes);
-  sample constant text[] := search_sample(resource);
   word text;
+  part text;
   is_small boolean := false;
 begin
   foreach word in array words loop
@@ -1134,53 +1124,16 @@ begin
   if cardinality(fields) > 0 then
     texts := texts || format(' and (select true from %s and r.position = s.position limit 1)', records);
   end if;
-  if search_is_common(words, sample) then
+  if parts is null then
     return query execute format('select s.position from %s order by s.position limit %s', texts, most);
   else
-    foreach word in array words loop
-      texts := texts || format(' and s.text like %L', search_pattern(search_rarest_part(word, sample)));
+    foreach part in array parts loop
+      texts := texts || format(' and s.text like %L', search_pattern(part));
     end loop;
     return query execute format(
       'with hits as materialized (select s.position from %s) select position from hits order by position limit %s', texts, most);
   end if;
 end $$;
-
-create function search_rarest_part(word text, sample text[])
- returns text
- language sql
- immutable parallel safe
-as $$
-  select coalesce((
-    select part
-    from (select substr(word, start, 8) as part from generate_series(1, length(word) - 7, 2) as start) as parts
-    where part ~ '[[:alnum:]]{3}'
-    order by (select count(*) from unnest(sample) as text where strpos(text, part) > 0)
-    limit 1
-  ), word)
-$$;
-
-create function search_sample(resource text)
- returns text[]
- language plpgsql
- stable security definer
- set search_path to 'public', 'pg_temp'
-as $$
-#variable_conflict use_column
-declare
-  tenant constant uuid := current_tenant();
-begin
-  return (
-    select coalesce(array_agg(s.text), '{}')
-    from (select greatest(last, 128) as last from heads where tenant_id = tenant and resource = search_sample.resource) as head,
-      generate_series(0, 127) as number,
-      lateral (
-        select text from search_texts
-        where tenant_id = tenant and resource = search_sample.resource and position = 1 + number * head.last / 128
-        limit 1
-      ) as s
-  );
-end $$;
-revoke execute on function search_sample(text) from public;
 
 create function set_tenant(tenant text)
  returns void
@@ -1205,6 +1158,18 @@ create function stamp_identity()
 begin atomic
  update identity_revision set revision = (identity_revision.revision + 1);
 end;
+
+create function tidy_search()
+ returns void
+ language plpgsql
+ security definer
+ set search_path to 'public', 'pg_temp'
+as $$
+begin
+  perform gin_clean_pending_list('search_texts_tenant_id_resource_text_idx');
+end $$;
+revoke execute on function tidy_search() from public;
+grant execute on function tidy_search() to masthead_service;
 
 create function versions_of(tenants uuid[])
  returns bigint[]

@@ -2235,10 +2235,10 @@ select total.total, total.total - $7::bigint as found, page.*, (
 ) as page;
 
 -- records/list.ts find
-with hits as materialized (select position from search_positions('accounts', $4, $5::smallint[], $6, $7, 0, $9) as position),
+with hits as materialized (select position from search_positions('accounts', $4, $5::text[], $6::smallint[], $7, $8, 0, $10) as position),
 total as (select count(*) as total from hits),
 page_rows as (
-  select r.position, r.body from (select position from hits order by position offset $8::bigint limit $2::bigint + 1) as p, lateral (
+  select r.position, r.body from (select position from hits order by position offset $9::bigint limit $2::bigint + 1) as p, lateral (
     select position, body from accounts
     where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
   ) as r
@@ -2253,10 +2253,10 @@ select total.total, page.*, (
 ) as page;
 
 -- records/list.ts find
-with hits as materialized (select position from search_positions('accounts', $4, $5::smallint[], $6, $7, 0, $9) as position),
+with hits as materialized (select position from search_positions('accounts', $4, $5::text[], $6::smallint[], $7, $8, 0, $10) as position),
 total as (select count(*) as total from hits),
 page_rows as (
-  select r.position, r.body from (select position from search_positions('accounts', $4, $5::smallint[], $6, $7, $8, $2::bigint + 1) as position) as p, lateral (
+  select r.position, r.body from (select position from search_positions('accounts', $4, $5::text[], $6::smallint[], $7, $8, $9, $2::bigint + 1) as position) as p, lateral (
     select position, body from accounts
     where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
   ) as r
@@ -2269,10 +2269,10 @@ select total.total, page.* from total, (
 ) as page;
 
 -- records/list.ts find
-with hits as materialized (select position from search_positions('contacts', $4, $5::smallint[], $6, $7, 0, $9) as position),
+with hits as materialized (select position from search_positions('contacts', $4, $5::text[], $6::smallint[], $7, $8, 0, $10) as position),
 total as (select count(*) as total from hits),
 page_rows as (
-  select r.position, r.body from (select position from hits order by position offset $8::bigint limit $2::bigint + 1) as p, lateral (
+  select r.position, r.body from (select position from hits order by position offset $9::bigint limit $2::bigint + 1) as p, lateral (
     select position, body from contacts
     where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
   ) as r
@@ -2287,10 +2287,10 @@ select total.total, page.*, (
 ) as page;
 
 -- records/list.ts find
-with hits as materialized (select position from search_positions('contacts', $4, $5::smallint[], $6, $7, 0, $9) as position),
+with hits as materialized (select position from search_positions('contacts', $4, $5::text[], $6::smallint[], $7, $8, 0, $10) as position),
 total as (select count(*) as total from hits),
 page_rows as (
-  select r.position, r.body from (select position from search_positions('contacts', $4, $5::smallint[], $6, $7, $8, $2::bigint + 1) as position) as p, lateral (
+  select r.position, r.body from (select position from search_positions('contacts', $4, $5::text[], $6::smallint[], $7, $8, $9, $2::bigint + 1) as position) as p, lateral (
     select position, body from contacts
     where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
   ) as r
@@ -2303,10 +2303,10 @@ select total.total, page.* from total, (
 ) as page;
 
 -- records/list.ts find
-with hits as materialized (select position from search_positions('publications', $4, $5::smallint[], $6, $7, 0, $9) as position),
+with hits as materialized (select position from search_positions('publications', $4, $5::text[], $6::smallint[], $7, $8, 0, $10) as position),
 total as (select count(*) as total from hits),
 page_rows as (
-  select r.position, r.body from (select position from hits order by position offset $8::bigint limit $2::bigint + 1) as p, lateral (
+  select r.position, r.body from (select position from hits order by position offset $9::bigint limit $2::bigint + 1) as p, lateral (
     select position, body from publications
     where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
   ) as r
@@ -2321,10 +2321,10 @@ select total.total, page.*, (
 ) as page;
 
 -- records/list.ts find
-with hits as materialized (select position from search_positions('publications', $4, $5::smallint[], $6, $7, 0, $9) as position),
+with hits as materialized (select position from search_positions('publications', $4, $5::text[], $6::smallint[], $7, $8, 0, $10) as position),
 total as (select count(*) as total from hits),
 page_rows as (
-  select r.position, r.body from (select position from search_positions('publications', $4, $5::smallint[], $6, $7, $8, $2::bigint + 1) as position) as p, lateral (
+  select r.position, r.body from (select position from search_positions('publications', $4, $5::text[], $6::smallint[], $7, $8, $9, $2::bigint + 1) as position) as p, lateral (
     select position, body from publications
     where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
   ) as r
@@ -2964,19 +2964,19 @@ select page.*, total.*, (
 
 -- records/list.ts gather
 with gathered as materialized (select class, position, name_key as key, (true  ) is true as matches from contacts
-  where tenant_id = $1 and class = any ($6::smallint[]) and position in (select position from search_positions('contacts', $2, $3::smallint[], $4, $5, 0, 10001) as position) ), total as (
+  where tenant_id = $1 and class = any ($7::smallint[]) and position in (select position from search_positions('contacts', $2, $3::text[], $4::smallint[], $5, $6, 0, 10001) as position) ), total as (
   select count(*) > 10000 as "isTooMany", count(*) filter (where matches) as total from gathered
 ), hits as materialized (
   select class, position, key, row_number() over (order by key is null, key asc, position asc) as number from (
     select class, position, key from gathered, total where matches and not "isTooMany" 
-    order by key is null, key asc, position asc offset $7 limit $8
+    order by key is null, key asc, position asc offset $8 limit $9
   ) as shown
 )
 select page.*, total.*, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from (
-  select count(*)::integer as found, string_agg(record.body, ',' order by number) filter (where number <= $9) as items,
-    (array_agg(key::text order by number desc) filter (where number <= $9))[1] as "lastKey", (array_agg(hits.position order by number desc) filter (where number <= $9))[1] as "lastPosition"
+  select count(*)::integer as found, string_agg(record.body, ',' order by number) filter (where number <= $10) as items,
+    (array_agg(key::text order by number desc) filter (where number <= $10))[1] as "lastKey", (array_agg(hits.position order by number desc) filter (where number <= $10))[1] as "lastPosition"
   from hits, lateral (
     select body from contacts where tenant_id = $1 and class = hits.class and position = hits.position limit 1
   ) as record
@@ -3184,6 +3184,36 @@ select page.*, (select nullif(count(*), 10001) from ((select position as along f
     select body from contacts where tenant_id = $1 and class = hits.class and position = hits.position limit 1
   ) as record
 ) as page ;
+
+-- records/search.ts readSample
+select record.body
+from (select last from heads where tenant_id = $1 and resource = 'accounts') as head,
+  generate_series(0, 127) as number,
+  lateral (
+    select body from accounts where tenant_id = $1 and class = 0 and position > number * head.last / 128
+    order by position limit 1
+  ) as record;
+
+-- records/search.ts readSample
+select record.body
+from (select last from heads where tenant_id = $1 and resource = 'contacts') as head,
+  generate_series(0, 127) as number,
+  lateral (
+    select body from contacts where tenant_id = $1 and class = 0 and position > number * head.last / 128
+    order by position limit 1
+  ) as record;
+
+-- records/search.ts readSample
+select record.body
+from (select last from heads where tenant_id = $1 and resource = 'publications') as head,
+  generate_series(0, 127) as number,
+  lateral (
+    select body from publications where tenant_id = $1 and class = 0 and position > number * head.last / 128
+    order by position limit 1
+  ) as record;
+
+-- records/search.ts tidySearch
+select tidy_search();
 
 -- records/today.ts readToday
 select time_zone as "timeZone" from tenants where id = $1;
