@@ -42,17 +42,34 @@ const alone = (one: EncodedResponse): EncodedResponse => {
 }
 
 /**
- * The first that was not used since it was last passed over here; who was goes behind all others. To note a use costs
- * nothing then, and something goes seldom.
+ * What may go: the first that was not used since it was last passed over here; who was goes behind all others. To note a use costs nothing
+ * then. It goes on where it stopped the last time, because a map passes by all that was ever taken from its beginning.
  */
-const leastUsed = <T extends { isUsed: boolean }>(kept: Map<string, T>): T | null => {
-  for (const [name, one] of kept) {
-    if (!one.isUsed) return one
-    one.isUsed = false
-    kept.delete(name)
-    kept.set(name, one)
+class Kept<T extends { isUsed: boolean }> extends Map<string, T> {
+  #place = this.entries()
+  #found: [name: string, one: T] | null = null
+
+  leastUsed(): T | null {
+    const [name = '', one] = this.#found ?? []
+    if (one && this.get(name) === one && !one.isUsed) return one
+    // Whoever is passed over is met again at the end, and is not in use then.
+    for (let left = 2 * this.size + 1; left > 0; left--) {
+      const { value, done } = this.#place.next()
+      if (done) {
+        this.#place = this.entries()
+        continue
+      }
+      const [name, one] = value
+      if (!one.isUsed) {
+        this.#found = value
+        return one
+      }
+      one.isUsed = false
+      this.delete(name)
+      this.set(name, one)
+    }
+    return null
   }
-  return null
 }
 
 /** So that changes by hand, which move no version, are seen at last. */
@@ -61,7 +78,7 @@ const longestMilliseconds = 60_000
 /** What is kept of a tenant. */
 type Shelf = {
   tenantId: string
-  responses: Map<string, CachedResponse>
+  responses: Kept<CachedResponse>
   bytes: number
   /** Since something had to go. */
   isUsed: boolean
@@ -74,7 +91,7 @@ type Shelf = {
  */
 export class ResponseCache {
   readonly #mostBytes: number
-  readonly #shelves = new Map<string, Shelf>()
+  readonly #shelves = new Kept<Shelf>()
   readonly #sent = { memory: 0, database: 0 }
   #bytes = 0
 
@@ -105,7 +122,7 @@ export class ResponseCache {
   keep(read: ReadUnder, body: Buffer, make: () => EncodedResponse): CachedResponse {
     this.#sent.database++
     const { tenantId, url, version, next } = read
-    const shelf: Shelf = this.#shelves.get(tenantId) ?? { tenantId, responses: new Map(), bytes: 0, isUsed: true }
+    const shelf: Shelf = this.#shelves.get(tenantId) ?? { tenantId, responses: new Kept(), bytes: 0, isUsed: true }
     const former = shelf.responses.get(url)
     if (former?.next === next && former.plain.body.equals(body))
       return Object.assign(former, { version, foundAt: Date.now() })
@@ -141,8 +158,8 @@ export class ResponseCache {
     shelf.bytes += bytes
     this.#bytes += bytes
     while (this.#bytes > this.#mostBytes) {
-      const from = shelf.bytes > this.#mostBytes / 4 ? shelf : (leastUsed(this.#shelves) ?? shelf)
-      const oldest = leastUsed(from.responses)
+      const from = shelf.bytes > this.#mostBytes / 4 ? shelf : (this.#shelves.leastUsed() ?? shelf)
+      const oldest = from.responses.leastUsed()
       if (oldest) this.#forget(from, oldest)
       if (from.responses.size === 0) this.#shelves.delete(from.tenantId)
     }
