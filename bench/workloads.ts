@@ -35,7 +35,7 @@ export const deepPage = 15_000
 const depths = [10, 100, 1_000, deepPage]
 
 /** As many callers as a busy node has at one moment. */
-const many = 16
+const many = 32
 /** A search is measured for one caller, and for so many. */
 const searchers = 32
 
