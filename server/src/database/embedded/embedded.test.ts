@@ -3,7 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { appendFile, chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { tmpdir, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
@@ -180,6 +180,21 @@ describe('embedded PostgreSQL', () => {
       }
       assert.equal(system.ownerOfCluster(), 'nobody')
     })
+  })
+
+  test('has a part of the memory of the machine, unless an operator has chosen another', async () => {
+    const shared = async () => {
+      await using server = closing(await openEmbedded(data))
+      const [row] = await ask(
+        server.connectionString,
+        `select pg_size_bytes(current_setting('shared_buffers')) as bytes`,
+      )
+      return Number(row?.bytes) / 1_024 ** 2
+    }
+    const own = await shared()
+    assert.ok(own >= 128 && own <= Math.max(128, Math.min(1_024, totalmem() / 1_024 ** 2 / 4)), `${own} MB`)
+    await appendFile(join(data, 'postgres/postgresql.conf'), "shared_buffers = '96MB'\n")
+    assert.equal(await shared(), 96)
   })
 
   test('says in one line what PostgreSQL complains of', async () => {

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { constants, readFileSync, rmSync, statSync } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
+import { totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -13,6 +14,24 @@ export type Endpoint = { host: string; port: number }
 /** They are passed on the command line, not in postgresql.conf, so that a newer program changes them on an older cluster. */
 const settings = { max_connections: 100, unix_socket_permissions: '0700' }
 
+const mebibyte = 1_024 * 1_024
+/** What a new cluster has, however much memory there is. */
+const usualBuffers = '128MB'
+
+/**
+ * A quarter of the memory, as PostgreSQL recommends, and at most a gigabyte: more records and indexes are at hand, and a create takes
+ * half of the processor time in a tenant with a million. What an operator has set stays.
+ */
+const buffersFor = async (folder: string): Promise<{ shared_buffers?: string }> => {
+  const files = ['postgresql.conf', 'postgresql.auto.conf'].map((name) => readFile(join(folder, name), 'utf8'))
+  const text = (await Promise.all(files.map((file) => file.catch(() => '')))).join('\n')
+  const [, set] = [...text.matchAll(/^\s*shared_buffers\s*=?\s*'?([\w.]+)/gim)].at(-1) ?? []
+  if (set !== undefined && set !== usualBuffers) return {}
+  // In a container, what it may have.
+  const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
+  return { shared_buffers: `${Math.min(1_024, Math.max(128, Math.floor(memory / mebibyte / 4)))}MB` }
+}
+
 /**
  * Returns when the server is ready, or when another process interfered and the caller should look again. `meanwhile` is
  * called while the server starts.
@@ -24,7 +43,11 @@ export const startPostmaster = async (
 ): Promise<void> => {
   removeStaleLocks(cluster.folder)
   const loggedBytes = await prepareLog(cluster)
-  const all = { ...settings, ...(await chooseEndpoint(cluster.folder, usualPort)) }
+  const all = {
+    ...settings,
+    ...(await buffersFor(cluster.folder)),
+    ...(await chooseEndpoint(cluster.folder, usualPort)),
+  }
   const options = Object.entries(all).map(([name, value]) => `-c ${name}=${value}`)
   const args = ['-w', '-t', '60', '-D', cluster.folder, '-l', cluster.log, '-o', options.join(' ')]
   const starting = cluster.run(cluster.programs.pg_ctl, 'start', ...args)
