@@ -40,27 +40,27 @@ const scope = ['openid', 'offline_access', ...granted.map((one) => scopePrefix +
 const MASTHEAD_DATA_DIR = await temporaryDataDirectory()
 const { announced, stop } = await startServing(['--demo', '--port', '0'], { MASTHEAD_DATA_DIR })
 const { url, email = '', password = '' } = announced
-const registered = await runMasthead(
-  [
-    'app',
-    'register',
-    '--name',
-    'Trial',
-    '--redirect-uri',
-    callback,
-    '--scopes',
-    granted.join(','),
-    '--refresh',
-    '--native',
-    '--json',
-  ],
-  { MASTHEAD_DATA_DIR },
-)
-assert.equal(registered.code, 0, registered.stderr)
-const { clientId } = JSON.parse(registered.stdout)
 const cache = await mkdtemp(join(tmpdir(), 'masthead-go-'))
 
 try {
+  const registered = await runMasthead(
+    [
+      'app',
+      'register',
+      '--name',
+      'Trial',
+      '--redirect-uri',
+      callback,
+      '--scopes',
+      granted.join(','),
+      '--refresh',
+      '--native',
+      '--json',
+    ],
+    { MASTHEAD_DATA_DIR },
+  )
+  assert.equal(registered.code, 0, registered.stderr)
+  const { clientId } = JSON.parse(registered.stdout)
   for (const [name, { program, args, environment }] of Object.entries(clients)) {
     const { PATH = '', HOME = '' } = process.env
     const child = spawn(program, args, {
