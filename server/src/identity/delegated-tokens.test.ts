@@ -165,7 +165,7 @@ describe('a delegated token may do', async () => {
   test('what both the role and its scopes allow', async () => {
     const member = await newPerson(service, [tenant, 'viewer'])
     const tokens = await authorize(origin, { application: writer, person: member })
-    assert.equal(decodeJwt(tokens.access_token).scope, tokens.scope)
+    assert.equal(`openid ${decodeJwt(tokens.access_token).scope}`, tokens.scope)
     await assertWorks(tokens)
     const refused = await create(tokens.access_token)
     assert.deepEqual([refused.status, refused.body.code], [403, 'insufficient_role'])

@@ -104,7 +104,7 @@ export const assertProblemSchema = (body: unknown): void =>
 
 const shapes = operations.map((named) => ({
   named,
-  shape: new RegExp(`^${named.operation.path.replaceAll(/\{\w+\}/g, '[^/]*')}$`),
+  shape: new RegExp(`^${named.operation.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }))
 
 /** The operation that a request is for; letters of its path may stand there encoded. */

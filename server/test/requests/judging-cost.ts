@@ -45,7 +45,7 @@ const timesByShape = ({ operation }: NamedOperation): Map<string, number> => {
   const read = bodyReader(operation)
   const judge = (bytes: Buffer): void => {
     try {
-      read('application/json', bytes)
+      read({ 'content-type': 'application/json' }, bytes)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       problemResponse(error, 'https://api.example.com', 'id')

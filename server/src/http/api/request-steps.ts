@@ -8,7 +8,7 @@ import { brokenPath, methodNotAllowed, nothingAt, urlTooLong } from '../response
 import { mayBeCached } from '../responses/response-cache.ts'
 import { type Exchange, found, type Step } from './exchange.ts'
 import { fingerprint, readKey } from './requests/idempotency.ts'
-import { readBytes, refuseEncoding } from './requests/request-body.ts'
+import { readBytes } from './requests/request-body.ts'
 import { readQuery } from './requests/request-query.ts'
 
 /** Refuses while the server is being stopped, and what is too long to be looked at. */
@@ -76,8 +76,7 @@ const judgeWrite = (exchange: Exchange, bytes: Buffer | undefined): undefined =>
   exchange.tags = operation.conditional ? readTags('If-Match', request.headers['if-match']) : null
   exchange.query = readQuery(url, operation.query)
   exchange.bytes = bytes
-  refuseEncoding(request.headers['content-encoding'])
-  exchange.body = readBody(request.headers['content-type'], bytes)
+  exchange.body = readBody(request.headers, bytes)
 }
 
 export const idempotency: Step = (exchange) => {

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { largest, mediaTypesOf, type Operation } from '@masthead/contract'
 import { Problem } from '../../../problem.ts'
 import { bodyTooLarge, unsupportedMediaType } from '../../responses/problems.ts'
@@ -30,7 +30,7 @@ export const readBytes = (request: IncomingMessage, response: ServerResponse): P
   return promise
 }
 
-export type BodyReader = (contentType: string | undefined, bytes: Buffer | undefined) => unknown
+export type BodyReader = (headers: IncomingHttpHeaders, bytes: Buffer | undefined) => unknown
 
 /** Reads and checks the body of an operation. */
 export const bodyReader = (operation: Operation): BodyReader => {
@@ -38,8 +38,9 @@ export const bodyReader = (operation: Operation): BodyReader => {
   if (!schema) return refuseBody
   const judge = bodyJudge(schema)
   const accepted = mediaTypesOf(operation)
-  return (contentType, bytes) => {
-    requireMediaType(contentType, accepted)
+  return (headers, bytes) => {
+    requireMediaType(headers['content-type'], accepted)
+    refuseEncoding(headers['content-encoding'])
     const value = parseJson(bytes)
     const errors = judge(value)
     if (errors.length === 0) return value
@@ -47,7 +48,7 @@ export const bodyReader = (operation: Operation): BodyReader => {
   }
 }
 
-const refuseBody: BodyReader = (_contentType, bytes) => {
+const refuseBody: BodyReader = (_headers, bytes) => {
   if (!bytes?.length) return undefined
   const detail = 'This operation takes no body.'
   throw new Problem('invalid_body', detail, { errors: [{ pointer: '', code: 'not_expected', detail }] })
@@ -68,7 +69,7 @@ const requireMediaType = (contentType: string | undefined, accepted: readonly st
 }
 
 /** A small body that unpacks to a large one would cost more than it is sent for. */
-export const refuseEncoding = (encoding: string | undefined): void => {
+const refuseEncoding = (encoding: string | undefined): void => {
   if (encoding === undefined || encoding.trim() === '' || encoding.toLowerCase() === 'identity') return
   const detail = `Send the body as it is, without \`Content-Encoding: ${encoding.slice(0, 100)}\`: packed bodies are not taken.`
   throw unsupportedMediaType(detail, 'Content-Encoding')
