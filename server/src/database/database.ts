@@ -34,7 +34,7 @@ import {
   outcomeUnknown,
   Unavailable,
 } from './connections/unavailable.ts'
-import { FairQueue, mostReads, pipelined, shareOf } from './fair-queue.ts'
+import { FairQueue, mostReads, pipelined, quickSearches, shareOf } from './fair-queue.ts'
 import { perTenant } from './per-tenant.ts'
 import { type ReplicaState, Replicas } from './replicas.ts'
 import { TakenWrites } from './taken-writes.ts'
@@ -160,17 +160,24 @@ export const openDatabase = (
     timeouts.responseMilliseconds,
     mostReads,
   )
-  const searches = new FairQueue(connections.searching, searchesOfOne(connections.searching), long.responseMilliseconds)
+  const searches = new FairQueue(
+    quickSearches * connections.searching,
+    quickSearches * searchesOfOne(connections.searching),
+    long.responseMilliseconds,
+  )
   const writes = new FairQueue(connections.writing, shareOf(connections.writing), timeouts.responseMilliseconds)
   const queue = new WriteQueue(timeouts.responseMilliseconds)
   const takenWrites = new TakenWrites()
   const ask: Query = (statement) => reading.use((client) => queryAlone(client, quick)(statement))
-  const searched = <R>(tenantId: string, statement: Statement): Promise<R[]> =>
-    searching.use(async (client) => {
-      // What is asked may take long. Whether somebody is there to answer is asked beside it.
-      const doubt = setTimeout(() => ask({ text: 'select 1' }).catch(() => {}), doubtMilliseconds)
-      return readAs<R>(client, slow, tenantId, statement).finally(() => clearTimeout(doubt))
-    })
+  const searched = <R>(tenantId: string, statement: Statement, weight: number): Promise<R[]> =>
+    searching.use(
+      async (client) => {
+        // What is asked may take long. Whether somebody is there to answer is asked beside it.
+        const doubt = setTimeout(() => ask({ text: 'select 1' }).catch(() => {}), doubtMilliseconds)
+        return readAs<R>(client, slow, tenantId, statement).finally(() => clearTimeout(doubt))
+      },
+      { user: tenantId, weight, most: quickSearches },
+    )
   const onConnection = <T>(owner: string, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     const asked = performance.now()
     return writes.run(owner, () => outage.bridge(async () => work(await acquire()), asked))
@@ -206,8 +213,10 @@ export const openDatabase = (
         reads.run(tenantId, () =>
           outage.bridge(() => reading.use((client) => readAs(client, quick, tenantId, statement))),
         )
-      const readLong: Query = (statement) =>
-        searches.run(tenantId, () => outage.bridge(() => searched(tenantId, statement)))
+      const readLong: Query = (statement) => {
+        const weight = statement.isLikelyQuick ? 1 : quickSearches
+        return searches.run(tenantId, () => outage.bridge(() => searched(tenantId, statement, weight)), weight)
+      }
       const read = tenantQuery(tenantId, readQuickly)
       const keyed = new BatchedReads(read)
       const write = <T>(decide: Decide<TenantQuery, T>): Promise<T> =>

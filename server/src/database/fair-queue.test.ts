@@ -35,6 +35,24 @@ test('owners that wait take turns', async () => {
   assert.deepEqual(log, ['a1', 'b1', 'c1', 'a2', 'b2', 'a3'])
 })
 
+test('what weighs more waits for room, and what is lighter does not overtake it for ever', async () => {
+  const log: string[] = []
+  const queue = new FairQueue(4, 4, 10_000)
+  const work = newWork(queue, log)
+  const light = [work('a', 'a1'), work('a', 'a2')]
+  const heavy = queue.run('b', async () => void log.push('b1'), 4)
+  const late = work('c', 'c1')
+  assert.deepEqual(log, ['a1', 'a2', 'c1'])
+  light[0]?.end()
+  await light[0]?.done
+  // From now on there is no room for anybody before the heavy one.
+  const later = work('a', 'a3')
+  assert.deepEqual(log, ['a1', 'a2', 'c1'])
+  for (const { end } of [...light, late, later]) end()
+  await Promise.all([heavy, later.done])
+  assert.deepEqual(log, ['a1', 'a2', 'c1', 'b1', 'a3'])
+})
+
 test('a lane is free again after a failure', async () => {
   const queue = new FairQueue(1, 1, 10_000)
   await assert.rejects(

@@ -5,6 +5,8 @@ export const shareOf = (size: number): number => Math.max(1, Math.min(size - 1, 
 
 /** So many reads keep a connection busy; more would only stand in the way of others. */
 export const pipelined = 4
+/** So many searches to which an index leads go over one connection, which any other search has for itself. */
+export const quickSearches = 4
 /** Reads are quick, so many may wait; those that go together count once. */
 export const mostReads = 2_000
 
@@ -16,12 +18,12 @@ export class Busy extends Unavailable {
   }
 }
 
-type Waiting = { go: () => void; refuse: (reason: Error) => void }
+type Waiting = { weight: number; go: () => void; refuse: (reason: Error) => void }
 type Owner = { running: number; waiting: Waiting[] }
 
 /**
  * At most `size` at once and `share` for one owner, who wait in turns: nobody's many keep out somebody else's one. Nobody
- * waits for longer than `longestWaitMilliseconds`.
+ * waits for longer than `longestWaitMilliseconds`. What takes long may weigh more than one.
  */
 export class FairQueue {
   readonly #size: number
@@ -30,6 +32,8 @@ export class FairQueue {
   readonly #mostWaiting: number
   readonly #owners = new Map<string, Owner>()
   #running = 0
+  /** The next in turn needs more room than there is, and nobody is let in before. */
+  #isFull = false
 
   constructor(size: number, share: number, longestWaitMilliseconds: number, mostWaiting = 100) {
     this.#size = size
@@ -38,16 +42,17 @@ export class FairQueue {
     this.#mostWaiting = mostWaiting
   }
 
-  async run<T>(name: string, work: () => Promise<T>): Promise<T> {
+  async run<T>(name: string, work: () => Promise<T>, weight = 1): Promise<T> {
     const owner = this.#owners.get(name) ?? { running: 0, waiting: [] }
     this.#owners.set(name, owner)
-    if (this.#running >= this.#size || owner.running >= this.#share) await this.#wait(name, owner)
-    else this.#start(owner)
+    if (this.#isFull || this.#running + weight > this.#size || owner.running + weight > this.#share)
+      await this.#wait(name, owner, weight)
+    else this.#start(owner, weight)
     try {
       return await work()
     } finally {
-      this.#running--
-      owner.running--
+      this.#running -= weight
+      owner.running -= weight
       this.#owners.delete(name)
       // To the end of the round.
       if (owner.running > 0 || owner.waiting.length > 0) this.#owners.set(name, owner)
@@ -64,12 +69,12 @@ export class FairQueue {
     for (const { refuse } of [...this.#owners.values()].flatMap(({ waiting }) => waiting)) refuse(reason)
   }
 
-  #start(owner: Owner): void {
-    this.#running++
-    owner.running++
+  #start(owner: Owner, weight: number): void {
+    this.#running += weight
+    owner.running += weight
   }
 
-  #wait(name: string, owner: Owner): Promise<void> {
+  #wait(name: string, owner: Owner, weight: number): Promise<void> {
     if (owner.waiting.length >= this.#mostWaiting) throw new Busy('too many calls of this tenant wait already')
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const refuse = (reason: Error) => {
@@ -82,19 +87,27 @@ export class FairQueue {
       clearTimeout(tooLong)
       resolve()
     }
-    const waiting = { go, refuse }
-    const tooLong = setTimeout(() => refuse(new Busy('too many calls are in flight')), this.#longestWaitMilliseconds)
+    const waiting = { weight, go, refuse }
+    const tooLong = setTimeout(() => {
+      refuse(new Busy('too many calls are in flight'))
+      // Others may have waited for the room that it needed.
+      this.#startNext()
+    }, this.#longestWaitMilliseconds)
     owner.waiting.push(waiting)
     return promise
   }
 
   #startNext(): void {
+    this.#isFull = false
     for (const owner of this.#owners.values()) {
-      if (this.#running >= this.#size) return
-      if (owner.running >= this.#share) continue
-      const next = owner.waiting.shift()
-      if (!next) continue
-      this.#start(owner)
+      const [next] = owner.waiting
+      if (!next || owner.running + next.weight > this.#share) continue
+      if (this.#running + next.weight > this.#size) {
+        this.#isFull = true
+        return
+      }
+      owner.waiting.shift()
+      this.#start(owner, next.weight)
       next.go()
     }
   }

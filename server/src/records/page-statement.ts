@@ -38,7 +38,7 @@ export const pageStatement = (table: Table, filters: Filters, place: Place): Sta
         max(position) filter (where number <= ${size}) as last
       from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
     ) as page`
-  return { text, values }
+  return { text, values, ...(filters.parts && { isLikelyQuick: true }) }
 }
 
 export type Given = (value: unknown) => string

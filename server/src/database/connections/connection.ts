@@ -30,6 +30,8 @@ export type Statement = {
   onShards?: string
   /** There are too many texts of its kind to prepare them: it is planned each time, for its values. */
   isOneOfMany?: true
+  /** It takes long at times, as do searches, but hardly this one. */
+  isLikelyQuick?: true
 }
 
 /** It is not the query of a tenant's door, which gives the tenant to every statement. */
@@ -347,7 +349,10 @@ export const unpreparedOn =
     (await client.query(textOf(statement, isSharded), values)).rows as R[]
 
 /** `opened` is the client once it is there, so that nobody need wait for it. */
-type Slot = { client: Promise<pg.Client>; opened?: pg.Client; load: number }
+type Slot = { client: Promise<pg.Client>; opened?: pg.Client; load: number; running: number; user?: string }
+
+/** Who uses a connection, and how much of it; `most` of it there is. */
+export type Use = { user: string; weight: number; most: number }
 
 /**
  * A few connections that many callers share: each caller queues its messages in one synchronous call, on the slot with
@@ -365,21 +370,30 @@ export class SharedConnections {
     this.#slots = new Array(size).fill(undefined)
   }
 
-  async use<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+  async use<T>(work: (client: pg.Client) => Promise<T>, use?: Use): Promise<T> {
     // A connection that is opened now would stay open.
     if (this.#isClosed) throw new Error('the connections are closed')
-    const slot = this.#leastLoaded()
-    slot.load++
+    const { weight = 1, user } = use ?? {}
+    const slot = (use && this.#usedBy(use)) ?? this.#leastLoaded()
+    if (user !== undefined) slot.user = user
+    slot.load += weight
+    slot.running++
     try {
       return await work(slot.opened ?? (await slot.client))
     } finally {
-      slot.load--
+      slot.load -= weight
+      slot.running--
     }
+  }
+
+  /** One with room that somebody uses already: who sends several over one keeps fewer processes of the server busy. */
+  #usedBy({ user, weight, most }: Use): Slot | undefined {
+    return this.#slots.find((slot) => slot?.user === user && slot.load > 0 && slot.load + weight <= most)
   }
 
   load(): { most: number; open: number; running: number } {
     const open = this.#slots.filter((slot) => slot !== undefined)
-    return { most: this.#slots.length, open: open.length, running: open.reduce((sum, { load }) => sum + load, 0) }
+    return { most: this.#slots.length, open: open.length, running: open.reduce((sum, { running }) => sum + running, 0) }
   }
 
   #leastLoaded(): Slot {
@@ -391,7 +405,7 @@ export class SharedConnections {
 
   #openSlot(index: number): Slot {
     const client = this.#outage.note(this.#open())
-    const slot: Slot = { client, load: 0 }
+    const slot: Slot = { client, load: 0, running: 0 }
     this.#slots[index] = slot
     const forget = () => {
       if (this.#slots[index] === slot) this.#slots[index] = undefined
