@@ -33,7 +33,7 @@ visit(
     await look('nothing found')
     await page.getByRole('link', { name: 'show all' }).click()
     await page.getByLabel('Deleted').check()
-    await page.getByText('Deleted').nth(1).waitFor()
+    await page.locator('tbody').getByText('Deleted').first().waitFor()
     await look('deleted ones')
     await button(page, /settings and sign out/).click()
     await page.keyboard.press('?')

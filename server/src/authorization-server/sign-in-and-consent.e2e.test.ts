@@ -94,7 +94,12 @@ const publicationsSeenBy = async (token: string): Promise<string[]> => {
   return body.items.map(({ code }: { code: string }) => code)
 }
 
-/** Chromium reports on its console what a policy refused; that a page has a 4xx status is not a fault of it. */
+/**
+ * Chromium reports on its console what a policy refused. That a page has a 4xx status is not a fault of it, nor that somebody types before the
+ * page has put the focus where it would have gone.
+ */
+const harmless =
+  /^Failed to load resource: the server responded with a status of 4\d\d |^Autofocus processing was blocked/
 const newPage = async (options: BrowserContextOptions = {}) => {
   const context = await browser.newContext(options)
   const page = await context.newPage()
@@ -103,8 +108,7 @@ const newPage = async (options: BrowserContextOptions = {}) => {
   page.on('pageerror', (error) => complaints.push(String(error)))
   page.on('requestfailed', (request) => complaints.push(`${request.url()} ${request.failure()?.errorText}`))
   page.on('console', (message) => {
-    if (!/^Failed to load resource: the server responded with a status of 4\d\d /.test(message.text()))
-      complaints.push(message.text())
+    if (!harmless.test(message.text())) complaints.push(message.text())
   })
   return { context, page, complaints }
 }

@@ -32,8 +32,6 @@ export const launchOptions = async (): Promise<LaunchOptions> => ({
   args: [
     // The pages of one context share a process, and with it the code that was compiled for the page before.
     '--process-per-site',
-    // Nothing is drawn by hardware, so what draws needs no process of its own.
-    ...['--disable-gpu', '--in-process-gpu'],
     // No page lives long enough to win back the time that optimising its code takes: a seventh of all.
     '--js-flags=--no-opt --no-maglev',
   ],
