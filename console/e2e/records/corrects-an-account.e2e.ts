@@ -43,7 +43,7 @@ visit('sees what a colleague has corrected meanwhile, and chooses', editor, asyn
   await page.getByText('somebody else changed this account').waitFor()
   await page.getByRole('group', { name: 'ZIP', exact: true }).getByLabel('Theirs').check()
   await button(page, 'Save what is chosen').click()
-  await page.getByText('Deutschland').waitFor()
+  await page.getByRole('region', { name: 'Details' }).getByText('Deutschland').waitFor()
   const { body } = await service.call('GET', '/accounts/A1', { token })
   assert.deepEqual([body.country, body.zip], ['Deutschland', '53113'])
 })
