@@ -1,4 +1,4 @@
-import { button, heading, openConsole, requireSoon } from '../visitor.ts'
+import { button, heading, openConsole, requireNoHindrance, requireSoon } from '../visitor.ts'
 
 const { service, newPerson, visit } = await openConsole()
 const tenant = await service.newTenant('Herald Press')
@@ -13,6 +13,7 @@ visit('is shown a secret once, and only a button closes it', admin, async (page)
   await button(page, 'Make the token').click()
   const dialog = page.getByRole('dialog', { name: 'Token “Nightly report”' })
   await dialog.waitFor()
+  await requireNoHindrance(page)
   for (let times = 0; times < 3; times++) await page.keyboard.press('Escape')
   await page.mouse.click(5, 5)
   await requireSoon(() => dialog.isVisible(), true)

@@ -54,7 +54,7 @@ globalThis.fetch = async (...given) => {
   return response
 }
 
-/** The same for whoever reads the whole answer anyway: to read it twice, and to parse it twice, costs as much as to make it. */
+/** The same for a caller that reads the whole answer: to read it twice, and to parse it twice, costs as much as to make it. */
 export const fetchWhole = async (address: string, init: RequestInit & { method: string }) => {
   const response = await send(address, init)
   const { status, headers, url } = response

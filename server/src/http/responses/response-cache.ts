@@ -52,7 +52,7 @@ class Kept<T extends { isUsed: boolean }> extends Map<string, T> {
   leastUsed(): T | null {
     const [name = '', one] = this.#found ?? []
     if (one && this.get(name) === one && !one.isUsed) return one
-    // Whoever is passed over is met again at the end, and is not in use then.
+    // One that is passed over stands at the end then, and counts as not used.
     for (let left = 2 * this.size + 1; left > 0; left--) {
       const { value, done } = this.#place.next()
       if (done) {

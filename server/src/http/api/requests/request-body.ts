@@ -68,7 +68,7 @@ const requireMediaType = (contentType: string | undefined, accepted: readonly st
   throw unsupportedMediaType(detail)
 }
 
-/** A small body that unpacks to a large one would cost more than it is sent for. */
+/** A few packed bytes can unpack to gigabytes. */
 const refuseEncoding = (encoding: string | undefined): void => {
   if (encoding === undefined || encoding.trim() === '' || encoding.toLowerCase() === 'identity') return
   const detail = `Send the body as it is, without \`Content-Encoding: ${encoding.slice(0, 100)}\`: packed bodies are not taken.`
