@@ -388,10 +388,11 @@ test('an export is of one moment: others write, and no record refers to one that
   }
   const writing = Promise.all([write(), write()])
   try {
-    for (const _ of ['once', 'twice', 'thrice']) {
+    // An export may be over before anybody wrote: it is asked for until three were written beside.
+    for (let besideWrites = 0; besideWrites < 3; ) {
       const [before, folder] = [written, newFolder()]
       await exportTo(folder, own)
-      assert.ok(written > before, 'nobody wrote meanwhile')
+      if (written > before) besideWrites++
       const accounts = new Set((await readCsv(folder, 'accounts')).map(({ accountId }) => accountId))
       const contacts = await readCsv(folder, 'contacts')
       for (const { accountId } of [...contacts, ...(await readCsv(folder, 'invoices'))])
