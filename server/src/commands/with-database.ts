@@ -10,7 +10,7 @@ import { type Migrated, migrate } from '../database/schema/migrate.ts'
 import { messageOf } from '../error-message.ts'
 import { findTenant } from '../identity/tenants.ts'
 import { fillKeys } from '../records/filled-keys.ts'
-import { withRespelledWords } from '../records/normalising.ts'
+import { renewedText } from '../records/normalising.ts'
 import { shardedWriteFunctions } from '../records/sharded-write.ts'
 import { say } from './output.ts'
 
@@ -34,7 +34,7 @@ export const openConfigured = async (config: Config, stopping?: AbortSignal, mea
       migrate(direct, {
         ...password,
         shardedFunctions: shardedWriteFunctions,
-        respell: withRespelledWords,
+        renewText: renewedText,
         fill: { '0020-sorted-lists.sql': fillKeys },
       })
     const migrated = embedded || stopping ? await retryWhileUnavailable(attempt, stopping) : await attempt()

@@ -12,7 +12,7 @@ import { Problem } from '../problem.ts'
 import { parseInstant } from '../values.ts'
 import { findIds, findReference, isUuid } from './identifiers.ts'
 import { keyOf, normalisedWords } from './normalising.ts'
-import { rarestParts } from './search.ts'
+import { planSearch, type Search } from './search.ts'
 import { comparedColumn, type Table, tables } from './tables.ts'
 import { readToday } from './today.ts'
 
@@ -30,9 +30,7 @@ export type Filters = {
   /** Equality filters whose totals are kept. */
   values: Map<string, string>
   account: string | null
-  words: string[] | null
-  /** The part of each word by which an index finds it; null where the texts are to be read in order. */
-  parts: string[] | null
+  search: Search | null
   /** What else is compared, of which no totals are kept. */
   conditions: Condition[]
   /** Leaves out what is open and was due before this day. */
@@ -74,9 +72,9 @@ export const readFilters = async (tenant: TenantDatabase, table: Table, query: L
   const ids = query.ids === undefined ? null : await findIds(tenant.read, table.name, idsOf(String(query.ids)))
   const compared = await comparisons(tenant, table, query)
   if (contradicts(compared.conditions)) return null
-  const parts = words && (await rarestParts(tenant, table.name, words))
+  const search = words && (await planSearch(tenant, table.name, words))
   return {
-    ...{ classes: classesOf(table, query), values, account, words, parts, ids, sort: sortOf(table, query) },
+    ...{ classes: classesOf(table, query), values, account, search, ids, sort: sortOf(table, query) },
     ...compared,
   }
 }

@@ -90,12 +90,12 @@ const find = async (tenant: TenantDatabase, resource: ResourceName, filters: Fil
     size: at.size,
     ...(at.mark ? { after: at.mark.position } : { skip: (at.page - 1) * at.size }),
   })
-  const [row] = await (filters.words ? tenant.readSlowly<Found>(statement) : tenant.read<Found>(statement))
+  const [row] = await (filters.search ? tenant.readSlowly<Found>(statement) : tenant.read<Found>(statement))
   if (!row) return nothing
   const { total, found, last } = row
   return {
     ...row,
-    total: filters.words && total > mostCounted ? null : total,
+    total: total !== null && filters.search && total > mostCounted ? null : total,
     // One more is looked for than a page shows.
     next: found > at.size && last !== null ? { key: null, position: last } : null,
   }
@@ -118,7 +118,7 @@ const seek = async (tenant: TenantDatabase, resource: ResourceName, filters: Fil
     const [row] = await (origin === 'search' ? tenant.readSlowly<Sought>(statement) : tenant.read<Sought>(statement))
     return row && !row.isTooMany ? row : null
   }
-  if (filters.words) return shownOf((await gather('search')) ?? refuseSearch(), size)
+  if (filters.search) return shownOf((await gather('search')) ?? refuseSearch(), size)
   const course = walkingCourse(table, filters)
   if (filters.ids) return shownOf(await gather('ids'), size)
   if (isCounted && !isWholly(course, filters))

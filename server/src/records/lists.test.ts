@@ -529,3 +529,58 @@ for (const count of [2 ** 10, 3 * 2 ** 16, 2 ** 22]) {
     }
   })
 }
+
+test('a word that surely is in more than 10,000 records is not counted, and next walks them', async () => {
+  const tenant = await service.newTenant()
+  await tenant.add('accounts', [sampleAccount('A-1')])
+  const contacts = await addAll(
+    tenant,
+    'contacts',
+    Array.from({ length: 310 }, (_, index) => sampleContact('A-1', { name: index % 2 ? 'Ada Qjarl' : 'Ada' })),
+  )
+  await service.owner.query(
+    `update tallies set count = 1e6 where tenant_id = $1 and resource = 'contacts' and level = 62`,
+    [tenant.id],
+  )
+  const token = await tenant.serviceToken()
+  const first = await get(token, '/contacts?search=ada')
+  assert.deepEqual([first.body.total, idsOf(first.body.items)], [null, idsOf(contacts.slice(0, 50))])
+  assert.deepEqual(idsOf(await walk(service, token, '/contacts?search=ada')), idsOf(contacts))
+  const last = await get(token, '/contacts?search=ada&page=7')
+  assert.deepEqual([last.body.total, idsOf(last.body.items)], [310, idsOf(contacts.slice(300))])
+  const inAccount = await get(token, '/contacts?search=ada&accountId=A-1&pageSize=1')
+  assert.equal(inAccount.body.total, 310, 'in an account they are counted')
+})
+
+test('words of two letters, of which one letter is an ideograph too, are found among many', async () => {
+  const tenant = await service.newTenant()
+  await tenant.add('accounts', [sampleAccount('A-1')])
+  const names = Array.from({ length: 1_200 }, (_, index) => `Ann ${index}`)
+  names.push('Aqjar', '田中 花子', 'Жук', 'Bürger & 3M')
+  await addAll(
+    tenant,
+    'contacts',
+    names.map((name) => sampleContact('A-1', { name })),
+  )
+  const token = await tenant.serviceToken()
+  const found = async (search: string): Promise<unknown[]> => {
+    const { body } = await get(token, `/contacts?search=${encodeURIComponent(search)}`)
+    return body.items.map(({ name }: Body) => name)
+  }
+  for (const [search, name] of [
+    ...[
+      ['qj', 'Aqjar'] as const,
+      ['QJ', 'Aqjar'] as const,
+      ['田中', '田中 花子'] as const,
+      ['花', '田中 花子'] as const,
+    ],
+    ...[
+      ['ук', 'Жук'] as const,
+      ['3m', 'Bürger & 3M'] as const,
+      ['qj aq', 'Aqjar'] as const,
+      ['qj ar', 'Aqjar'] as const,
+    ],
+  ])
+    assert.deepEqual(await found(search), [name], search)
+  for (const search of ['qjx', 'zqj', 'xq', '中田', 'qj ук']) assert.deepEqual(await found(search), [], search)
+})

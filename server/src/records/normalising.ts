@@ -1,4 +1,5 @@
 import type { KeyForm } from '@masthead/contract'
+import { keysOfText } from './search-keys.ts'
 
 /** What is compared without case, accents and compatibility forms, on either side. */
 export const normalise = (text: string): string => (isAscii(text) ? text.toLowerCase() : normaliseAny(text))
@@ -19,7 +20,7 @@ const normaliseAny = (text: string): string =>
 
 /** The words of a search; a word never holds a space, so it cannot match across two fields. */
 export const normalisedWords = (search: string): string[] => {
-  const words = withoutMark(normalise(search)).split(' ').filter(Boolean)
+  const words = withoutMarks(normalise(search)).split(' ').filter(Boolean)
   return [...new Set(words.map((word) => (isSoughtAsWritten(word) ? word : respell(word))))]
 }
 
@@ -30,17 +31,25 @@ export const normalisedWords = (search: string): string[] => {
 const isSoughtAsWritten = (word: string): boolean => word.includes('@') || (word.length <= 3 && !hasLetter.test(word))
 
 /** The text that a search for normalised words looks into. */
-export const searchedText = (text: string): string => withRespelledWords(withoutMark(normalise(text)))
+export const searchedText = (text: string): string => withKeys(withRespelledWords(withoutMarks(normalise(text))))
 
-/** Stands in no text that is searched, so that what follows it can be told from the text itself. */
+/** A text that an earlier program stored, as this one stores it. */
+export const renewedText = (stored: string): string =>
+  stored.includes(keysMark) ? stored : withKeys(withRespelledWords(stored))
+
+/** Marks stand in no text that is searched, so that what follows them can be told from the text itself. */
 const mark = '\u0001'
-const withoutMark = (text: string): string => text.replaceAll(mark, ' ')
+/** Stands in every stored text, before its keys: those without are of an earlier program, and the index `search_texts_to_renew` holds them. */
+const keysMark = '\u0002'
+const withoutMarks = (text: string): string => text.replaceAll(mark, ' ').replaceAll(keysMark, ' ')
+
+const withKeys = (text: string): string => `${text} ${keysMark}${keysOfText(text)}`
 
 /**
  * The words that change are kept behind the text as they were, so that a search finds what begins with the second letter of a pair,
  * such as `el` in Manuel. Programs of before, which search for words as they are, find them there as well.
  */
-export const withRespelledWords = (normalised: string): string => {
+const withRespelledWords = (normalised: string): string => {
   if (normalised.includes(mark) || !isRespelled.test(normalised)) return normalised
   const kept = normalised.split(' ').filter((word) => isRespelled.test(word))
   return `${respell(normalised)} ${mark}${kept.join(' ')}`
@@ -56,7 +65,6 @@ const letters = Object.keys(plainLetters).join('')
 const anyLetter = new RegExp(`[${letters}]`, 'g')
 const hasLetter = new RegExp(`[${letters}]`)
 
-/** Also what the index `search_texts_to_respell` is limited to. */
 const isRespelled = new RegExp(`[aou]e|aa|[${letters}]`)
 
 /** Who has no ä writes ae or a, and who has no å writes aa or a. All of them become a here, as they do on the other side. */

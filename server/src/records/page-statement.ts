@@ -1,14 +1,21 @@
 import { mostCounted } from '@masthead/contract'
 import type { Statement } from '../database/connections/connection.ts'
 import type { Filters } from './filters.ts'
+import type { Search } from './search.ts'
 import { facetOf, type Table } from './tables.ts'
 import { tallyLevels } from './write-statement.ts'
 
 /**
- * What a page statement answers: one row. `found` is more than asked for when there are further records. The first page of a walk also
+ * What a page statement answers: one row. `total` is null where nobody counted. `found` is more than asked for when there are further records. The first page of a walk also
  * has the head of the list: its version and timelines, separated by spaces; null where nothing was ever written.
  */
-export type Found = { total: number; found: number; items: Buffer | null; last: number | null; head?: string | null }
+export type Found = {
+  total: number | null
+  found: number
+  items: Buffer | null
+  last: number | null
+  head?: string | null
+}
 
 /** Where a page begins: so many records in, or after a position. */
 export type Place =
@@ -23,12 +30,15 @@ export const pageStatement = (table: Table, filters: Filters, place: Place): Sta
   const values: unknown[] = []
   // The door puts the tenant before these values.
   const given = (value: unknown): string => `$${values.push(value) + 1}`
+  if (filters.search) {
+    const text = searched(table, filters, filters.search, place, given)
+    return { text, values, ...(filters.search.parts && { isLikelyQuick: true }) }
+  }
   const size = given(place.size)
-  if (place.skip !== undefined && !filters.words && filters.account === null)
+  if (place.skip !== undefined && filters.account === null)
     return { text: byNumber(table, filters, place.skip, size, given), values }
-  const page = filters.words
-    ? searched(table, filters, place, size, given)
-    : filters.account === null && place.after !== undefined
+  const page =
+    filters.account === null && place.after !== undefined
       ? tallied(table, filters, place.after, size, given)
       : counted(table, filters, place, size, given)
   const text = `${page}
@@ -38,7 +48,7 @@ export const pageStatement = (table: Table, filters: Filters, place: Place): Sta
         max(position) filter (where number <= ${size}) as last
       from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
     ) as page`
-  return { text, values, ...(filters.parts && { isLikelyQuick: true }) }
+  return { text, values }
 }
 
 export type Given = (value: unknown) => string
@@ -141,26 +151,44 @@ export const searchedPositions = (table: Table, filters: Filters, given: Given):
     fields.push('account_id')
     fieldValues.push(filters.account)
   }
-  return `search_positions('${table.name}', ${given(filters.words)}, ${given(filters.parts)}::text[], ${given(filters.classes)}::smallint[], ${given(fields)}, ${given(fieldValues)}`
+  return `search_positions('${table.name}', ${given(filters.search?.words)}, ${given(filters.search?.parts)}::text[], ${given(filters.classes)}::smallint[], ${given(fields)}, ${given(fieldValues)}`
 }
 
-/** Positions come from the one function that can see the text; a page after a mark asks it a second time. */
-const searched = (table: Table, filters: Filters, place: Place, size: string, given: Given): string => {
-  const classes = `${given(filters.classes)}::smallint[]`
-  const search = searchedPositions(table, filters, given)
-  const most = Math.max(mostCounted + 1, (place.skip ?? 0) + place.size + 1)
-  const positions =
-    place.after !== undefined
-      ? `select position from ${search}, ${given(place.after)}, ${size}::bigint + 1) as position`
-      : `select position from hits order by position offset ${given(place.skip)}::bigint limit ${size}::bigint + 1`
-  return `with hits as materialized (select position from ${search}, 0, ${given(most)}) as position),
-    total as (select count(*) as total from hits),
-    page_rows as (
-      select r.position, r.body from (${positions}) as p, lateral (
-        select position, body from ${table.name}
-        where tenant_id = $1 and class = any (${classes}) and position = p.position limit 1
-      ) as r
-    )`
+/** No list is longer. */
+const mostFound = 2_000_000_000
+
+/**
+ * Positions come from the one function that can see the text; a page after a mark asks it a second time, for the total. Where it finds as many
+ * as it was asked for there are more, and what is surely found more often than is counted is not counted at all.
+ */
+const searched = (table: Table, filters: Filters, search: Search, place: Place, given: Given): string => {
+  const call = searchedPositions(table, filters, given)
+  const isCounted = !search.findsMany || filters.values.size > 0 || filters.account !== null
+  const find = (after: string, most: string): string =>
+    `select coalesce(array_agg(position order by position), '{}') as positions from ${call}, ${after}, ${most}) as position`
+  const size = given(place.size)
+  const further = `${size}::integer + 1`
+  let page: string
+  if (place.after !== undefined) {
+    const total = isCounted
+      ? `(select cardinality(positions) from (${find('0', given(mostCounted + 1))}) as hits)`
+      : 'null::integer'
+    page = `select ${total} as total, positions from (${find(`${given(place.after)}::bigint`, further)}) as hits`
+  } else {
+    const skipped = Math.min(place.skip, mostFound)
+    const skip = `${given(skipped)}::integer`
+    const most = given(Math.max(isCounted ? mostCounted + 1 : 0, skipped + place.size + 1))
+    page = `select nullif(cardinality(positions), ${most}::bigint) as total, positions[${skip} + 1:${skip} + ${further}] as positions
+      from (${find('0', `${most}::bigint`)}) as hits`
+  }
+  return `with page as materialized (${page})
+    select total, cardinality(positions) as found, positions[least(${size}::integer, cardinality(positions))] as last, (
+      select string_agg(record.body, ',' order by found.position)
+      from unnest(positions[:${size}::integer]) as found (position), lateral (
+        select body from ${table.name}
+        where tenant_id = $1 and class = any (${given(filters.classes)}::smallint[]) and position = found.position limit 1
+      ) as record
+    ) as items${place.after === undefined ? `, ${headOf(table)} as head` : ''} from page`
 }
 
 type Source = { table: Table; classes: string; single: boolean; conditions: string }

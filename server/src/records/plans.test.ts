@@ -111,7 +111,7 @@ const rowsRead = (node: Plan): number =>
 
 const everyClass = [0, 1, 2, 3, 4, 5, 6, 7]
 const filters = (more: Partial<Filters> = {}): Filters => ({
-  ...{ classes: [0], values: new Map(), account: null, words: null, parts: null },
+  ...{ classes: [0], values: new Map(), account: null, search: null },
   ...{ conditions: [], notOverdue: null, ids: null, sort: null, isOfToday: false, ...more },
 })
 const first: Place = { size: 50, skip: 0 }
@@ -271,7 +271,7 @@ describe('a page of changes', () => {
 
 test('a search costs no scan of the tenant for each of its matches, however new the tenant is', async () => {
   for (const parts of [null, ['lovelace']]) {
-    const asked = filters({ words: ['lovelace'], parts, classes: everyClass })
+    const asked = filters({ search: { words: ['lovelace'], parts, findsMany: false }, classes: everyClass })
     for (const tenant of [fresh, large, small]) {
       const nodes = await planOf(tenant, pageStatement(tables.contacts, asked, first))
       const read = nodes

@@ -1,67 +1,111 @@
-import type { ResourceName } from '@masthead/contract'
+import { mostCounted, type ResourceName } from '@masthead/contract'
 import { LRUCache } from 'lru-cache'
 import type { Database, TenantDatabase } from '../database/database.ts'
+import { keyOfWord } from './search-keys.ts'
 import type { Fields } from './stored-record.ts'
 import { searchText } from './write.ts'
+import { tallyLevels } from './write-statement.ts'
+
+/** How words are looked for. */
+export type Search = {
+  words: string[]
+  /** What the index is asked for: one or two parts of the words. Null where the texts are read in order until enough are found. */
+  parts: string[] | null
+  /** There are so many that nobody need count them. */
+  findsMany: boolean
+}
 
 /**
- * Which words are common in a list is told by a few of its records. An index leads to rare words; the texts of a common one are read in
- * order until enough are found. The wrong choice costs seconds in a million records, and is made anew after a minute.
+ * A few records of a list tell which words are common, and which letters rare. An index leads to rare words; the texts of a common one are
+ * read in order until enough are found. The wrong choice costs seconds in a million records, and is made anew after a minute.
  */
-const samples = new LRUCache<string, Promise<string[]>>({ max: 500, ttl: 60_000 })
-const sampleSize = 128
-/** So many of the sample are some 4 % of the list. */
-const mostOfRare = 5
+type Sample = { texts: string[]; total: number; trigrams: ReadonlyMap<string, number> }
+const totalLevel = tallyLevels.at(-1)
+const sampleSize = 512
+const largestShareOfRare = 0.04
 
-/** The part of each word by which the index is asked; null where it is not to be asked. */
-export const rarestParts = async (
-  tenant: TenantDatabase,
-  resource: ResourceName,
-  words: readonly string[],
-): Promise<string[] | null> => {
-  if (!words.some(hasTrigram)) return null
-  const sample = await sampleOf(tenant, resource)
-  const found = sample.filter((text) => words.every((word) => text.includes(word)))
-  return found.length > mostOfRare ? null : words.map((word) => rarestPart(word, sample))
+const samples = new LRUCache<string, Sample, { tenant: TenantDatabase; resource: ResourceName }>({
+  ...{ max: 50, ttl: 60_000, allowStale: true },
+  fetchMethod: (_key, _stale, { context }) => readSample(context.tenant, context.resource),
+})
+
+export const planSearch = async (tenant: TenantDatabase, resource: ResourceName, words: string[]): Promise<Search> => {
+  const context = { tenant, resource }
+  const sample = await samples.forceFetch(`${tenant.tenantId} ${resource}`, { context })
+  const found = sample.texts.filter((text) => words.every((word) => text.includes(word))).length
+  const isRare = found <= largestShareOfRare * sampleSize
+  return { words, parts: isRare ? rarestParts(words, sample) : null, findsMany: surelyMoreThanCounted(found, sample) }
 }
 
-const hasTrigram = (word: string): boolean => /[\p{L}\p{N}]{3}/u.test(word)
-
-const sampleOf = (tenant: TenantDatabase, resource: ResourceName): Promise<string[]> => {
-  const key = `${tenant.tenantId} ${resource}`
-  const known = samples.get(key)
-  if (known) return known
-  const reading = readSample(tenant, resource)
-  samples.set(key, reading)
-  reading.catch(() => samples.delete(key))
-  return reading
-}
-
-const readSample = async ({ read }: TenantDatabase, resource: ResourceName): Promise<string[]> => {
-  const rows = await read<{ body: Buffer }>({
-    text: `select record.body
+const readSample = async ({ read }: TenantDatabase, resource: ResourceName): Promise<Sample> => {
+  const rows = await read<{ body: Buffer; total: number }>({
+    text: `select distinct on (record.position) record.body,
+        (select count from tallies where tenant_id = $1 and resource = '${resource}' and facet = '' and class = 0 and level = ${totalLevel}) as total
       from (select last from heads where tenant_id = $1 and resource = '${resource}') as head,
         generate_series(0, ${sampleSize - 1}) as number,
         lateral (
-          select body from ${resource} where tenant_id = $1 and class = 0 and position > number * head.last / ${sampleSize}
+          select position, body from ${resource} where tenant_id = $1 and class = 0 and position > number * head.last / ${sampleSize}
           order by position limit 1
-        ) as record`,
+        ) as record
+      order by record.position`,
   })
-  return rows.map(({ body }) => searchText(resource, JSON.parse(String(body)) as Fields) ?? '') // a stored body is a record
+  const texts = rows.map(({ body }) => searchText(resource, JSON.parse(String(body)) as Fields) ?? '') // a stored body is a record
+  return { texts, total: rows[0]?.total ?? 0, trigrams: countTrigrams(texts) }
 }
 
-const partLength = 8
+/** In how many texts three letters or digits stand together. */
+const countTrigrams = (texts: readonly string[]): Map<string, number> => {
+  const counts = new Map<string, number>()
+  for (const text of texts)
+    for (const trigram of new Set(wholeWords(text).flatMap(trigramsOf)))
+      counts.set(trigram, (counts.get(trigram) ?? 0) + 1)
+  return counts
+}
 
-/** The index looks up every three letters that it is given, so of a long word it is given the part that occurs least often. */
-const rarestPart = (word: string, sample: readonly string[]): string => {
+const wholeWords = (text: string): string[] => text.match(/[\p{L}\p{N}]{3,}/gu) ?? []
+
+const trigramsOf = (word: string): string[] => {
   const letters = [...word]
-  let best = { part: word, count: Number.POSITIVE_INFINITY }
-  for (let start = 0; start + partLength <= letters.length; start += 2) {
-    const part = letters.slice(start, start + partLength).join('')
-    const count = sample.filter((text) => text.includes(part)).length
-    if (count < best.count && hasTrigram(part)) best = { part, count }
-  }
-  return best.part
+  return letters.slice(2).map((_, index) => letters.slice(index, index + 3).join(''))
+}
+
+const mostParts = 2
+/** The index looks up every three letters that it is given, so of a long word it is given so many that occur least often. */
+const partLength = 5
+
+/** Each part is of another word, or of another run of letters in an e-mail address: each of these may be common, and both together rare. */
+const rarestParts = (words: readonly string[], sample: Sample): string[] | null => {
+  const runs = words.flatMap((word) => keyOfWord(word) ?? wholeWords(word))
+  const rarest = [...new Set(runs)].map((run) => {
+    const ranked = partsOf(run).map((part) => ({ part, rank: rankOf(part, sample) }))
+    return ranked.reduce((best, one) => (one.rank < best.rank ? one : best))
+  })
+  if (rarest.length === 0) return null
+  rarest.sort((a, b) => a.rank - b.rank)
+  return rarest.slice(0, mostParts).map(({ part }) => part)
+}
+
+const partsOf = (word: string): string[] => {
+  const letters = [...word]
+  if (letters.length <= partLength) return [word]
+  return letters.slice(partLength - 1).map((_, index) => letters.slice(index, index + partLength).join(''))
+}
+
+/** The lower, the rarer: the logarithm of how likely a text has all of its trigrams, if these came independently. */
+const rankOf = (part: string, { texts, trigrams }: Sample): number =>
+  trigramsOf(part).reduce((sum, one) => sum + Math.log(((trigrams.get(one) ?? 0) + 0.5) / (texts.length + 1)), 0)
+
+/**
+ * Whether a list of which so many in the sample match has more than are counted: by Chernoff's bound, the chance that it has not is below
+ * one in a billion.
+ */
+const surelyMoreThanCounted = (found: number, { texts, total }: Sample): boolean => {
+  const share = found / texts.length
+  const least = mostCounted / total
+  if (!(share > least)) return false
+  const divergence =
+    share * Math.log(share / least) + (share < 1 ? (1 - share) * Math.log((1 - share) / (1 - least)) : 0)
+  return texts.length * divergence > Math.log(1e9)
 }
 
 /** Puts into the index what was written since the last time, which every search has to read one by one until then. */

@@ -271,14 +271,14 @@ test('stored search texts get the form that this program searches for, batch by 
   await add(1, 5_000, 'jan mueller kjær')
   await add(5_001, 5_002, 'ann')
   assert.equal((await runMasthead(['migrate'], { DATABASE_URL: url })).code, 0)
-  const respelled = 'jan muller kjar \u0001mueller kjær'
+  const renewed = 'jan muller kjar \u0001mueller kjær \u0002ZkjZjæZær'
   assert.deepEqual(await counts(), [
-    { text: respelled, count: 5_000 },
-    { text: 'ann', count: 2 },
+    { text: renewed, count: 5_000 },
+    { text: 'ann \u0002', count: 2 },
   ])
   await client.query(`update search_texts set text = 'noel' where position = 1`)
   assert.equal((await runMasthead(['migrate'], { DATABASE_URL: url })).code, 0)
-  assert.deepEqual((await counts())[0], { text: 'nol \u0001noel', count: 1 })
+  assert.deepEqual((await counts())[0], { text: 'nol \u0001noel \u0002', count: 1 })
 })
 
 test('records of before are found and sorted by names as this program compares them', async () => {

@@ -13,7 +13,7 @@ import {
 } from '../connections/connection.ts'
 import { findPooling, isPooled, poolerRemedy } from '../connections/pooler.ts'
 import { defineFunctions, findSharding, interruptedRemedy } from '../shards/sharding.ts'
-import { respellSearchTexts } from './search-texts.ts'
+import { renewSearchTexts } from './search-texts.ts'
 
 const directory = new URL('./migrations/', import.meta.url)
 export const oldestServer = 15
@@ -36,7 +36,7 @@ export type MigrateOptions = {
   /** SQL that makes the functions by which records are written where the tables are sharded. */
   shardedFunctions?: () => string[]
   /** Gives a search text of an earlier program the form that this one searches for. */
-  respell?: (text: string) => string
+  renewText?: (text: string) => string
   /** What a migration leaves to the program, by its name: it is done in the transaction of the migration. */
   fill?: Readonly<Record<string, (query: Query) => Promise<void>>>
 }
@@ -64,7 +64,7 @@ export const migrate = async (connectionString: string, options: MigrateOptions 
     if (isSharded) await defineFunctions(unpreparedOn(client), options.shardedFunctions?.() ?? [])
     // Where nothing has changed, nothing need be said to the servers of shards, of which one may be away.
     const role = isSharded && applied.length === 0 ? await roleToServe(client) : await serveUnder(client)
-    if (options.respell) await respellSearchTexts(client, options.respell)
+    if (options.renewText) await renewSearchTexts(client, options.renewText)
     if (role && options.servicePassword !== undefined) await allowLogin(client, role, options.servicePassword)
     return { applied, version: files.length, role, isSharded }
   } finally {

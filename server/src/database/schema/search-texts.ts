@@ -7,11 +7,11 @@ const batchRows = 500
  * Brings stored search texts to the form that this program searches for. Each batch locks the head of its list first, as a write
  * does, and is short enough for other writers.
  */
-export const respellSearchTexts = async (client: pg.Client, respell: (text: string) => string): Promise<void> => {
-  const isLeft = await conditionOf(client, 'search_texts_to_respell')
+export const renewSearchTexts = async (client: pg.Client, renew: (text: string) => string): Promise<void> => {
+  const isLeft = await conditionOf(client, 'search_texts_to_renew')
   for (const list of await listsWhere(client, isLeft)) {
     for (let after: number | null = 0; after !== null; )
-      after = await respellBatch(client, list, { after, isLeft, respell })
+      after = await renewBatch(client, list, { after, isLeft, renew })
   }
 }
 
@@ -36,10 +36,10 @@ const listsWhere = async (client: pg.Client, isLeft: string): Promise<List[]> =>
 }
 
 /** Returns the last position that it came to, or null where none was left. */
-const respellBatch = async (
+const renewBatch = async (
   client: pg.Client,
   { tenant_id: tenantId, resource }: List,
-  { after, isLeft, respell }: { after: number; isLeft: string; respell: (text: string) => string },
+  { after, isLeft, renew }: { after: number; isLeft: string; renew: (text: string) => string },
 ): Promise<number | null> => {
   await client.query('begin')
   try {
@@ -52,7 +52,7 @@ const respellBatch = async (
     await client.query(
       `update search_texts set text = given.text from unnest($3::bigint[], $4::text[]) as given (position, text)
         where tenant_id = $1 and resource = $2 and search_texts.position = given.position`,
-      [tenantId, resource, rows.map(({ position }) => position), rows.map(({ text }) => respell(text))],
+      [tenantId, resource, rows.map(({ position }) => position), rows.map(({ text }) => renew(text))],
     )
     await client.query('commit')
     return rows.at(-1)?.position ?? null

@@ -2235,106 +2235,73 @@ select total.total, total.total - $7::bigint as found, page.*, (
 ) as page;
 
 -- records/list.ts find
-with hits as materialized (select position from search_positions('accounts', $4, $5::text[], $6::smallint[], $7, $8, 0, $10) as position),
-total as (select count(*) as total from hits),
-page_rows as (
-  select r.position, r.body from (select position from hits order by position offset $9::bigint limit $2::bigint + 1) as p, lateral (
-    select position, body from accounts
-    where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
-  ) as r
-)
-select total.total, page.*, (
+with page as materialized (select (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions from search_positions('accounts', $2, $3::text[], $4::smallint[], $5, $6, 0, $8) as position) as hits) as total, positions from (select coalesce(array_agg(position order by position), '{}') as positions from search_positions('accounts', $2, $3::text[], $4::smallint[], $5, $6, $9::bigint, $7::integer + 1) as position) as hits)
+select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
+  select string_agg(record.body, ',' order by found.position)
+  from unnest(positions[:$7::integer]) as found (position), lateral (
+    select body from accounts
+    where tenant_id = $1 and class = any ($10::smallint[]) and position = found.position limit 1
+  ) as record
+) as items from page;
+
+-- records/list.ts find
+with page as materialized (select (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions from search_positions('contacts', $2, $3::text[], $4::smallint[], $5, $6, 0, $8) as position) as hits) as total, positions from (select coalesce(array_agg(position order by position), '{}') as positions from search_positions('contacts', $2, $3::text[], $4::smallint[], $5, $6, $9::bigint, $7::integer + 1) as position) as hits)
+select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
+  select string_agg(record.body, ',' order by found.position)
+  from unnest(positions[:$7::integer]) as found (position), lateral (
+    select body from contacts
+    where tenant_id = $1 and class = any ($10::smallint[]) and position = found.position limit 1
+  ) as record
+) as items from page;
+
+-- records/list.ts find
+with page as materialized (select (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions from search_positions('publications', $2, $3::text[], $4::smallint[], $5, $6, 0, $8) as position) as hits) as total, positions from (select coalesce(array_agg(position order by position), '{}') as positions from search_positions('publications', $2, $3::text[], $4::smallint[], $5, $6, $9::bigint, $7::integer + 1) as position) as hits)
+select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
+  select string_agg(record.body, ',' order by found.position)
+  from unnest(positions[:$7::integer]) as found (position), lateral (
+    select body from publications
+    where tenant_id = $1 and class = any ($10::smallint[]) and position = found.position limit 1
+  ) as record
+) as items from page;
+
+-- records/list.ts find
+with page as materialized (select nullif(cardinality(positions), $9::bigint) as total, positions[$8::integer + 1:$8::integer + $7::integer + 1] as positions
+  from (select coalesce(array_agg(position order by position), '{}') as positions from search_positions('accounts', $2, $3::text[], $4::smallint[], $5, $6, 0, $9::bigint) as position) as hits)
+select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
+  select string_agg(record.body, ',' order by found.position)
+  from unnest(positions[:$7::integer]) as found (position), lateral (
+    select body from accounts
+    where tenant_id = $1 and class = any ($10::smallint[]) and position = found.position limit 1
+  ) as record
+) as items, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
-) as head from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
+) as head from page;
 
 -- records/list.ts find
-with hits as materialized (select position from search_positions('accounts', $4, $5::text[], $6::smallint[], $7, $8, 0, $10) as position),
-total as (select count(*) as total from hits),
-page_rows as (
-  select r.position, r.body from (select position from search_positions('accounts', $4, $5::text[], $6::smallint[], $7, $8, $9, $2::bigint + 1) as position) as p, lateral (
-    select position, body from accounts
-    where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
-  ) as r
-)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with hits as materialized (select position from search_positions('contacts', $4, $5::text[], $6::smallint[], $7, $8, 0, $10) as position),
-total as (select count(*) as total from hits),
-page_rows as (
-  select r.position, r.body from (select position from hits order by position offset $9::bigint limit $2::bigint + 1) as p, lateral (
-    select position, body from contacts
-    where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
-  ) as r
-)
-select total.total, page.*, (
+with page as materialized (select nullif(cardinality(positions), $9::bigint) as total, positions[$8::integer + 1:$8::integer + $7::integer + 1] as positions
+  from (select coalesce(array_agg(position order by position), '{}') as positions from search_positions('contacts', $2, $3::text[], $4::smallint[], $5, $6, 0, $9::bigint) as position) as hits)
+select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
+  select string_agg(record.body, ',' order by found.position)
+  from unnest(positions[:$7::integer]) as found (position), lateral (
+    select body from contacts
+    where tenant_id = $1 and class = any ($10::smallint[]) and position = found.position limit 1
+  ) as record
+) as items, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
-) as head from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
+) as head from page;
 
 -- records/list.ts find
-with hits as materialized (select position from search_positions('contacts', $4, $5::text[], $6::smallint[], $7, $8, 0, $10) as position),
-total as (select count(*) as total from hits),
-page_rows as (
-  select r.position, r.body from (select position from search_positions('contacts', $4, $5::text[], $6::smallint[], $7, $8, $9, $2::bigint + 1) as position) as p, lateral (
-    select position, body from contacts
-    where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
-  ) as r
-)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with hits as materialized (select position from search_positions('publications', $4, $5::text[], $6::smallint[], $7, $8, 0, $10) as position),
-total as (select count(*) as total from hits),
-page_rows as (
-  select r.position, r.body from (select position from hits order by position offset $9::bigint limit $2::bigint + 1) as p, lateral (
-    select position, body from publications
-    where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
-  ) as r
-)
-select total.total, page.*, (
+with page as materialized (select nullif(cardinality(positions), $9::bigint) as total, positions[$8::integer + 1:$8::integer + $7::integer + 1] as positions
+  from (select coalesce(array_agg(position order by position), '{}') as positions from search_positions('publications', $2, $3::text[], $4::smallint[], $5, $6, 0, $9::bigint) as position) as hits)
+select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
+  select string_agg(record.body, ',' order by found.position)
+  from unnest(positions[:$7::integer]) as found (position), lateral (
+    select body from publications
+    where tenant_id = $1 and class = any ($10::smallint[]) and position = found.position limit 1
+  ) as record
+) as items, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
-) as head from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
-
--- records/list.ts find
-with hits as materialized (select position from search_positions('publications', $4, $5::text[], $6::smallint[], $7, $8, 0, $10) as position),
-total as (select count(*) as total from hits),
-page_rows as (
-  select r.position, r.body from (select position from search_positions('publications', $4, $5::text[], $6::smallint[], $7, $8, $9, $2::bigint + 1) as position) as p, lateral (
-    select position, body from publications
-    where tenant_id = $1 and class = any ($3::smallint[]) and position = p.position limit 1
-  ) as r
-)
-select total.total, page.* from total, (
-  select count(*)::integer as found,
-    string_agg(body, ',' order by position) filter (where number <= $2) as items,
-    max(position) filter (where number <= $2) as last
-  from (select position, body, row_number() over (order by position) as number from page_rows) as numbered
-) as page;
+) as head from page;
 
 -- records/list.ts find
 with total as (
@@ -3186,31 +3153,37 @@ select page.*, (select nullif(count(*), 10001) from ((select position as along f
 ) as page ;
 
 -- records/search.ts readSample
-select record.body
+select distinct on (record.position) record.body,
+  (select count from tallies where tenant_id = $1 and resource = 'accounts' and facet = '' and class = 0 and level = 62) as total
 from (select last from heads where tenant_id = $1 and resource = 'accounts') as head,
-  generate_series(0, 127) as number,
+  generate_series(0, 511) as number,
   lateral (
-    select body from accounts where tenant_id = $1 and class = 0 and position > number * head.last / 128
+    select position, body from accounts where tenant_id = $1 and class = 0 and position > number * head.last / 512
     order by position limit 1
-  ) as record;
+  ) as record
+order by record.position;
 
 -- records/search.ts readSample
-select record.body
+select distinct on (record.position) record.body,
+  (select count from tallies where tenant_id = $1 and resource = 'contacts' and facet = '' and class = 0 and level = 62) as total
 from (select last from heads where tenant_id = $1 and resource = 'contacts') as head,
-  generate_series(0, 127) as number,
+  generate_series(0, 511) as number,
   lateral (
-    select body from contacts where tenant_id = $1 and class = 0 and position > number * head.last / 128
+    select position, body from contacts where tenant_id = $1 and class = 0 and position > number * head.last / 512
     order by position limit 1
-  ) as record;
+  ) as record
+order by record.position;
 
 -- records/search.ts readSample
-select record.body
+select distinct on (record.position) record.body,
+  (select count from tallies where tenant_id = $1 and resource = 'publications' and facet = '' and class = 0 and level = 62) as total
 from (select last from heads where tenant_id = $1 and resource = 'publications') as head,
-  generate_series(0, 127) as number,
+  generate_series(0, 511) as number,
   lateral (
-    select body from publications where tenant_id = $1 and class = 0 and position > number * head.last / 128
+    select position, body from publications where tenant_id = $1 and class = 0 and position > number * head.last / 512
     order by position limit 1
-  ) as record;
+  ) as record
+order by record.position;
 
 -- records/search.ts tidySearch
 select tidy_search();

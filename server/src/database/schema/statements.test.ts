@@ -441,7 +441,9 @@ test('so does every function that is no part of an extension', async () => {
   const found = [...rows, ...sharded].flatMap(({ name, body }) => {
     // Versions are read for several tenants, and nothing else is.
     const isNamed =
-      name === 'versions_on_shards' ? /tenant_id = any \(tenants\)/g : /tenant_id = (tenant|current_tenant\(\))/g
+      name === 'versions_on_shards'
+        ? /tenant_id = any \(tenants\)/g
+        : /tenant_id (=|is not distinct from) (tenant|current_tenant\(\))/g
     const named = body.replaceAll(isNamed, 'tenant_id = $$1').replaceAll(/values \(tenant,/g, 'values ($$1,')
     return named.split(';').flatMap((text) => unnamedTenants(text, held).map((table) => `${name}: ${table}`))
   })

@@ -1,0 +1,62 @@
+/**
+ * The index of searches knows texts by every three letters that stand together. It cannot lead to a word of two, and an e-mail address is made of
+ * letters that many share. So there are keys behind a text, which begin with a capital, of which no text and no word has any: the pairs of
+ * letters that are rare, as `Zqj`, and a number for what stands around each @.
+ */
+const capital = 'Z'
+const capitalOfAddresses = 'Y'
+
+/** Behind each letter those that follow it in one of some fifty names and addresses: a search finds enough of them by reading in order. */
+const common: Readonly<Record<string, string>> = {
+  ...{ a: 'abcdfghijklmnprstuvz', b: 'abeiloruy', c: 'acehiklortuyz', d: 'aeiorsu', e: 'abcdefghijklmnoprstuvwxz' },
+  ...{ f: 'aefilortu', g: 'aeghilnorsu', h: 'aeilortu', i: 'abcdefgjklmnoprstuvz', j: 'aeou', k: 'aeilnorstu' },
+  ...{ l: 'adeilmnostuy', m: 'abeimopsuy', n: 'acdefghiknostuvyz', o: 'bcdefgiklmnoprstuvwz', p: 'aeiloprstu' },
+  ...{ q: 'u', r: 'abcdefgiklmnoprstuvyz', s: 'abcefhiklmnopstuvz', t: 'aehilorstuy', u: 'abcdefgijlmnprst' },
+  ...{ v: 'aeio', w: 'aeioy', y: 'cms', z: 'aeiouyz' },
+}
+
+/** Of two letters, or of a letter and a digit. */
+const isRarePair = (first: string, second: string): boolean =>
+  isLetterOrDigit(first) &&
+  isLetterOrDigit(second) &&
+  !(isDigit(first) && isDigit(second)) &&
+  !common[first]?.includes(second)
+
+const isDigit = (character: string): boolean => /\p{N}/u.test(character)
+const isLetterOrDigit = (character: string): boolean => /[\p{L}\p{N}]/u.test(character)
+/** Of these, one alone is a word. */
+const isIdeograph = (character: string): boolean =>
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(character)
+
+/** The keys that stand behind a text. */
+export const keysOfText = (text: string): string => {
+  const found = new Set<string>()
+  let previous = ' '
+  for (const character of text) {
+    if (isIdeograph(character)) found.add(`${capital}${capital}${character}`)
+    if (isRarePair(previous, character)) found.add(`${capital}${previous}${character}`)
+    previous = character
+  }
+  for (const [, before = '', after = ''] of text.matchAll(aroundAt)) found.add(keyOfAddress(before + after))
+  return [...found].join('')
+}
+
+/** The key that stands behind every text with this word; null where there is none. */
+export const keyOfWord = (word: string): string | null => {
+  for (const [, before = '', after = ''] of word.matchAll(aroundAt)) return keyOfAddress(before + after)
+  const [first = '', second, ...more] = word
+  if (more.length > 0) return null
+  if (second === undefined) return isIdeograph(first) ? `${capital}${capital}${first}` : null
+  return isRarePair(first, second) ? `${capital}${first}${second}` : null
+}
+
+/** Five characters before the @ and the domain up to its first dot: whoever seeks more of the address seeks this as well. */
+const aroundAt = /(?<=(\S{5}))@(?=([^\s@.]+\.))/gu
+
+/** One of 1.7 million, which the index finds by its letters. */
+const keyOfAddress = (around: string): string => {
+  let hash = 0
+  for (const character of around) hash = (Math.imul(hash, 31) + (character.codePointAt(0) ?? 0)) >>> 0
+  const twoDigits = (number: number): string => (number % 1296).toString(36).padStart(2, '0')
+  return `${capitalOfAddresses}${twoDigits(hash)}${capitalOfAddresses}${twoDigits(Math.floor(hash / 1296))}`
+}
