@@ -15,7 +15,17 @@ export const assertTallies = async (owner: pg.Client): Promise<void> => {
   for (const { id } of rows) await assertTenantTallies(owner, id)
 }
 
+/** Of one moment, because others may write meanwhile. */
 export const assertTenantTallies = async (owner: pg.Client, tenantId: string): Promise<void> => {
+  await owner.query('begin isolation level repeatable read')
+  try {
+    await compareTallies(owner, tenantId)
+  } finally {
+    await owner.query('commit')
+  }
+}
+
+const compareTallies = async (owner: pg.Client, tenantId: string): Promise<void> => {
   const select = async <R extends pg.QueryResultRow>(sql: string): Promise<R[]> =>
     (await owner.query<R>(sql, [tenantId])).rows
   for (const name of resourceNames) {
