@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import type { RateLimits } from './http/api/callers/rate-limit.ts'
 import { type LogLevel, logLevels } from './log/level.ts'
+import { isService, readServiceSettings } from './systemd/service-settings.ts'
 import type { Sampling } from './traces/tracing.ts'
 
 /**
@@ -116,9 +117,18 @@ export type OutsideIssuerConfig = {
 /** True for `npx`, `npm start` and the other commands of npm. */
 export const isRunByNpm = (): boolean => process.env.npm_command !== undefined
 
+/** The program of a service uses the settings of the service, unless its environment names a database. */
+const ownEnvironment = (): NodeJS.ProcessEnv => {
+  if (!process.env.DATABASE_URL && !process.env.MASTHEAD_DATA_DIR && isService()) {
+    // Threads, child processes and OpenTelemetry read the environment, too.
+    for (const [name, value] of Object.entries(readServiceSettings())) process.env[name] ??= value
+  }
+  return process.env
+}
+
 type Read<T> = (text: string, name: string) => T
 
-export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config => {
+export const readConfig = (environment: NodeJS.ProcessEnv = ownEnvironment()): Config => {
   const optional = <T>(name: string, read: Read<T>): T | null => {
     const text = environment[name]
     return text ? read(text, name) : null
@@ -174,7 +184,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config
  * variables that were looked for, and those that begin as ours do and are none of them.
  */
 export const examineConfig = (
-  environment: NodeJS.ProcessEnv = process.env,
+  environment: NodeJS.ProcessEnv = ownEnvironment(),
 ): { config: Config; mistakes: Record<string, string>; known: string[]; unknown: string[] } => {
   const mistakes: Record<string, string> = {}
   const known = new Set<string>()

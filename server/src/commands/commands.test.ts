@@ -154,14 +154,16 @@ describe('every command', { concurrency: 2 }, () => {
         const [contact] = await tenant.add('contacts', [sampleContact('C-1')])
         return json(`contact erase ${contact?.id}`)
       },
+      'service install': () => json('service install --print'),
       migrate: () => json('migrate'),
       doctor: () => json('doctor'),
       openapi: () => json('openapi'),
     }
     const shown: Record<string, unknown> = {}
     for (const [command, answer] of Object.entries(answers)) shown[command] = await answer()
-    // Tested apart: these do not end, need a service that runs, are for an embedded database, or for one with Citus.
+    // Tested apart: these do not end, need a service that runs, are for an embedded database, for one with Citus, or for systemd.
     const others = ['serve', 'work', 'probe', 'backup', 'restore', 'shard init', 'shard status', 'shard isolate']
+    others.push('service uninstall')
     const expected = commands.filter(({ isGroup }) => !isGroup).map(({ path }) => path.join(' '))
     assert.deepEqual([...Object.keys(shown), ...others].sort(), [...expected, 'import'].sort())
 

@@ -7,6 +7,7 @@ const commands = new Map<string, () => Promise<() => Command>>(
   Object.entries({
     serve: async () => (await import('./serve.ts')).serve,
     work: async () => (await import('./work.ts')).work,
+    service: async () => (await import('./service.ts')).service,
     tenant: async () => (await import('./tenant.ts')).tenant,
     user: async () => (await import('./user.ts')).user,
     member: async () => (await import('./member.ts')).member,
