@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import description from '../../package.json' with { type: 'json' }
+import { version } from '../version.ts'
 import { complain } from './output.ts'
 
 /** The commands in the order of the help. Each is imported when it is called, so that none delays the others. */
@@ -35,7 +35,7 @@ const commands = new Map<string, () => Promise<() => Command>>(
 export const buildProgram = async (called = ''): Promise<Command> => {
   const program = new Command('masthead')
     .description('The customer API of a publishing business.')
-    .version(description.version)
+    .version(version)
     // An option belongs to the command it follows: `import` and `import list` both have --tenant.
     .enablePositionalOptions()
   const known = commands.get(called)
