@@ -117,6 +117,16 @@ export type OutsideIssuerConfig = {
 /** True for `npx`, `npm start` and the other commands of npm. */
 export const isRunByNpm = (): boolean => process.env.npm_command !== undefined
 
+/** The address under which callers reach the service. */
+export const baseUrlOf = ({ baseUrl, port }: Pick<Config, 'baseUrl' | 'port'>): string =>
+  baseUrl ?? `http://localhost:${port}`
+
+/** What an operator types to run this program. */
+export const programName = (): string => {
+  if (isRunByNpm()) return 'npx masthead'
+  return isService() || process.env.SUDO_USER ? 'sudo masthead' : 'masthead'
+}
+
 /** The program of a service uses the settings of the service, unless its environment names a database. */
 const ownEnvironment = (): NodeJS.ProcessEnv => {
   if (!process.env.DATABASE_URL && !process.env.MASTHEAD_DATA_DIR && isService()) {
@@ -125,6 +135,8 @@ const ownEnvironment = (): NodeJS.ProcessEnv => {
   }
   return process.env
 }
+
+export const defaultPort = 8_080
 
 type Read<T> = (text: string, name: string) => T
 
@@ -135,7 +147,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv = ownEnvironment()): C
   }
   const text = (name: string): string | null => environment[name] || null
   return {
-    port: optional('PORT', readPort) ?? 8_080,
+    port: optional('PORT', readPort) ?? defaultPort,
     host: text('HOST') ?? 'localhost',
     workers: optional('WORKERS', readWorkers) ?? 1,
     baseUrl: optional('BASE_URL', readOrigin),

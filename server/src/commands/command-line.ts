@@ -12,8 +12,11 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.stderr.on('error', () => {})
 
 try {
-  const program = await buildProgram(process.argv[2])
-  await program.parseAsync()
+  const [, , ...words] = process.argv
+  // Without a command it says what state it is in.
+  const given = words[0] === undefined || words[0] === '--json' ? ['status', ...words] : words
+  const program = await buildProgram(given[0])
+  await program.parseAsync(given, { from: 'user' })
 } catch (error) {
   complain(messageOf(error))
   if (error instanceof Refusal) showSteps(error.steps)

@@ -91,6 +91,7 @@ describe('every command', { concurrency: 2 }, () => {
       'tenant set': () => json('tenant set acme --time-zone Europe/Berlin'),
       'tenant list': () => json('tenant list'),
       'user create': () => json('user create --tenant beta --email ada@acme.example --existing --role viewer'),
+      'user invite': () => json('user invite --tenant beta --email eve@beta.example --role viewer'),
       'user list': () => json('user list --tenant beta'),
       'user set-password': () => json('user set-password --email ADA@acme.example --password-stdin', password),
       'user set-subject': () => json('user set-subject --email ada@acme.example --subject sub-1'),
@@ -117,6 +118,7 @@ describe('every command', { concurrency: 2 }, () => {
         return imported
       },
       'import suggest': () => json(`import suggest ${join(folder, 'contacts.csv')}`),
+      'import template': () => json(`import template tasks --to ${join(folder, 'template.csv')}`),
       'import list': () => json('import list --tenant acme'),
       'import undo': () => json(`import undo ${importId} --tenant acme`),
       demo: () => json('demo --tenant demo --accounts 2'),
@@ -155,6 +157,7 @@ describe('every command', { concurrency: 2 }, () => {
         return json(`contact erase ${contact?.id}`)
       },
       'service install': () => json('service install --print'),
+      status: () => json('status'),
       migrate: () => json('migrate'),
       doctor: () => json('doctor'),
       openapi: () => json('openapi'),
@@ -196,7 +199,10 @@ describe('every command', { concurrency: 2 }, () => {
 
   test('says in words what it did', async () => {
     const steps: [command: string, expected: RegExp, input?: string][] = [
-      ['tenant create words --name Words', /^Tenant words created\.\n$/],
+      [
+        'tenant create words --name Words',
+        /^Tenant words created\.\nNext, its first admin: masthead user invite --tenant words .*\n$/,
+      ],
       [
         'app register --name Report --native --redirect-uri com.example.report:/back --scopes contacts:read',
         /^app_[a-z0-9]{20}\nReport is registered; this is its client_id\.\n$/,
@@ -210,6 +216,10 @@ describe('every command', { concurrency: 2 }, () => {
         'tenant list',
         /^slug +name +defaultAssignee +timeZone +createdAt +measuredAs\n(.*\n)*words +Words +- +UTC +\d{4}-.*\n$/,
       ],
+      [
+        'user invite --tenant words --email eve@words.example --role viewer',
+        /^http:\/\/localhost:8080\/oauth2\/invitations\/\S{43}\nOpen it, or send it to eve@words\.example: .* viewer of words\.\nIt is shown only now, /,
+      ],
       ['user list --tenant words', /^No member yet: masthead user create\n$/],
       [
         'user create --tenant words --email bob@words.example --name Bob --role editor --password-stdin',
@@ -222,7 +232,7 @@ describe('every command', { concurrency: 2 }, () => {
       ['token list --tenant words', /^No token yet: masthead token create\n$/],
       [
         'token create --tenant words --user bob@words.example --name laptop --scopes contacts:read,tasks:write',
-        /^mh_pat_\w{38}\nIt is shown only now\. It may contacts:read, tasks:write until .*\nTo end it: masthead token revoke .*\n$/,
+        /^mh_pat_\w{38}\nIt is shown only now\. It may contacts:read, tasks:write until .*\nTry it: curl .*\/contacts\?pageSize=3"\nTo end it: masthead token revoke .*\n$/,
       ],
       ['token create --tenant words --service sync --scopes contacts:read', /^mh_svc_\w{38}\n/],
       ['token list --tenant words', / personal +bob@words\.example +laptop .*\n.* service +sync +sync .*\n$/],
@@ -299,6 +309,8 @@ describe('every command', { concurrency: 2 }, () => {
       [user, /a password needs at least 8 characters/, 'seven77\n'],
       [user.replace('eve@acme.example', 'eve'), /"eve" is not an e-mail address/, 'correct horse'],
       [user.replace('eve@', 'ada@'), /ada@acme\.example is already a member of this tenant/, 'correct horse'],
+      ['user invite --tenant acme --email ada@acme.example --role admin', /already a member of this tenant; `masthead/],
+      ['user invite --tenant acme --email eve --role admin', /"eve" is not an e-mail address: write it like/],
       ['user set-password --email eve@acme.example --password-stdin', /there is no user eve@/, 'correct horse'],
       ['member role --tenant acme --email eve@x --role admin', /eve@x is not a member of this tenant/],
       [token.replace('contacts', 'contact'), /no scope "contact:read"\. Did you mean contacts:read\?/],
@@ -395,12 +407,10 @@ describe('every command', { concurrency: 2 }, () => {
     for (const flag of ['--version', '-V']) assert.equal(await text(flag), `${version}\n`)
   })
 
-  test('shows how it is used when called without a command, and fails', async () => {
-    for (const words of [[], ['token']]) {
-      const { code, stdout, stderr } = await runMasthead(words, {})
-      assert.deepEqual([code, stdout], [1, ''])
-      assert.match(stderr, /^Usage: masthead /)
-    }
+  test('of a group shows how it is used when called without one of the group, and fails', async () => {
+    const { code, stdout, stderr } = await runMasthead(['token'], {})
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, /^Usage: masthead token /)
   })
 
   test('ends quietly when the reader of its output has gone', async () => {

@@ -5,6 +5,7 @@ import { complain } from './output.ts'
 /** The commands in the order of the help. Each is imported when it is called, so that none delays the others. */
 const commands = new Map<string, () => Promise<() => Command>>(
   Object.entries({
+    status: async () => (await import('./status.ts')).status,
     serve: async () => (await import('./serve.ts')).serve,
     work: async () => (await import('./work.ts')).work,
     service: async () => (await import('./service.ts')).service,

@@ -1,5 +1,7 @@
+import { basePath } from '@masthead/contract'
 import { Command } from 'commander'
 import { operator } from '../audit/author.ts'
+import { baseUrlOf, readConfig } from '../config.ts'
 import type { Query } from '../database/connections/connection.ts'
 import {
   type AccessToken,
@@ -14,9 +16,8 @@ import { findMember } from '../identity/members.ts'
 import { findTenant } from '../identity/tenants.ts'
 import { Refusal } from '../refusal.ts'
 import { action } from './action.ts'
-
 import { readDuration, readScopes } from './options.ts'
-import { faint, showLines, showTable, strong } from './output.ts'
+import { curlLine, faint, showLines, showTable, strong } from './output.ts'
 import { inTransaction, withDatabase } from './with-database.ts'
 
 type CreateOptions = {
@@ -104,12 +105,12 @@ const readNewToken = async (query: Query, options: CreateOptions): Promise<NewAc
     : { ...given, service, defaultAssignee: defaultAssignee ?? null }
 }
 
-const showToken = ({ token: secret, scopes, expiresAt, id }: ShownToken): void =>
-  showLines(
-    strong(secret),
-    `It is shown only now. It may ${scopes.join(', ')} until ${expiresAt.toISOString()}.`,
-    faint(`To end it: masthead token revoke ${id}`),
-  )
+const showToken = ({ token: secret, scopes, expiresAt, id }: ShownToken): void => {
+  showLines(strong(secret), `It is shown only now. It may ${scopes.join(', ')} until ${expiresAt.toISOString()}.`)
+  const [list] = scopes.flatMap((scope) => (scope.endsWith(':read') ? scope.slice(0, -':read'.length) : []))
+  if (list) showLines(`Try it: ${curlLine(baseUrlOf(readConfig()) + basePath, secret, list)}`)
+  showLines(faint(`To end it: masthead token revoke ${id}`))
+}
 
 const stateOf = ({ revokedAt, expiresAt }: AccessToken): string => {
   if (revokedAt) return 'revoked'

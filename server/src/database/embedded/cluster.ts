@@ -38,9 +38,11 @@ export const openCluster = async (dataDirectory: string, say: (line: string) => 
   }
   // A copy or a restored backup made by root belongs to root.
   if (operator.account && (await fs.stat(folder)).uid === 0) await giveTo(operator.account, folder)
-  const password = await fs.readFile(join(folder, passwordFile), 'utf8')
+  const password = await readClusterPassword(folder)
   return { ...operator, folder, log: join(parent, 'postgres.log'), password, programs }
 }
+
+export const readClusterPassword = (folder: string): Promise<string> => fs.readFile(join(folder, passwordFile), 'utf8')
 
 /** Returns the real path, because a running server is recognised by the path of its folder. */
 export const makeFolder = async (path: string): Promise<string> => {
