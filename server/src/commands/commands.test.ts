@@ -157,6 +157,7 @@ describe('every command', { concurrency: 2 }, () => {
         return json(`contact erase ${contact?.id}`)
       },
       'service install': () => json('service install --print'),
+      completion: () => json('completion bash'),
       status: () => json('status'),
       migrate: () => json('migrate'),
       doctor: () => json('doctor'),

@@ -28,6 +28,7 @@ const commands = new Map<string, () => Promise<() => Command>>(
     restore: async () => (await import('./restore.ts')).restoring,
     shard: async () => (await import('./shard.ts')).shard,
     migrate: async () => (await import('./migrate.ts')).migrate,
+    completion: async () => (await import('./completion.ts')).completion,
     openapi: async () => (await import('./openapi.ts')).openapi,
   }),
 )
@@ -39,7 +40,8 @@ export const buildProgram = async (called = ''): Promise<Command> => {
     .version(version)
     // An option belongs to the command it follows: `import` and `import list` both have --tenant.
     .enablePositionalOptions()
-  const known = commands.get(called)
+  // Completion is about all commands.
+  const known = called === 'completion' ? undefined : commands.get(called)
   const loaders = known ? [known] : [...commands.values()]
   for (const command of await Promise.all(loaders.map((load) => load()))) program.addCommand(command())
   failInOneLine(program, program.name())
