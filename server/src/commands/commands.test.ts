@@ -34,8 +34,8 @@ const text = (command: string, input?: string) => textBy(runInSession, command, 
 const json = async (command: string, input?: string) => JSON.parse(await text(`${command} --json`, input))
 
 /** Every command, as the words that call it. */
-const paths = (command: Command, path: string[] = []): { path: string[]; isGroup: boolean }[] => [
-  { path, isGroup: command.commands.length > 0 },
+const paths = (command: Command, path: string[] = []): { path: string[]; command: Command; isGroup: boolean }[] => [
+  { path, command, isGroup: command.commands.length > 0 },
   ...command.commands.flatMap((below) => paths(below, [...path, below.name()])),
 ]
 const commands = paths(await buildProgram())
@@ -55,6 +55,8 @@ const helpOf = async (path: readonly string[]): Promise<string> => {
 }
 
 before(async () => {
+  // Nobody imports there.
+  await text('tenant create still --name Still')
   await text('tenant create acme --name Acme --default-assignee T-1')
   await text(
     'user create --tenant acme --email ada@acme.example --name Ada --role admin --legacy-user-id L-1 --proven --password-stdin',
@@ -296,7 +298,7 @@ describe('every command', { concurrency: 2 }, () => {
       ['tenant create Acme_Press --name Acme', /"Acme_Press" cannot be a slug: use 1 to 63 of a-z, 0-9 and -/],
       [`import ${folder}`, /say whose records they are: --tenant <slug>/],
       ['import --tenant acme', /missing required argument 'paths'; see `masthead import --help`/],
-      ['import undo x --tenant acme', /there is no import "x" in this tenant; `masthead import list` shows them/],
+      ['import undo x --tenant still', /there is no import "x" in this tenant; `masthead import list` shows them/],
       ['demo --accounts many', /--accounts must be a whole number from 1 to 1000000, not "many"/],
       ['demo --tenant acme', /the tenant "acme" was not made for demo data: choose another/],
       ['export --tenant acme', /required option '--to <folder>' not specified; see `masthead export --help`/],
@@ -358,6 +360,49 @@ describe('every command', { concurrency: 2 }, () => {
     const empty = await runInSession(['tenant', 'create', 'x', '--name', ' '], environment)
     assertRefusal(empty, /a tenant needs a name/)
     assert.deepEqual((await json('tenant list')).map(({ slug }: { slug: string }) => slug).includes('x'), false)
+  })
+
+  test('says what to do, whatever is missing, unknown or away', async () => {
+    const away = { ...environment, DATABASE_URL: `postgres://a:b@127.0.0.1:${await unusedPort()}/x` }
+    const samples: Record<string, string> = {
+      ...{ '--tenant': 'nobody', '--scopes': 'contacts:read', '--url': 'http://localhost:1/in', '--since': '30d' },
+      ...{ '--events': 'contact.created', '--time-zone': 'UTC', '--to': join(folder, 'none', 'file') },
+    }
+    /** What is not mandatory by itself, but needed. */
+    const more: Record<string, string[]> = {
+      ...{ 'token create': ['--service', 'x'], 'user create': ['--name', 'x', '--password-stdin'] },
+      ...{ 'audit export': ['--tenant', 'nobody'], import: ['--tenant', 'nobody'] },
+    }
+    // These ask no database, refuse DATABASE_URL, or examine what is away.
+    const apart = /^(|status|serve|work|doctor|openapi|completion|backup|restore|service .*|import (suggest|template))$/
+    for (const { path, command } of commands.filter(({ isGroup }) => !isGroup)) {
+      const name = path.join(' ')
+      const mandatory = command.options.filter((option) => option.mandatory)
+      const words = [
+        ...path,
+        ...command.registeredArguments.flatMap(({ argChoices, required }) =>
+          required ? (argChoices?.[0] ?? 'nothing') : [],
+        ),
+        ...mandatory.flatMap(({ long = '', argChoices, required }) =>
+          required ? [long, argChoices?.[0] ?? samples[long] ?? 'nothing'] : [long],
+        ),
+      ]
+      const complete = [...words, ...(more[name] ?? [])]
+      const help = `see \`masthead ${name} --help\`\n`
+      const unknown = await runInSession([...words, '--nonsense'], environment)
+      assertRefusal(unknown, /unknown option '--nonsense'/, name)
+      assert.ok(unknown.stderr.endsWith(help), unknown.stderr)
+      if (words.length > path.length) {
+        const missing = await runInSession(path, environment)
+        assertRefusal(missing, /missing required argument|required option/, name)
+        assert.ok(missing.stderr.endsWith(help), missing.stderr)
+      }
+      if (apart.test(name)) continue
+      const input = name === 'legacy attach' ? signingSecret : 'correct horse'
+      assertRefusal(await runInSession(complete, away, input), /; see that the server runs, and that it can/, name)
+      if (complete.includes('nobody'))
+        assertRefusal(await runInSession(complete, environment, input), /"nobody"; `masthead tenant list` shows/, name)
+    }
   })
 
   test('says the same in a process of its own as in a session of these tests', async () => {
@@ -682,7 +727,11 @@ const assertRefusal = (
   assert.deepEqual([code, stdout], [1, ''], message)
   assert.match(stderr, /^masthead: [^\n]+\n$/, message)
   assert.match(stderr, complaint, message)
+  assert.match(stderr, saysWhatToDo, message)
 }
+
+/** What is wrong, and after it what to do; or what must be given instead. */
+const saysWhatToDo = /^masthead: .*(.[:;.)] \S|must (be|have|hold) |needs at least |say |give |name at least |pipe )/
 
 const assertNear = (actual: number, expected: number): void =>
   assert.ok(Math.abs(actual - expected) < 60_000, `${new Date(actual).toISOString()} is far from what was expected`)

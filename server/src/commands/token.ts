@@ -94,7 +94,7 @@ const readNewToken = async (query: Query, options: CreateOptions): Promise<NewAc
     throw new Refusal('say whose token it is: --user <email> or --service <name>')
   if (name === undefined) throw new Refusal('say what the token is for: --name <name>')
   if (user !== undefined && defaultAssignee !== undefined) {
-    throw new Refusal('--default-assignee is for service tokens; a user has a legacy user id')
+    throw new Refusal('--default-assignee is for service tokens; a user has a legacy user id: leave it out')
   }
   const { id: tenantId } = await findTenant(query, options.tenant)
   const lifetime = options.expires === undefined ? undefined : readDuration(options.expires)

@@ -210,7 +210,8 @@ const findAccount = async (query: Query, { email, tenant }: AccountOptions): Pro
     throw new Refusal(`${email} is not a member of ${tenant}; \`masthead user list\` shows who is`)
   }
   const [account, ...others] = accounts
-  if (!account) throw new Refusal(`there is no user ${email}`)
+  if (!account)
+    throw new Refusal(`there is no user ${email}; \`masthead user list --tenant <slug>\` shows who is in a tenant`)
   if (others.length > 0)
     throw new Refusal(`${email} has ${accounts.length} accounts: name a tenant of one with --tenant`)
   return account

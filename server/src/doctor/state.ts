@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Config, readConfig } from '../config.ts'
 import { clientOptions, end, newClient, unpreparedOn } from '../database/connections/connection.ts'
-import { remedyFor } from '../database/connections/reachability.ts'
+import { remedyFor, usualRemedy } from '../database/connections/reachability.ts'
 import { findRunning } from '../database/embedded/server.ts'
 import { knownMigrations } from '../database/schema/migrate.ts'
 import { messageOf } from '../error-message.ts'
@@ -80,8 +80,7 @@ const ask = async (at: Pick<State['database'], 'kind' | 'place'>, connectionStri
     const tenants = schema.version > 0 ? await facts.tenants(query) : { count: 0, first: null }
     return { database: { ...at, state: 'running', trouble: null }, schema, tenants }
   } catch (error) {
-    const remedy = remedyFor(error)
-    const trouble = `it does not answer: ${messageOf(error)}${remedy ? `; ${remedy}` : ''}`
+    const trouble = `it does not answer: ${messageOf(error)}; ${remedyFor(error) ?? usualRemedy}`
     return { database: { ...at, state: 'away', trouble }, schema: null, tenants: null }
   } finally {
     await end(client).catch(() => {})

@@ -106,7 +106,9 @@ const initialise = async (draft: string, password: string, programs: Programs, o
     const { ok, output } = await operator.run(programs.initdb, ...args, `--lc-ctype=${characterType}`)
     if (ok) return
     if (output.includes('invalid locale name')) continue
-    throw new Error(`PostgreSQL could not create a cluster in ${dirname(dirname(draft))}: ${findCause(output)}`)
+    throw new Error(
+      `PostgreSQL could not create a cluster in ${dirname(dirname(draft))}: ${findCause(output)}; \`masthead doctor\` examines the machine`,
+    )
   }
 }
 
