@@ -174,8 +174,14 @@ describe('masthead service', async () => {
     let said = ''
     server.stdout.setEncoding('utf8').on('data', (text) => (said += text))
     server.stderr.setEncoding('utf8').on('data', (text) => (said += text))
-    await until('it serves', () => said.includes('is serving') || server.exitCode !== null)
+    await until('it serves', () => said.includes('Ctrl-C') || server.exitCode !== null)
     assert.equal(server.exitCode, null, said)
+
+    assert.match(said, /No tenant yet\. In another terminal:\n {2}sudo masthead tenant create acme /)
+    assert.match(
+      (await masthead('status')).stdout,
+      new RegExp(`serves at http://localhost:${variables.PORT}\n.*/var/lib/masthead\n`),
+    )
 
     const created = await masthead('tenant create acme --name Acme --json')
     assert.deepEqual([created.code, created.stderr], [0, ''])

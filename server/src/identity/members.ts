@@ -41,7 +41,7 @@ export const addMember = async (query: Query, author: Author, user: User, member
 
 const refuseMember = async (query: Query, tenantId: string, email: string): Promise<void> => {
   if (await isMember(query, tenantId, email))
-    throw new Refusal(`${email} is already a member of this tenant: change the role instead`)
+    throw new Refusal(`${email} is already a member of this tenant: sign in, or change the role`)
 }
 
 const join = async (query: Query, author: Author, user: User, membership: Membership): Promise<Member> => {
