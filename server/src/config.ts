@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import type { RateLimits } from './http/api/callers/rate-limit.ts'
 import { type LogLevel, logLevels } from './log/level.ts'
+import { isService, readServiceSettings } from './systemd/service-settings.ts'
 import type { Sampling } from './traces/tracing.ts'
 
 /**
@@ -116,16 +117,37 @@ export type OutsideIssuerConfig = {
 /** True for `npx`, `npm start` and the other commands of npm. */
 export const isRunByNpm = (): boolean => process.env.npm_command !== undefined
 
+/** The address under which callers reach the service. */
+export const baseUrlOf = ({ baseUrl, port }: Pick<Config, 'baseUrl' | 'port'>): string =>
+  baseUrl ?? `http://localhost:${port}`
+
+/** What an operator types to run this program. */
+export const programName = (): string => {
+  if (isRunByNpm()) return 'npx masthead'
+  return isService() || process.env.SUDO_USER ? 'sudo masthead' : 'masthead'
+}
+
+/** The program of a service uses the settings of the service, unless its environment names a database. */
+const ownEnvironment = (): NodeJS.ProcessEnv => {
+  if (!process.env.DATABASE_URL && !process.env.MASTHEAD_DATA_DIR && isService()) {
+    // Threads, child processes and OpenTelemetry read the environment, too.
+    for (const [name, value] of Object.entries(readServiceSettings())) process.env[name] ??= value
+  }
+  return process.env
+}
+
+export const defaultPort = 8_080
+
 type Read<T> = (text: string, name: string) => T
 
-export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config => {
+export const readConfig = (environment: NodeJS.ProcessEnv = ownEnvironment()): Config => {
   const optional = <T>(name: string, read: Read<T>): T | null => {
     const text = environment[name]
     return text ? read(text, name) : null
   }
   const text = (name: string): string | null => environment[name] || null
   return {
-    port: optional('PORT', readPort) ?? 8_080,
+    port: optional('PORT', readPort) ?? defaultPort,
     host: text('HOST') ?? 'localhost',
     workers: optional('WORKERS', readWorkers) ?? 1,
     baseUrl: optional('BASE_URL', readOrigin),
@@ -174,7 +196,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv = process.env): Config
  * variables that were looked for, and those that begin as ours do and are none of them.
  */
 export const examineConfig = (
-  environment: NodeJS.ProcessEnv = process.env,
+  environment: NodeJS.ProcessEnv = ownEnvironment(),
 ): { config: Config; mistakes: Record<string, string>; known: string[]; unknown: string[] } => {
   const mistakes: Record<string, string> = {}
   const known = new Set<string>()

@@ -218,7 +218,7 @@ describe('a backup', () => {
         await until('PostgreSQL knows', async () => !(await isBackingUp(client)))
         assert.equal(existsSync(to), false)
         if (signal === 'SIGKILL') return
-        assertRefusal(outcome, /^masthead: the backup was stopped: there is none\n$/)
+        assertRefusal(outcome, /^masthead: the backup was stopped, and there is none: run it again\n$/)
         assert.deepEqual(await readdir(folder), ['masthead.tar.zst'])
       })
     }
@@ -345,7 +345,7 @@ describe('a restore', () => {
     const { child, ended } = spawnMasthead(['restore', file, '--data-dir', target], {})
     await until('it has begun', () => existsSync(target))
     child.kill('SIGTERM')
-    assertRefusal(await ended, /^masthead: the restore was stopped: nothing was restored\n$/)
+    assertRefusal(await ended, /^masthead: the restore was stopped, and nothing was restored: run it again\n$/)
     assert.equal(existsSync(target), false)
   })
 

@@ -11,11 +11,18 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 })
 process.stderr.on('error', () => {})
 
+/** Only errors of the system and of the database have a code. Nobody has foreseen them here, so they name no remedy. */
+const remedyForUnexpected = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? '; `masthead doctor` looks for the cause' : ''
+
 try {
-  const program = await buildProgram(process.argv[2])
-  await program.parseAsync()
+  const [, , ...words] = process.argv
+  // Without a command it says what state it is in.
+  const given = words[0] === undefined || words[0] === '--json' ? ['status', ...words] : words
+  const program = await buildProgram(given[0])
+  await program.parseAsync(given, { from: 'user' })
 } catch (error) {
-  complain(messageOf(error))
+  complain(messageOf(error) + remedyForUnexpected(error))
   if (error instanceof Refusal) showSteps(error.steps)
   process.exitCode = 1
 }

@@ -34,8 +34,8 @@ const text = (command: string, input?: string) => textBy(runInSession, command, 
 const json = async (command: string, input?: string) => JSON.parse(await text(`${command} --json`, input))
 
 /** Every command, as the words that call it. */
-const paths = (command: Command, path: string[] = []): { path: string[]; isGroup: boolean }[] => [
-  { path, isGroup: command.commands.length > 0 },
+const paths = (command: Command, path: string[] = []): { path: string[]; command: Command; isGroup: boolean }[] => [
+  { path, command, isGroup: command.commands.length > 0 },
   ...command.commands.flatMap((below) => paths(below, [...path, below.name()])),
 ]
 const commands = paths(await buildProgram())
@@ -55,6 +55,8 @@ const helpOf = async (path: readonly string[]): Promise<string> => {
 }
 
 before(async () => {
+  // Nobody imports there.
+  await text('tenant create still --name Still')
   await text('tenant create acme --name Acme --default-assignee T-1')
   await text(
     'user create --tenant acme --email ada@acme.example --name Ada --role admin --legacy-user-id L-1 --proven --password-stdin',
@@ -91,6 +93,7 @@ describe('every command', { concurrency: 2 }, () => {
       'tenant set': () => json('tenant set acme --time-zone Europe/Berlin'),
       'tenant list': () => json('tenant list'),
       'user create': () => json('user create --tenant beta --email ada@acme.example --existing --role viewer'),
+      'user invite': () => json('user invite --tenant beta --email eve@beta.example --role viewer'),
       'user list': () => json('user list --tenant beta'),
       'user set-password': () => json('user set-password --email ADA@acme.example --password-stdin', password),
       'user set-subject': () => json('user set-subject --email ada@acme.example --subject sub-1'),
@@ -117,6 +120,7 @@ describe('every command', { concurrency: 2 }, () => {
         return imported
       },
       'import suggest': () => json(`import suggest ${join(folder, 'contacts.csv')}`),
+      'import template': () => json(`import template tasks --to ${join(folder, 'template.csv')}`),
       'import list': () => json('import list --tenant acme'),
       'import undo': () => json(`import undo ${importId} --tenant acme`),
       demo: () => json('demo --tenant demo --accounts 2'),
@@ -154,14 +158,18 @@ describe('every command', { concurrency: 2 }, () => {
         const [contact] = await tenant.add('contacts', [sampleContact('C-1')])
         return json(`contact erase ${contact?.id}`)
       },
+      'service install': () => json('service install --print'),
+      completion: () => json('completion bash'),
+      status: () => json('status'),
       migrate: () => json('migrate'),
       doctor: () => json('doctor'),
       openapi: () => json('openapi'),
     }
     const shown: Record<string, unknown> = {}
     for (const [command, answer] of Object.entries(answers)) shown[command] = await answer()
-    // Tested apart: these do not end, need a service that runs, are for an embedded database, or for one with Citus.
+    // Tested apart: these do not end, need a service that runs, are for an embedded database, for one with Citus, or for systemd.
     const others = ['serve', 'work', 'probe', 'backup', 'restore', 'shard init', 'shard status', 'shard isolate']
+    others.push('service uninstall')
     const expected = commands.filter(({ isGroup }) => !isGroup).map(({ path }) => path.join(' '))
     assert.deepEqual([...Object.keys(shown), ...others].sort(), [...expected, 'import'].sort())
 
@@ -194,7 +202,10 @@ describe('every command', { concurrency: 2 }, () => {
 
   test('says in words what it did', async () => {
     const steps: [command: string, expected: RegExp, input?: string][] = [
-      ['tenant create words --name Words', /^Tenant words created\.\n$/],
+      [
+        'tenant create words --name Words',
+        /^Tenant words created\.\nNext, its first admin: masthead user invite --tenant words .*\n$/,
+      ],
       [
         'app register --name Report --native --redirect-uri com.example.report:/back --scopes contacts:read',
         /^app_[a-z0-9]{20}\nReport is registered; this is its client_id\.\n$/,
@@ -208,6 +219,10 @@ describe('every command', { concurrency: 2 }, () => {
         'tenant list',
         /^slug +name +defaultAssignee +timeZone +createdAt +measuredAs\n(.*\n)*words +Words +- +UTC +\d{4}-.*\n$/,
       ],
+      [
+        'user invite --tenant words --email eve@words.example --role viewer',
+        /^http:\/\/localhost:8080\/oauth2\/invitations\/\S{43}\nOpen it, or send it to eve@words\.example: .* viewer of words\.\nIt is shown only now, /,
+      ],
       ['user list --tenant words', /^No member yet: masthead user create\n$/],
       [
         'user create --tenant words --email bob@words.example --name Bob --role editor --password-stdin',
@@ -220,7 +235,7 @@ describe('every command', { concurrency: 2 }, () => {
       ['token list --tenant words', /^No token yet: masthead token create\n$/],
       [
         'token create --tenant words --user bob@words.example --name laptop --scopes contacts:read,tasks:write',
-        /^mh_pat_\w{38}\nIt is shown only now\. It may contacts:read, tasks:write until .*\nTo end it: masthead token revoke .*\n$/,
+        /^mh_pat_\w{38}\nIt is shown only now\. It may contacts:read, tasks:write until .*\nTry it: curl .*\/contacts\?pageSize=3"\nTo end it: masthead token revoke .*\n$/,
       ],
       ['token create --tenant words --service sync --scopes contacts:read', /^mh_svc_\w{38}\n/],
       ['token list --tenant words', / personal +bob@words\.example +laptop .*\n.* service +sync +sync .*\n$/],
@@ -283,7 +298,7 @@ describe('every command', { concurrency: 2 }, () => {
       ['tenant create Acme_Press --name Acme', /"Acme_Press" cannot be a slug: use 1 to 63 of a-z, 0-9 and -/],
       [`import ${folder}`, /say whose records they are: --tenant <slug>/],
       ['import --tenant acme', /missing required argument 'paths'; see `masthead import --help`/],
-      ['import undo x --tenant acme', /there is no import "x" in this tenant; `masthead import list` shows them/],
+      ['import undo x --tenant still', /there is no import "x" in this tenant; `masthead import list` shows them/],
       ['demo --accounts many', /--accounts must be a whole number from 1 to 1000000, not "many"/],
       ['demo --tenant acme', /the tenant "acme" was not made for demo data: choose another/],
       ['export --tenant acme', /required option '--to <folder>' not specified; see `masthead export --help`/],
@@ -297,6 +312,8 @@ describe('every command', { concurrency: 2 }, () => {
       [user, /a password needs at least 8 characters/, 'seven77\n'],
       [user.replace('eve@acme.example', 'eve'), /"eve" is not an e-mail address/, 'correct horse'],
       [user.replace('eve@', 'ada@'), /ada@acme\.example is already a member of this tenant/, 'correct horse'],
+      ['user invite --tenant acme --email ada@acme.example --role admin', /already a member of this tenant; `masthead/],
+      ['user invite --tenant acme --email eve --role admin', /"eve" is not an e-mail address: write it like/],
       ['user set-password --email eve@acme.example --password-stdin', /there is no user eve@/, 'correct horse'],
       ['member role --tenant acme --email eve@x --role admin', /eve@x is not a member of this tenant/],
       [token.replace('contacts', 'contact'), /no scope "contact:read"\. Did you mean contacts:read\?/],
@@ -343,6 +360,49 @@ describe('every command', { concurrency: 2 }, () => {
     const empty = await runInSession(['tenant', 'create', 'x', '--name', ' '], environment)
     assertRefusal(empty, /a tenant needs a name/)
     assert.deepEqual((await json('tenant list')).map(({ slug }: { slug: string }) => slug).includes('x'), false)
+  })
+
+  test('says what to do, whatever is missing, unknown or away', async () => {
+    const away = { ...environment, DATABASE_URL: `postgres://a:b@127.0.0.1:${await unusedPort()}/x` }
+    const samples: Record<string, string> = {
+      ...{ '--tenant': 'nobody', '--scopes': 'contacts:read', '--url': 'http://localhost:1/in', '--since': '30d' },
+      ...{ '--events': 'contact.created', '--time-zone': 'UTC', '--to': join(folder, 'none', 'file') },
+    }
+    /** What is not mandatory by itself, but needed. */
+    const more: Record<string, string[]> = {
+      ...{ 'token create': ['--service', 'x'], 'user create': ['--name', 'x', '--password-stdin'] },
+      ...{ 'audit export': ['--tenant', 'nobody'], import: ['--tenant', 'nobody'] },
+    }
+    // These ask no database, refuse DATABASE_URL, or examine what is away.
+    const apart = /^(|status|serve|work|doctor|openapi|completion|backup|restore|service .*|import (suggest|template))$/
+    for (const { path, command } of commands.filter(({ isGroup }) => !isGroup)) {
+      const name = path.join(' ')
+      const mandatory = command.options.filter((option) => option.mandatory)
+      const words = [
+        ...path,
+        ...command.registeredArguments.flatMap(({ argChoices, required }) =>
+          required ? (argChoices?.[0] ?? 'nothing') : [],
+        ),
+        ...mandatory.flatMap(({ long = '', argChoices, required }) =>
+          required ? [long, argChoices?.[0] ?? samples[long] ?? 'nothing'] : [long],
+        ),
+      ]
+      const complete = [...words, ...(more[name] ?? [])]
+      const help = `see \`masthead ${name} --help\`\n`
+      const unknown = await runInSession([...words, '--nonsense'], environment)
+      assertRefusal(unknown, /unknown option '--nonsense'/, name)
+      assert.ok(unknown.stderr.endsWith(help), unknown.stderr)
+      if (words.length > path.length) {
+        const missing = await runInSession(path, environment)
+        assertRefusal(missing, /missing required argument|required option/, name)
+        assert.ok(missing.stderr.endsWith(help), missing.stderr)
+      }
+      if (apart.test(name)) continue
+      const input = name === 'legacy attach' ? signingSecret : 'correct horse'
+      assertRefusal(await runInSession(complete, away, input), /; see that the server runs, and that it can/, name)
+      if (complete.includes('nobody'))
+        assertRefusal(await runInSession(complete, environment, input), /"nobody"; `masthead tenant list` shows/, name)
+    }
   })
 
   test('says the same in a process of its own as in a session of these tests', async () => {
@@ -393,12 +453,10 @@ describe('every command', { concurrency: 2 }, () => {
     for (const flag of ['--version', '-V']) assert.equal(await text(flag), `${version}\n`)
   })
 
-  test('shows how it is used when called without a command, and fails', async () => {
-    for (const words of [[], ['token']]) {
-      const { code, stdout, stderr } = await runMasthead(words, {})
-      assert.deepEqual([code, stdout], [1, ''])
-      assert.match(stderr, /^Usage: masthead /)
-    }
+  test('of a group shows how it is used when called without one of the group, and fails', async () => {
+    const { code, stdout, stderr } = await runMasthead(['token'], {})
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, /^Usage: masthead token /)
   })
 
   test('ends quietly when the reader of its output has gone', async () => {
@@ -669,7 +727,11 @@ const assertRefusal = (
   assert.deepEqual([code, stdout], [1, ''], message)
   assert.match(stderr, /^masthead: [^\n]+\n$/, message)
   assert.match(stderr, complaint, message)
+  assert.match(stderr, saysWhatToDo, message)
 }
+
+/** What is wrong, and after it what to do; or what must be given instead. */
+const saysWhatToDo = /^masthead: .*(.[:;.)] \S|must (be|have|hold) |needs at least |say |give |name at least |pipe )/
 
 const assertNear = (actual: number, expected: number): void =>
   assert.ok(Math.abs(actual - expected) < 60_000, `${new Date(actual).toISOString()} is far from what was expected`)

@@ -34,12 +34,18 @@ export const contact = (): Command => {
 }
 
 const tenantOf = async (database: Database, id: string, slug: string | undefined): Promise<Tenant> => {
-  if (!isUuid(id)) throw new Refusal(`"${id}" is not the id of a contact`)
+  if (!isUuid(id))
+    throw new Refusal(
+      `"${id}" is not the id of a contact: copy it from the API, or from the page of the contact in the console`,
+    )
   const tenants = slug === undefined ? await listTenants(database.query) : [await findTenant(database.query, slug)]
   const holders: Tenant[] = []
   for (const tenant of tenants) if (await isKnownContact(database.forTenant(tenant.id), id)) holders.push(tenant)
   const [holder, another] = holders
-  if (!holder) throw new Refusal(`nothing is known of a contact ${id}${slug === undefined ? '' : ` in ${slug}`}`)
+  if (!holder)
+    throw new Refusal(
+      `nothing is known of a contact ${id}${slug === undefined ? '' : ` in ${slug}`}: see whether it is whole, and of this database`,
+    )
   if (another)
     throw new Refusal(`${holders.map((one) => one.slug).join(', ')} have such a contact: say --tenant <slug>`)
   return holder

@@ -1,5 +1,14 @@
-import { dateOrders, decimalSigns, epochUnits, importEncodings, importEscapes, resourceNames } from '@masthead/contract'
-import { Command, Option } from 'commander'
+import {
+  dateOrders,
+  decimalSigns,
+  epochUnits,
+  importEncodings,
+  importEscapes,
+  type ResourceName,
+  resourceNames,
+} from '@masthead/contract'
+import { Argument, Command, Option } from 'commander'
+import { programName } from '../config.ts'
 import { shown } from '../foreign-text.ts'
 import { Refusal } from '../refusal.ts'
 import type { ImportSummary } from '../transfer/import/import.ts'
@@ -104,6 +113,23 @@ export const importing = (): Command => {
           `Name the fields of ${unknown.map((heading) => strong(heading)).join(', ')}; null leaves a column out.`,
         )
     },
+  )
+
+  action(
+    command
+      .command('template')
+      .description('write a CSV file with the columns of a resource, to be filled in')
+      .addArgument(new Argument('<resource>', 'what it is for').choices(resourceNames))
+      .option('--to <file>', 'where to write it; <resource>.csv otherwise'),
+    async (resource: ResourceName, { to }: { to?: string }) => {
+      const { writeImportTemplate } = await import('../transfer/import/template.ts')
+      return writeImportTemplate(resource, to)
+    },
+    ({ path, needed }) =>
+      showLines(
+        `${strong(path)} has a column for each field. A row needs ${needed.join(', ')}; other columns can be removed.`,
+        faint(`Next, once it is filled in: ${programName()} import ${path} --tenant <slug>`),
+      ),
   )
 
   action(

@@ -14,6 +14,10 @@ export const say = (line: string): void => {
   process.stderr.write(`${styleText('dim', printable(line), { stream: process.stderr })}\n`)
 }
 
+/** A call of the API that can be pasted into a shell. */
+export const curlLine = (api: string, token: string, list = 'contacts'): string =>
+  `curl -H "Authorization: Bearer ${token}" "${api}/${list}?pageSize=3"`
+
 /** Prints a failure in one line. */
 export const complain = (message: string): void => {
   const name = styleText('red', 'masthead:', { stream: process.stderr })

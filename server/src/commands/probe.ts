@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { readConfig } from '../config.ts'
+import { baseUrlOf, readConfig } from '../config.ts'
 import { columns, type ProbeReport } from '../probe/report.ts'
 import { Refusal } from '../refusal.ts'
 import { action } from './action.ts'
@@ -23,7 +23,7 @@ export const probe = (): Command =>
 
 const run = async (given: string | undefined): Promise<ProbeReport> => {
   const config = readConfig()
-  const url = given ?? config.baseUrl ?? `http://localhost:${config.port}`
+  const url = given ?? baseUrlOf(config)
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
     throw new Refusal(`--url must be an address like https://api.example.com, not "${url}"`)
   // Only this command needs the probe and what it imports.

@@ -1,12 +1,14 @@
 import { Command } from 'commander'
-import description from '../../package.json' with { type: 'json' }
+import { version } from '../version.ts'
 import { complain } from './output.ts'
 
 /** The commands in the order of the help. Each is imported when it is called, so that none delays the others. */
 const commands = new Map<string, () => Promise<() => Command>>(
   Object.entries({
+    status: async () => (await import('./status.ts')).status,
     serve: async () => (await import('./serve.ts')).serve,
     work: async () => (await import('./work.ts')).work,
+    service: async () => (await import('./service.ts')).service,
     tenant: async () => (await import('./tenant.ts')).tenant,
     user: async () => (await import('./user.ts')).user,
     member: async () => (await import('./member.ts')).member,
@@ -26,6 +28,7 @@ const commands = new Map<string, () => Promise<() => Command>>(
     restore: async () => (await import('./restore.ts')).restoring,
     shard: async () => (await import('./shard.ts')).shard,
     migrate: async () => (await import('./migrate.ts')).migrate,
+    completion: async () => (await import('./completion.ts')).completion,
     openapi: async () => (await import('./openapi.ts')).openapi,
   }),
 )
@@ -34,10 +37,11 @@ const commands = new Map<string, () => Promise<() => Command>>(
 export const buildProgram = async (called = ''): Promise<Command> => {
   const program = new Command('masthead')
     .description('The customer API of a publishing business.')
-    .version(description.version)
+    .version(version)
     // An option belongs to the command it follows: `import` and `import list` both have --tenant.
     .enablePositionalOptions()
-  const known = commands.get(called)
+  // Completion is about all commands.
+  const known = called === 'completion' ? undefined : commands.get(called)
   const loaders = known ? [known] : [...commands.values()]
   for (const command of await Promise.all(loaders.map((load) => load()))) program.addCommand(command())
   failInOneLine(program, program.name())

@@ -1,19 +1,22 @@
+import { resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { threadId } from 'node:worker_threads'
 import { basePath } from '@masthead/contract'
 import { Command } from 'commander'
 import type { Delegation } from '../app.ts'
-import { type Config, readConfig, readPort } from '../config.ts'
+import { baseUrlOf, type Config, defaultPort, programName, readConfig, readPort } from '../config.ts'
 import { newCounterMemory } from '../counters/memory-counters.ts'
 import { connectionLimit, mostConnections } from '../database/connections/connection-limit.ts'
 import { connectionsOfEach, type Database } from '../database/database.ts'
+import { tenants } from '../doctor/queries.ts'
 import { freePort } from '../free-port.ts'
 import { type Log, openLog } from '../log/log.ts'
 import type { ThreadReports } from '../metrics/process-metrics.ts'
+import { isService } from '../systemd/service-settings.ts'
 import type { InhabitedDemo } from '../transfer/demo/demo.ts'
 import type { Served } from '../workers/served-app.ts'
 import { dataDirectoryOption } from './options.ts'
-import { faint, say, showJson, showLines, strong } from './output.ts'
+import { curlLine, faint, say, showJson, showLines, strong } from './output.ts'
 import { stopSignal, unlessStopped, whenAborted } from './stop-signal.ts'
 import { type OpenedDatabase, openConfigured, retryWhileUnavailable } from './with-database.ts'
 import { findInstallationSecret, installationSecret, startWorker } from './work.ts'
@@ -66,8 +69,8 @@ const run = async (options: ServeOptions): Promise<void> => {
       docs: `${baseUrl}/docs`,
       ...(metrics && { metrics: metrics.url }),
     }
-    if (options.json) showJson({ ...addresses, ...demo, ...(demo && { curl: curlLine(addresses, demo) }) })
-    else greet(addresses, demo)
+    if (options.json) showJson({ ...addresses, ...demo, ...(demo && { curl: curlLine(addresses.api, demo.token) }) })
+    else greet(addresses, demo, (await isEmpty(database)) ? firstSteps({ ...config, port: served.port }) : [])
   } catch (error) {
     await serving?.stop()
     await opened.close()
@@ -101,7 +104,7 @@ const servedOf = async (config: Config): Promise<Served> => {
   const port = mustProbe
     ? await freePort(host, config.port).catch((error) => refuseToListen(error, config))
     : config.port
-  const baseUrl = config.baseUrl ?? `http://localhost:${port}`
+  const baseUrl = baseUrlOf({ ...config, port })
   return {
     host,
     port,
@@ -190,19 +193,51 @@ const refuseToListen = (error: NodeJS.ErrnoException, { host, port }: { host: st
 
 type Addresses = { url: string; api: string; docs: string; metrics?: string }
 
-const curlLine = ({ api }: Addresses, { token }: InhabitedDemo): string =>
-  `curl -H "Authorization: Bearer ${token}" "${api}/contacts?pageSize=3"`
+/** Where it cannot be told, nobody needs to be told how to begin. */
+const isEmpty = ({ query }: Database): Promise<boolean> =>
+  tenants(query).then(
+    ({ count }) => count === 0,
+    () => false,
+  )
 
-const greet = (addresses: Addresses, demo: InhabitedDemo | null): void => {
+/** The way to a first tenant, admin, import and call, as commands for another terminal. They hold no secret: this may go to a log. */
+const firstSteps = ({ databaseUrl, dataDirectory, baseUrl, port, secret, outsideIssuer }: Config): string[] => {
+  const masthead = programName()
+  const variables = {
+    ...(databaseUrl === null && { MASTHEAD_DATA_DIR: resolve(dataDirectory) }),
+    ...(port !== defaultPort && { PORT: String(port) }),
+    ...(baseUrl !== null && { BASE_URL: baseUrl }),
+  }
+  const assignments = Object.entries(variables).map(([name, value]) => `${name}=${shellWord(value)}`)
+  const kept = [...(databaseUrl === null ? [] : ['DATABASE_URL']), ...(secret === null ? [] : ['MASTHEAD_SECRET'])]
+  // Commands of root use the settings of the service.
+  const isAlone = !isService()
+  const user = outsideIssuer
+    ? `${masthead} user create --help`
+    : `${masthead} user invite --tenant acme --email you@example.com --role admin`
+  return [
+    `No tenant yet. In another terminal${isAlone && kept.length > 0 ? `, with the same ${kept.join(' and ')}` : ''}:`,
+    ...(isAlone && assignments.length > 0 ? [`  ${strong(`export ${assignments.join(' ')}`)}`] : []),
+    `  ${strong(`${masthead} tenant create acme --name "Acme Press"`)}`,
+    `  ${strong(user)}`,
+    `  ${strong(`${masthead} import template accounts`)}`,
+    `  ${strong(`${masthead} import accounts.csv --tenant acme`)}`,
+    `  ${strong(`${masthead} token create --tenant acme --service trial --scopes accounts:read`)}`,
+  ]
+}
+
+const shellWord = (text: string): string => (/^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
+
+const greet = (addresses: Addresses, demo: InhabitedDemo | null, steps: readonly string[]): void => {
   showLines('', `${strong('Masthead')} is serving`, `  Console    ${addresses.url}`)
   if (demo) showLines(`  Sign in    ${demo.email}, password ${demo.password}`)
   showLines(`  API        ${addresses.api}`, `  Docs       ${addresses.docs}`)
   if (addresses.metrics) showLines(`  Metrics    ${addresses.metrics}`)
   if (demo) {
-    const curl = strong(curlLine(addresses, demo))
+    const curl = strong(curlLine(addresses.api, demo.token))
     showLines(`  Tenant     ${demo.tenant}`, `  Token      ${demo.token}`, '', 'Try it:', `  ${curl}`)
-  } else {
-    showLines('', faint('To begin: masthead tenant create <slug> --name <name>, then masthead token create --help'))
+  } else if (steps.length > 0) {
+    showLines('', ...steps)
   }
   showLines('', faint('Press Ctrl-C to stop; the data stays.'))
 }

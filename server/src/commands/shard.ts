@@ -12,6 +12,7 @@ import { action } from './action.ts'
 import { readNumber } from './options.ts'
 import { count, faint, say, showLines, showTable, strong } from './output.ts'
 import { withProgress } from './progress.ts'
+import { unusableDatabase } from './with-database.ts'
 
 const defaultShards = 32
 
@@ -98,7 +99,9 @@ const asOwner = async <T>(work: (client: ReturnType<typeof newClient>, connectio
       'the embedded database is one server: set DATABASE_URL to the coordinator of a PostgreSQL with Citus',
     )
   const client = newClient({ ...clientOptions(connectionString), application_name: 'shard', pipeline: false })
-  await client.connect()
+  await client.connect().catch((error) => {
+    throw unusableDatabase(error)
+  })
   try {
     return await work(client, connectionString)
   } finally {

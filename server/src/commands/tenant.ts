@@ -1,9 +1,10 @@
 import { Command } from 'commander'
 import { operator } from '../audit/author.ts'
+import { programName } from '../config.ts'
 import { createTenant, findTenant, listTenants, setTimeZone } from '../identity/tenants.ts'
 import { tenantLabels } from '../metrics/tenant-label.ts'
 import { action } from './action.ts'
-import { showLines, showTable, strong } from './output.ts'
+import { faint, showLines, showTable, strong } from './output.ts'
 import { inTransaction, withDatabase } from './with-database.ts'
 
 export const tenant = (): Command => {
@@ -17,7 +18,11 @@ export const tenant = (): Command => {
       .option('--default-assignee <userId>', 'legacy user who gets tasks that name nobody'),
     (slug: string, options: { name: string; defaultAssignee?: string }) =>
       inTransaction((query) => createTenant(query, { slug, ...options })),
-    ({ slug }) => showLines(`Tenant ${strong(slug)} created.`),
+    ({ slug }) =>
+      showLines(
+        `Tenant ${strong(slug)} created.`,
+        faint(`Next, its first admin: ${programName()} user invite --tenant ${slug} --email <address> --role admin`),
+      ),
   )
 
   action(

@@ -1,5 +1,7 @@
+import { basePath } from '@masthead/contract'
 import { Command } from 'commander'
 import { operator } from '../audit/author.ts'
+import { baseUrlOf, readConfig } from '../config.ts'
 import type { Query } from '../database/connections/connection.ts'
 import {
   type AccessToken,
@@ -14,9 +16,8 @@ import { findMember } from '../identity/members.ts'
 import { findTenant } from '../identity/tenants.ts'
 import { Refusal } from '../refusal.ts'
 import { action } from './action.ts'
-
 import { readDuration, readScopes } from './options.ts'
-import { faint, showLines, showTable, strong } from './output.ts'
+import { curlLine, faint, showLines, showTable, strong } from './output.ts'
 import { inTransaction, withDatabase } from './with-database.ts'
 
 type CreateOptions = {
@@ -93,7 +94,7 @@ const readNewToken = async (query: Query, options: CreateOptions): Promise<NewAc
     throw new Refusal('say whose token it is: --user <email> or --service <name>')
   if (name === undefined) throw new Refusal('say what the token is for: --name <name>')
   if (user !== undefined && defaultAssignee !== undefined) {
-    throw new Refusal('--default-assignee is for service tokens; a user has a legacy user id')
+    throw new Refusal('--default-assignee is for service tokens; a user has a legacy user id: leave it out')
   }
   const { id: tenantId } = await findTenant(query, options.tenant)
   const lifetime = options.expires === undefined ? undefined : readDuration(options.expires)
@@ -104,12 +105,12 @@ const readNewToken = async (query: Query, options: CreateOptions): Promise<NewAc
     : { ...given, service, defaultAssignee: defaultAssignee ?? null }
 }
 
-const showToken = ({ token: secret, scopes, expiresAt, id }: ShownToken): void =>
-  showLines(
-    strong(secret),
-    `It is shown only now. It may ${scopes.join(', ')} until ${expiresAt.toISOString()}.`,
-    faint(`To end it: masthead token revoke ${id}`),
-  )
+const showToken = ({ token: secret, scopes, expiresAt, id }: ShownToken): void => {
+  showLines(strong(secret), `It is shown only now. It may ${scopes.join(', ')} until ${expiresAt.toISOString()}.`)
+  const [list] = scopes.flatMap((scope) => (scope.endsWith(':read') ? scope.slice(0, -':read'.length) : []))
+  if (list) showLines(`Try it: ${curlLine(baseUrlOf(readConfig()) + basePath, secret, list)}`)
+  showLines(faint(`To end it: masthead token revoke ${id}`))
+}
 
 const stateOf = ({ revokedAt, expiresAt }: AccessToken): string => {
   if (revokedAt) return 'revoked'

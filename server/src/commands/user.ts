@@ -1,13 +1,16 @@
 import { type Role, roles } from '@masthead/contract'
 import { Command, Option } from 'commander'
 import { operator } from '../audit/author.ts'
+import { baseUrlOf, readConfig } from '../config.ts'
 import type { Query } from '../database/connections/connection.ts'
+import { createInvitation, newInvitationSecret } from '../identity/invitations.ts'
 import { addMember, createMember, findMemberById, isMember, listMembers, type Member } from '../identity/members.ts'
 import { findTenant, findTenantById } from '../identity/tenants.ts'
 import {
   findAccounts,
   findProvenUser,
   hashPasswordOf,
+  isEmail,
   lockAddress,
   proveAddress,
   setPassword,
@@ -57,6 +60,22 @@ export const user = (): Command => {
       showTookOver(tookOver)
     },
     ({ member }) => member,
+  )
+
+  action(
+    command
+      .command('invite')
+      .description('make a link by which a person joins a tenant and chooses a password; it works once, for 7 days')
+      .requiredOption('--tenant <slug>', 'the tenant')
+      .requiredOption('--email <email>', 'e-mail address, with which the user signs in')
+      .addOption(new Option('--role <role>', 'what the user may do').choices(roles).makeOptionMandatory()),
+    invite,
+    ({ url, email, role, expiresAt }, { tenant }) =>
+      showLines(
+        strong(url),
+        `Open it, or send it to ${email}: whoever opens it first can become ${role} of ${tenant}.`,
+        `It is shown only now, works once, and ends ${expiresAt.toISOString()}.`,
+      ),
   )
 
   action(
@@ -151,6 +170,25 @@ const create = async (options: CreateOptions): Promise<Created> => {
   })
 }
 
+type InviteOptions = Pick<CreateOptions, 'tenant' | 'email' | 'role'>
+
+/** The link proves nothing about the address, because the operator sees it. */
+const invite = ({ tenant, email, role }: InviteOptions) => {
+  const config = readConfig()
+  if (config.outsideIssuer)
+    throw new Refusal('people sign in at AUTH_ISSUER: add them by `masthead user create` with --subject or --proven')
+  return inTransaction(async (query) => {
+    const { id: tenantId } = await findTenant(query, tenant)
+    if (!isEmail(email)) throw new Refusal(`"${email}" is not an e-mail address: write it like ada@acme.example`)
+    if (await isMember(query, tenantId, email))
+      throw new Refusal(`${email} is already a member of this tenant; \`masthead member role\` changes the role`)
+    const secret = newInvitationSecret()
+    const given = { tenantId, email, role, invitedBy: null, secret, isMailed: false }
+    const invitation = await createInvitation(query, operator, given)
+    return { ...invitation, url: `${config.authUrl ?? baseUrlOf(config)}/oauth2/invitations/${secret}` }
+  })
+}
+
 const addExisting = (options: CreateOptions): Promise<Created> => {
   const { tenant, email, role, legacyUserId = null } = options
   if (options.proven || options.name !== undefined || options.passwordStdin || options.subject !== undefined)
@@ -172,7 +210,8 @@ const findAccount = async (query: Query, { email, tenant }: AccountOptions): Pro
     throw new Refusal(`${email} is not a member of ${tenant}; \`masthead user list\` shows who is`)
   }
   const [account, ...others] = accounts
-  if (!account) throw new Refusal(`there is no user ${email}`)
+  if (!account)
+    throw new Refusal(`there is no user ${email}; \`masthead user list --tenant <slug>\` shows who is in a tenant`)
   if (others.length > 0)
     throw new Refusal(`${email} has ${accounts.length} accounts: name a tenant of one with --tenant`)
   return account

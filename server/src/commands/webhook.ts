@@ -263,7 +263,9 @@ const readState = (text: string): DeliveryState => {
 
 const readBefore = (text: string): number => {
   if (/^\d{1,15}$/.test(text)) return Number(text)
-  throw new Refusal(`--before must be the number of a delivery, not "${text}"`)
+  throw new Refusal(
+    `--before must be the number of a delivery, as \`masthead webhook deliveries\` shows it, not "${text}"`,
+  )
 }
 
 /** Reads a time, or how long ago it was. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Config, readConfig } from '../config.ts'
 import type { DatabaseAddress, Query } from '../database/connections/connection.ts'
 import { findMismatch, mismatchRemedy } from '../database/connections/pooler.ts'
-import { remedyFor } from '../database/connections/reachability.ts'
+import { remedyFor, usualRemedy } from '../database/connections/reachability.ts'
 import { isUnavailable } from '../database/connections/unavailable.ts'
 import { type Database, openDatabase, type TenantDatabase } from '../database/database.ts'
 import { openEmbedded } from '../database/embedded/server.ts'
@@ -12,6 +12,7 @@ import { findTenant } from '../identity/tenants.ts'
 import { fillKeys } from '../records/filled-keys.ts'
 import { renewedText } from '../records/normalising.ts'
 import { shardedWriteFunctions } from '../records/sharded-write.ts'
+import { Refusal } from '../refusal.ts'
 import { say } from './output.ts'
 
 export type OpenedDatabase = Awaited<ReturnType<typeof openConfigured>>
@@ -60,10 +61,16 @@ export const openConfigured = async (config: Config, stopping?: AbortSignal, mea
   } catch (error) {
     await embedded?.close()
     if (embedded) throw error
-    const remedy = remedyFor(error)
-    const message = `the database of DATABASE_URL cannot be used: ${messageOf(error)}`
-    throw new Error(remedy ? `${message}; ${remedy}` : message, { cause: error })
+    throw unusableDatabase(error)
   }
+}
+
+export const unusableDatabase = (error: unknown): Refusal => {
+  const message = `the database of DATABASE_URL cannot be used: ${messageOf(error)}`
+  // An error without a code is one of ours, and says what to do.
+  const isForeign = error instanceof AggregateError || (error instanceof Error && 'code' in error)
+  const remedy = remedyFor(error) ?? (isForeign ? usualRemedy : undefined)
+  return new Refusal(remedy ? `${message}; ${remedy}` : message, { cause: error })
 }
 
 const replicasOfShards =

@@ -9,7 +9,7 @@ import {
   type Pooling,
   poolerRemedy,
 } from '../database/connections/pooler.ts'
-import { remedyFor } from '../database/connections/reachability.ts'
+import { remedyFor, usualRemedy } from '../database/connections/reachability.ts'
 import { openDatabase } from '../database/database.ts'
 import { openEmbedded } from '../database/embedded/server.ts'
 import { findSharding } from '../database/shards/sharding.ts'
@@ -55,10 +55,8 @@ const reach = async (config: Config, onFound: (findings: Finding[]) => void): Pr
   return await examineServer(config, server.connectionString, onFound)
 }
 
-const noAnswer = (error: unknown): Verdict => {
-  const usual = 'see that the server runs, and that it can be reached from this machine'
-  return failure(`it does not answer: ${messageOf(error)}`, remedyFor(error) ?? usual)
-}
+const noAnswer = (error: unknown): Verdict =>
+  failure(`it does not answer: ${messageOf(error)}`, remedyFor(error) ?? usualRemedy)
 
 /** DATABASE_URL, where DATABASE_DIRECT_URL is set as well. */
 const examinePooler = async (databaseUrl: string, directDatabaseUrl: string): Promise<Verdict> => {

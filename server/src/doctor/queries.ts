@@ -148,3 +148,10 @@ export const unreachableServers = async (query: Query): Promise<string[]> => {
   })
   return found.map(({ text }) => text)
 }
+
+/** How many tenants there are, and the slug of the first. */
+export const tenants = (query: Query) =>
+  one<{ count: number; first: string | null }>(
+    query,
+    'select count(*)::integer as count, min(slug) as first from tenants',
+  )

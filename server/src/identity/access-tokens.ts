@@ -46,8 +46,9 @@ export const createToken = async (query: Query, author: Author, given: NewAccess
   const kind = userId === null ? 'service' : 'personal'
   const { lifetime = lifetimes[kind].default } = given
   const { longest } = lifetimes[kind]
-  if (lifetime > longest) throw new Refusal(`a personal access token lives at most ${longest / day} days`)
-  if (name.trim() === '' || service?.trim() === '') throw new Refusal('a token needs a name')
+  if (lifetime > longest)
+    throw new Refusal(`a personal access token lives at most ${longest / day} days: give it fewer`)
+  if (name.trim() === '' || service?.trim() === '') throw new Refusal('a token needs a name: say what it is for')
   const id = newId()
   const expiresAt = new Date(Date.now() + lifetime)
   return insertToken(query, author, { ...given, id, lineageId: id, kind, userId, service, defaultAssignee, expiresAt })

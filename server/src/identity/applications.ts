@@ -35,18 +35,18 @@ export const registerApplication = async (query: Query, author: Author, given: N
   const { name, redirectUris, scopes, isNative, mayRefresh, clientId = newClientId(), tenantId = null } = given
   // An application of an outside issuer has its redirect URIs there, and brings its client id.
   if (redirectUris.length === 0 && given.clientId === undefined)
-    throw new Refusal('an application needs at least one redirect URI')
+    throw new Refusal('an application needs a redirect URI: give one like https://app.example.com/callback')
   for (const uri of redirectUris) {
     const reason = objection(uri, isNative)
     if (reason) throw new Refusal(`"${uri}" cannot be a redirect URI: ${reason}`)
   }
-  if (!name.trim() || !clientId.trim()) throw new Refusal('an application needs a name and an identifier')
+  if (!name.trim() || !clientId.trim()) throw new Refusal('an application needs a name and an identifier: give both')
   const application = await firstRow<Application>(query, {
     text: `insert into applications (id, name, redirect_uris, scopes, is_native, may_refresh, tenant_id)
       values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning ${columns}`,
     values: [clientId, name, redirectUris, scopes, isNative, mayRefresh, tenantId],
   })
-  if (!application) throw new Refusal(`there is already an application "${clientId}"`)
+  if (!application) throw new Refusal(`there is already an application "${clientId}": give another identifier`)
   await publish(query, author, 'registered', null, application)
   return application
 }
@@ -64,12 +64,12 @@ const loopback = new Set(['127.0.0.1', '[::1]', 'localhost'])
 /** RFC 9700 §2.1: exact URIs, TLS but for loopback; RFC 8252 §7.1: private schemes are reversed domain names. */
 const objection = (uri: string, isNative: boolean): string | null => {
   const url = URL.parse(uri)
-  if (!url) return 'it is not an absolute address'
-  if (uri.includes('#')) return 'it has a fragment'
-  if (url.username || url.password) return 'it has a user name'
-  if (/[\s\p{Cc}]/u.test(uri)) return 'it holds a space or a control character'
+  if (!url) return 'write it whole, like https://app.example.com/callback'
+  if (uri.includes('#')) return 'leave out what begins with #'
+  if (url.username || url.password) return 'leave the user name out'
+  if (/[\s\p{Cc}]/u.test(uri)) return 'encode spaces and control characters'
   if (url.protocol === 'https:')
-    return isNative && loopback.has(url.hostname) ? 'a loopback address is reached by http' : null
+    return isNative && loopback.has(url.hostname) ? 'use http for a loopback address' : null
   if (url.protocol === 'http:') return loopback.has(url.hostname) ? null : 'use https'
   if (!isNative) return 'use https, or register the application as native'
   return url.protocol.includes('.') ? null : 'a private scheme must hold a domain name, as com.example.app:/callback'

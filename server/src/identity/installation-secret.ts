@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chown, link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const readSecret = (file: string): Promise<string | null> => readFile(file, 'utf8').catch(() => null)
@@ -13,6 +13,9 @@ export const ensureSecret = async (dataDirectory: string): Promise<string> => {
   // When two processes start at once, `link` lets one of them win, with a complete file.
   const draft = `${file}.${randomBytes(8).toString('hex')}`
   await writeFile(draft, randomBytes(32).toString('base64url'), { mode: 0o600, flush: true, flag: 'wx' })
+  // A command of root makes it for the service that owns the folder.
+  const { uid, gid } = await stat(dataDirectory)
+  if (process.getuid?.() === 0 && uid !== 0) await chown(draft, uid, gid)
   await link(draft, file).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })

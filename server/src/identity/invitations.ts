@@ -33,7 +33,8 @@ const columns = `invitations.id, invitations.email, invitations.role,
   invitations.created_at as "createdAt", invitations.expires_at as "expiresAt"`
 
 type NewInvitation = Pick<OpenInvitation, 'tenantId' | 'email' | 'role' | 'isMailed'> & {
-  invitedBy: string
+  /** Null for the operator. */
+  invitedBy: string | null
   secret: string
 }
 

@@ -33,12 +33,15 @@ export const addMember = async (query: Query, author: Author, user: User, member
   const current = await findUser(query, user.id)
   if (current?.passwordHash !== user.passwordHash) throw new Refusal('this account was changed meanwhile: try again')
   if (current.tenantId !== null)
-    throw new Refusal(`the address ${user.email} is not proven, so it belongs to one tenant`)
+    throw new Refusal(
+      `the address ${user.email} is not proven, so it belongs to one tenant: prove it first, or invite the person by a link`,
+    )
   return join(query, author, user, membership)
 }
 
 const refuseMember = async (query: Query, tenantId: string, email: string): Promise<void> => {
-  if (await isMember(query, tenantId, email)) throw new Refusal(`${email} is already a member of this tenant`)
+  if (await isMember(query, tenantId, email))
+    throw new Refusal(`${email} is already a member of this tenant: sign in, or change the role`)
 }
 
 const join = async (query: Query, author: Author, user: User, membership: Membership): Promise<Member> => {

@@ -36,7 +36,9 @@ const unsealed = (key: Buffer, id: string, sealed: Buffer): string => {
   try {
     return unseal(key, id, sealed)
   } catch {
-    throw new Refusal('MASTHEAD_SECRET is not the one that the signing keys in this database were encrypted with')
+    throw new Refusal(
+      'MASTHEAD_SECRET is not the one that the signing keys in this database were encrypted with: set the one that the servers have',
+    )
   }
 }
 

@@ -25,13 +25,13 @@ export const createTenant = async (query: Query, given: NewTenant): Promise<Tena
   const { id = newId(), slug, name, defaultAssignee = null } = given
   if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(slug))
     throw new Refusal(`"${slug}" cannot be a slug: use 1 to 63 of a-z, 0-9 and -, not beginning with -`)
-  if (name.trim() === '') throw new Refusal('a tenant needs a name')
+  if (name.trim() === '') throw new Refusal('a tenant needs a name: give it with --name')
   const tenant = await firstRow<Tenant>(query, {
     text: `insert into tenants (id, slug, name, default_assignee) values ($1, $2, $3, $4)
       on conflict (slug) do nothing returning ${columns}`,
     values: [id, slug, name, defaultAssignee],
   })
-  if (!tenant) throw new Refusal(`there is already a tenant "${slug}"`)
+  if (!tenant) throw new Refusal(`there is already a tenant "${slug}": choose another slug`)
   await auditChange(query, id, operator, { action: 'created', resource: 'tenants', recordId: id, after: tenant })
   return tenant
 }

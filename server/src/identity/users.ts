@@ -86,8 +86,8 @@ type NewUser = Omit<User, 'id'> & { subject?: string | null }
 
 export const createUser = async (query: Query, given: NewUser): Promise<User> => {
   const { email, name, passwordHash, subject = null, tenantId } = given
-  if (!isEmail(email)) throw new Refusal(`"${email}" is not an e-mail address`)
-  if (name.trim() === '') throw new Refusal('a user needs a name')
+  if (!isEmail(email)) throw new Refusal(`"${email}" is not an e-mail address: write it like ada@acme.example`)
+  if (name.trim() === '') throw new Refusal('a user needs a name: give the full name')
   if (name.length > 255 || /\p{Cc}/u.test(name))
     throw new Refusal('a name has at most 255 characters, and no control characters')
   if (subject !== null) await requireFreeSubject(query, subject)
@@ -96,7 +96,7 @@ export const createUser = async (query: Query, given: NewUser): Promise<User> =>
       values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning ${userColumns}`,
     values: [newId(), email, emailKey(email), name, passwordHash, subject, tenantId],
   })
-  if (!user) throw new Refusal(`${email} has an account already`)
+  if (!user) throw new Refusal(`${email} has an account already: sign in with it, or set its password`)
   return user
 }
 
@@ -116,7 +116,8 @@ export const deleteUser = async (query: Query, id: string): Promise<void> => {
  */
 export const proveAddress = async (query: Query, owner: User): Promise<string[]> => {
   const others = (await findAccounts(query, owner.email)).filter(({ id }) => id !== owner.id)
-  if (others.some(({ tenantId }) => tenantId === null)) throw new Refusal(`${owner.email} has a proven account already`)
+  if (others.some(({ tenantId }) => tenantId === null))
+    throw new Refusal(`${owner.email} has a proven account already: leave --proven out`)
   await query({ text: 'update users set tenant_id = null where id = $1', values: [owner.id] })
   const tenants: string[] = []
   for (const { id, tenantId } of others) {
@@ -176,5 +177,8 @@ const requireFreeSubject = async (query: Query, subject: string, userId: string 
     text: 'select email from users where subject = $1 and id is distinct from $2',
     values: [subject, userId],
   })
-  if (taken) throw new Refusal(`another account, of ${taken.email}, has the subject "${subject}"`)
+  if (taken)
+    throw new Refusal(
+      `another account, of ${taken.email}, has the subject "${subject}": give each account one of its own`,
+    )
 }

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client'
-import serverPackage from '../../package.json' with { type: 'json' }
 import { countWaiting } from '../audit/queries.ts'
 import type { Database } from '../database/database.ts'
+import { version } from '../version.ts'
 import { countAllDeliveries } from '../webhooks/deliveries/queries.ts'
 import { BusiestTenants } from './busiest-tenants.ts'
 import { counter, gauge, type Metric, type Value, valuesBy } from './metric.ts'
@@ -54,7 +54,7 @@ export class ProcessMetrics {
   async #collect(): Promise<string> {
     const [{ reports, failures }] = await Promise.all([this.#collectThreads(), this.#countQueues()])
     await this.#add(reports)
-    const build = { version: serverPackage.version, node: process.version }
+    const build = { version, node: process.version }
     const own = [
       gauge('masthead_build_info', 'Always 1; the labels say what runs.', [{ labels: build, value: 1 }]),
       gauge('masthead_workers', 'Threads that serve.', reports.filter(({ snapshot }) => snapshot).length),

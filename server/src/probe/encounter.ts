@@ -103,7 +103,7 @@ const callPlainly = async (encounter: Encounter, plan: Plan, token: CanaryToken)
   if (!response) return
   if (response.status === 401 && isOfService(token)) {
     throw new Refusal(
-      `the service at ${service.url} does not know the canaries: it uses another database than this command`,
+      `the service at ${service.url} does not know the canaries: it uses another database; give this command the DATABASE_URL or MASTHEAD_DATA_DIR of the service`,
     )
   }
   if (!isExpected(encounter, plan, token, response)) return

@@ -89,4 +89,7 @@ const parse = (text: string): Static<typeof Document> => {
   throw unreadable()
 }
 
-const unreadable = (): Refusal => new Refusal(`the document at ${documentPath} is not one that this program can read`)
+const unreadable = (): Refusal =>
+  new Refusal(
+    `the document at ${documentPath} is not one that this program can read: probe with the program that serves`,
+  )

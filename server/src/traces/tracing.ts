@@ -20,11 +20,11 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import serverPackage from '../../package.json' with { type: 'json' }
 import { schemeReader } from '../caller-address.ts'
 import type { Observe } from '../database/observed-database.ts'
 import { callerLeft, type Trace } from '../http/connections/watched-requests.ts'
 import type { Log } from '../log/log.ts'
+import { version } from '../version.ts'
 
 /** The share of requests that are traced, and whether the caller's trace header decides for its own. */
 export type Sampling = { share: number; asCaller: boolean }
@@ -40,7 +40,7 @@ const longestSpanName = 100
 export const startTracing = (sampling: Sampling, trustedProxies: readonly string[], log: Log) => {
   diag.setLogger(warningsTo(log), { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true })
   const schemeOf = schemeReader(trustedProxies)
-  const ours = resourceFromAttributes({ 'service.name': 'masthead', 'service.version': serverPackage.version })
+  const ours = resourceFromAttributes({ 'service.name': 'masthead', 'service.version': version })
   const root = new TraceIdRatioBasedSampler(sampling.share)
   const provider = new TracerProvider({
     resource: defaultResource()

@@ -70,9 +70,11 @@ export const readEndpointUrl = async (
     throw new Refusal(`${name} must be an address like https://example.com/masthead`)
   }
   if (url.username || url.password) {
-    throw new Refusal(`${name} must not hold a user or a password: deliveries are signed instead`)
+    throw new Refusal(
+      `${name} must not hold a user or a password: leave them out, because deliveries are signed instead`,
+    )
   }
-  if (url.hash) throw new Refusal(`${name} must not have a part after #: it is never sent`)
+  if (url.hash) throw new Refusal(`${name} must not have a part after #: leave it out, because it is never sent`)
   if (allowPrivate) return url.href
   if (url.protocol === 'http:') {
     throw new Refusal(`${name} must begin with https://, because deliveries hold records of people${remedy}`)
@@ -81,7 +83,10 @@ export const readEndpointUrl = async (
     requirePublicLiteral(url)
     if (isIP(withoutBrackets(url.hostname)) === 0) await publicAddressesOf(url.hostname)
   } catch (error) {
-    if (!(error instanceof PrivateAddress)) throw new Refusal(`the host ${url.hostname} cannot be found`)
+    if (!(error instanceof PrivateAddress))
+      throw new Refusal(
+        `the host ${url.hostname} cannot be found: check its name, and the name servers of this machine`,
+      )
     throw new Refusal(`${url.hostname} is a private address${remedy}`)
   }
   return url.href

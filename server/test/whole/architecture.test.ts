@@ -51,7 +51,7 @@ test('contract imports only the schema library', () => {
 
 test('nobody imports server, but tests that call it', () => {
   const others = product.filter(({ path }) => !path.startsWith('server/'))
-  assertNone(others, ({ imports }) => imports.filter((target) => /^(server\/|@masthead\/server)/.test(target)))
+  assertNone(others, ({ imports }) => imports.filter((target) => /^(server\/|masthead(\/|$))/.test(target)))
 })
 
 test('the client imports nothing but its own files', () => {
@@ -73,6 +73,14 @@ test('every package is under the licence of the house', () => {
   assert.match(readFileSync(join(root, 'LICENSE'), 'utf8'), /Apache License\s+Version 2\.0, January 2004/)
   for (const name of ['.', ...packages])
     assert.equal(JSON.parse(readFileSync(join(root, name, 'package.json'), 'utf8')).license, 'Apache-2.0', name)
+})
+
+test('every package has the version of the root, which `npm version` gives all of them', () => {
+  const versionOf = (name: string) => JSON.parse(readFileSync(join(root, name, 'package.json'), 'utf8')).version
+  assert.deepEqual(
+    packages.filter((name) => versionOf(name) !== versionOf('.')),
+    [],
+  )
 })
 
 test('what is installed for one processor is in the lock file for all', () => {

@@ -102,6 +102,27 @@ describe('the image', () => {
     assert.equal(await ended, 0)
   })
 
+  test('is built where there is a builder, and tells its version', async (context) => {
+    const run = promisify(execFile)
+    const succeeds = (file: string, ...args: string[]): Promise<boolean> =>
+      run(file, args).then(
+        () => true,
+        () => false,
+      )
+    const builders = await Promise.all(
+      ['docker', 'podman'].map(async (name) => ((await succeeds(name, 'info')) ? name : '')),
+    )
+    const builder = builders.find(Boolean)
+    if (builder === undefined) return context.skip('neither docker nor podman runs here')
+    const base = `docker.io/library/node:${devDependencies.node}-slim`
+    if (!(await succeeds(builder, 'pull', base))) return context.skip(`${builder} cannot fetch ${base}`)
+    const tag = `masthead-test:${process.pid}`
+    after(() => succeeds(builder, 'rmi', '--force', tag))
+    await run(builder, ['build', '--tag', tag, root], { maxBuffer: 64 * 1_024 * 1_024 })
+    const { stdout } = await run(builder, ['run', '--rm', tag, 'masthead', '--version'])
+    assert.equal(stdout, `${JSON.parse(await read('server/package.json')).version}\n`)
+  })
+
   test('belongs to no superuser', () => {
     assert.equal(words('USER'), 'node')
   })

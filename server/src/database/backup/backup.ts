@@ -46,10 +46,12 @@ export const backUp = async (request: BackupRequest) => {
     await syncFolder(folder)
     return { file, bytes: size, startedAt, hasSecret: secret !== null }
   } catch (error) {
-    if (signal.aborted) throw new Refusal('the backup was stopped: there is none', { cause: error })
+    if (signal.aborted) throw new Refusal('the backup was stopped, and there is none: run it again', { cause: error })
     const isOfDatabase = error instanceof Error && 'path' in error && error.path !== unfinished
     const trouble = isOfDatabase ? null : fileTrouble(folder, error)
-    throw trouble ? new Refusal(`${trouble}: there is no backup`, { cause: error }) : error
+    throw trouble
+      ? new Refusal(`${trouble}, and there is no backup: choose another folder for it`, { cause: error })
+      : error
   } finally {
     await rm(unfinished, { force: true })
   }
@@ -102,7 +104,8 @@ const checkPaths = async (dataDirectory: string, file: string): Promise<string> 
   }
   if (existsSync(file)) throw new Refusal(`${file} is there already: choose another name`)
   const folder = dirname(resolve(file))
-  if (!(await stat(folder).catch(() => null))?.isDirectory()) throw new Refusal(`there is no folder ${folder}`)
+  if (!(await stat(folder).catch(() => null))?.isDirectory())
+    throw new Refusal(`there is no folder ${folder}: create it first, or choose another`)
   const place = relative(await realpath(dataDirectory), join(await realpath(folder), basename(file)))
   if (!place.startsWith('..') && !isAbsolute(place))
     throw new Refusal(`${file} would be lost with the data beside it: choose another folder`)

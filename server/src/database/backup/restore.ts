@@ -25,7 +25,8 @@ type RestoreRequest = {
  */
 export const restore = async (request: RestoreRequest) => {
   const { file, dataDirectory, signal } = request
-  if (!(await stat(file).catch(() => null))?.isFile()) throw new Refusal(`there is no file ${file}`)
+  if (!(await stat(file).catch(() => null))?.isFile())
+    throw new Refusal(`there is no file ${file}: name one that \`masthead backup\` wrote`)
   const wasThere = (await stat(dataDirectory).catch(() => null)) !== null
   const folder = await makeFolder(dataDirectory)
   let restored = false
@@ -45,9 +46,12 @@ export const restore = async (request: RestoreRequest) => {
       await rm(draft, { recursive: true, force: true })
     }
   } catch (error) {
-    if (signal.aborted) throw new Refusal('the restore was stopped: nothing was restored', { cause: error })
+    if (signal.aborted)
+      throw new Refusal('the restore was stopped, and nothing was restored: run it again', { cause: error })
     const trouble = fileTrouble(folder, error)
-    throw trouble ? new Refusal(`${trouble}: nothing was restored`, { cause: error }) : error
+    throw trouble
+      ? new Refusal(`${trouble}, and nothing was restored: choose another --data-dir`, { cause: error })
+      : error
   } finally {
     if (!restored && !wasThere) await rmdir(folder).catch(() => {})
   }
@@ -77,7 +81,7 @@ const unpack = async (draft: string, { file, signal, onProgress }: RestoreReques
     return await pipeline(createReadStream(file), counted, createZstdDecompress(), write, { signal })
   } catch (error) {
     const reason = whyUnusable(error)
-    throw reason ? new Refusal(`${file} cannot be restored: ${reason}`, { cause: error }) : error
+    throw reason === null ? error : new Refusal(`${file} cannot be restored: ${reason}`, { cause: error })
   }
 }
 
@@ -121,13 +125,16 @@ const requireOwnVersion = ({ postgres }: Description): void => {
   )
 }
 
+const again = '; copy it again, or take another backup'
+
 /** Returns null when the file is not the cause. */
 const whyUnusable = (error: unknown): string | null => {
-  if (error instanceof Refusal) return error.message
+  // Where another program is needed, the message says so.
+  if (error instanceof Refusal) return error.message.includes('restore it with') ? error.message : error.message + again
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  if (code === 'ZSTD_error_prefix_unknown') return 'it is not a backup of Masthead'
+  if (code === 'ZSTD_error_prefix_unknown') return `it is not a backup of Masthead${again}`
   // The archive contains a file twice, or one in a folder that it does not contain.
-  if (/^(Z_|ZSTD_|EEXIST$|ENOENT$|ENOTDIR$)/.test(code)) return 'it is damaged'
+  if (/^(Z_|ZSTD_|EEXIST$|ENOENT$|ENOTDIR$)/.test(code)) return `it is damaged${again}`
   return null
 }
 
@@ -164,7 +171,10 @@ const putInPlace = async (draft: string, folder: string, hasSecret: boolean): Pr
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException // errors of the file system have a code
     if (code !== 'EEXIST' && code !== 'ENOTEMPTY') throw error
-    throw new Refusal(`something else was started in ${folder} meanwhile: nothing was restored`, { cause: error })
+    throw new Refusal(
+      `something else was started in ${folder} meanwhile, and nothing was restored: stop it, and restore into an empty folder`,
+      { cause: error },
+    )
   }
   await syncFolder(folder)
 }

@@ -38,9 +38,11 @@ export const openCluster = async (dataDirectory: string, say: (line: string) => 
   }
   // A copy or a restored backup made by root belongs to root.
   if (operator.account && (await fs.stat(folder)).uid === 0) await giveTo(operator.account, folder)
-  const password = await fs.readFile(join(folder, passwordFile), 'utf8')
+  const password = await readClusterPassword(folder)
   return { ...operator, folder, log: join(parent, 'postgres.log'), password, programs }
 }
+
+export const readClusterPassword = (folder: string): Promise<string> => fs.readFile(join(folder, passwordFile), 'utf8')
 
 /** Returns the real path, because a running server is recognised by the path of its folder. */
 export const makeFolder = async (path: string): Promise<string> => {
@@ -104,7 +106,9 @@ const initialise = async (draft: string, password: string, programs: Programs, o
     const { ok, output } = await operator.run(programs.initdb, ...args, `--lc-ctype=${characterType}`)
     if (ok) return
     if (output.includes('invalid locale name')) continue
-    throw new Error(`PostgreSQL could not create a cluster in ${dirname(dirname(draft))}: ${findCause(output)}`)
+    throw new Error(
+      `PostgreSQL could not create a cluster in ${dirname(dirname(draft))}: ${findCause(output)}; \`masthead doctor\` examines the machine`,
+    )
   }
 }
 

@@ -58,7 +58,7 @@ export const startPostmaster = async (
   // The memory is in use while orphans of a killed server finish their last statement.
   const isContended = /lock file ".*" (already exists|is empty)|pre-existing shared memory block/.test(log)
   if (isContended || findPostmaster(cluster.folder)?.isAlive) return
-  throw new Error(`PostgreSQL did not start in ${cluster.folder}: ${findCause(log || output)}`)
+  throw new Error(`PostgreSQL did not start in ${cluster.folder}: ${findCause(log || output)}; see ${cluster.log}`)
 }
 
 /** Returns when the server has stopped; another process may have started a successor by then. */
@@ -66,7 +66,7 @@ export const stopPostmaster = async ({ folder, log, programs, run }: Cluster): P
   const pid = findPostmaster(folder)?.pid
   // With -w, pg_ctl would mistake the successor for the server that it waits for.
   const { ok, output } = await run(programs.pg_ctl, 'stop', '-W', '-m', 'fast', '-D', folder)
-  if (!ok) throw new Error(`PostgreSQL did not stop in ${folder}: ${findCause(output)}`)
+  if (!ok) throw new Error(`PostgreSQL did not stop in ${folder}: ${findCause(output)}; see ${log}`)
   for (const deadline = performance.now() + 60_000; findPostmaster(folder)?.pid === pid; await delay(10)) {
     if (performance.now() > deadline) throw new Error(`PostgreSQL in ${folder} still stops after 60 s (see ${log})`)
   }

@@ -62,7 +62,10 @@ const waysToRunAs = ({ uid, gid }: Account): Operator['run'][] => [
 ]
 
 const findUnprivilegedAccount = async (say: (line: string) => void): Promise<Account> => {
-  const found = (await accountNamed(ownAccount)) ?? (await accountNamed('postgres')) ?? (await createAccount(say))
+  const found =
+    (await accountNamed(ownAccount)) ??
+    (await accountNamed('postgres')) ??
+    (await createAccount(() => say(`Created ${ownAccountWords}, because PostgreSQL does not run as root`)))
   const account = found ?? (await accountNamed(sharedAccount))
   if (account) return account
   throw new Error(
@@ -70,15 +73,20 @@ const findUnprivilegedAccount = async (say: (line: string) => void): Promise<Acc
   )
 }
 
+/** Finds the account of Masthead, or creates it. */
+export const ensureOwnAccount = async (say: (line: string) => void): Promise<Account | undefined> =>
+  (await accountNamed(ownAccount)) ?? (await createAccount(() => say(`Created ${ownAccountWords}`)))
+
 const accountNamed = async (name: string): Promise<Account | undefined> => {
   const accounts = await readFile('/etc/passwd', 'utf8').catch(() => '')
   const found = accounts.match(new RegExp(`^${name}:[^:]*:(\\d+):(\\d+):`, 'm'))
   return found && found[1] !== '0' ? { uid: Number(found[1]), gid: Number(found[2]) } : undefined
 }
 
+const ownAccountWords = `the system account "${ownAccount}"`
 const noShell = '/usr/sbin/nologin'
 
-const createAccount = async (say: (line: string) => void): Promise<Account | undefined> => {
+const createAccount = async (onCreated: () => void): Promise<Account | undefined> => {
   const ways: [file: string, ...args: string[]][] = [
     ['useradd', '--system', '--user-group', '--no-create-home', '--home-dir', '/nonexistent', '--shell', noShell],
     // BusyBox has only this one.
@@ -88,7 +96,7 @@ const createAccount = async (say: (line: string) => void): Promise<Account | und
     const { ok } = await execute(file, [...args, ownAccount])
     // Another process may have created it.
     const account = await accountNamed(ownAccount)
-    if (ok && account) say(`Created the system account "${ownAccount}", because PostgreSQL does not run as root`)
+    if (ok && account) onCreated()
     if (account) return account
   }
   return undefined

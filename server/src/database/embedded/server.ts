@@ -1,9 +1,11 @@
+import { realpath } from 'node:fs/promises'
+import * as path from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, DatabaseError } from 'pg'
 import { messageOf } from '../../error-message.ts'
 import { lazily } from '../../lazily.ts'
-import { type Cluster, openCluster } from './cluster.ts'
+import { type Cluster, openCluster, readClusterPassword } from './cluster.ts'
 import { type Endpoint, findPostmaster, startPostmaster, stopPostmaster } from './postmaster.ts'
 
 export type EmbeddedServer = Awaited<ReturnType<typeof openEmbedded>>
@@ -63,6 +65,14 @@ export const openEmbedded = async (
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** Returns the connection string of a server that runs in the data directory. It starts and creates nothing. */
+export const findRunning = async (dataDirectory: string): Promise<string | null> => {
+  const folder = path.join(await realpath(dataDirectory), 'postgres')
+  const { isAlive, endpoint } = findPostmaster(folder) ?? {}
+  if (!isAlive || !endpoint) return null
+  return connectionStringOf({ password: await readClusterPassword(folder) }, endpoint)
 }
 
 const join = async (
@@ -154,7 +164,7 @@ const transientStates = new Set([
 ])
 
 const connectionStringOf = (
-  { password }: Cluster,
+  { password }: Pick<Cluster, 'password'>,
   { host, port }: Endpoint,
   { database = 'masthead', role = 'postgres' } = {},
 ): string => {

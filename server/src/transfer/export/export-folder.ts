@@ -94,5 +94,5 @@ const flush = async (folder: string): Promise<void> => {
 export const asRefusal = (folder: string, error: unknown): unknown => {
   if (error instanceof Refusal) return error
   const trouble = fileTrouble(folder, error)
-  return trouble ? new Refusal(`${trouble}: nothing was exported`, { cause: error }) : error
+  return trouble ? new Refusal(`${trouble}, and nothing was exported: choose another folder`, { cause: error }) : error
 }

@@ -449,7 +449,11 @@ describe('a large export', () => {
     await work(child)
     return ended
   }
-  const stopped = { code: 1, stdout: '', stderr: 'masthead: the export was stopped: nothing was exported\n' }
+  const stopped = {
+    code: 1,
+    stdout: '',
+    stderr: 'masthead: the export was stopped, and nothing was exported: run it again\n',
+  }
 
   test('leaves nothing when it is stopped', async () => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -497,7 +501,10 @@ describe('a large export', () => {
     const command = [process.execPath, main, 'export', '--tenant', large.slug, '--to', target]
     const env = { PATH: process.env.PATH, ...environment }
     const { status, stderr } = spawnSync('sh', ['-c', limited, 'sh', ...command], { env, encoding: 'utf8' })
-    assert.deepEqual([status, stderr], [1, `masthead: ${target} cannot hold files this large: nothing was exported\n`])
+    assert.deepEqual(
+      [status, stderr],
+      [1, `masthead: ${target} cannot hold files this large, and nothing was exported: choose another folder\n`],
+    )
     assert.deepEqual(await namesIn(target), [])
   })
 })
@@ -547,8 +554,12 @@ test('an export that cannot be made says why', async () => {
   const file = join(home, 'file')
   await writeFile(file, '')
   await refused('there is no tenant "nobody"; `masthead tenant list` shows them', newFolder(), { slug: 'nobody' })
-  await refused(`${file} is a file, not a folder: nothing was exported`, file, tenant)
-  await refused(`${file}/below lies below something that is no folder: nothing was exported`, `${file}/below`, tenant)
+  await refused(`${file} is a file, not a folder, and nothing was exported: choose another folder`, file, tenant)
+  await refused(
+    `${file}/below lies below something that is no folder, and nothing was exported: choose another folder`,
+    `${file}/below`,
+    tenant,
+  )
   const outcome = await run(newFolder(), tenant, '--format', 'xlsx')
   assert.match(outcome.stderr, /'xlsx' is invalid\. Allowed choices are csv, ndjson; see `masthead export --help`/)
 })

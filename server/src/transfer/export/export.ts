@@ -52,7 +52,7 @@ export const exportRecords = async (database: TenantDatabase, request: ExportReq
     await folder.complete()
     return files
   } catch (error) {
-    if (request.signal.aborted) throw new Refusal('the export was stopped: nothing was exported')
+    if (request.signal.aborted) throw new Refusal('the export was stopped, and nothing was exported: run it again')
     throw asRefusal(request.folder, error)
   } finally {
     await folder.close()

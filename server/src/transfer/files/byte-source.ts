@@ -64,8 +64,9 @@ const inspect = async (path: string): Promise<Opened> => {
   try {
     // Opening a named pipe would wait for its writer, so this comes first.
     const stats = await stat(path)
-    if (stats.isDirectory()) throw new Refusal(`${path} is a folder, not a file`)
-    if (!stats.isFile()) throw new Refusal(`${path} is not a regular file, and could not be read twice`)
+    if (stats.isDirectory()) throw new Refusal(`${path} ${reasons.EISDIR}`)
+    if (!stats.isFile())
+      throw new Refusal(`${path} is not a regular file, and could not be read twice: copy it into one`)
     const handle = await open(path, 'r')
     try {
       const { bytesRead, buffer } = await handle.read(Buffer.alloc(8), 0, 8, 0)
@@ -84,11 +85,11 @@ const refuseOther = (path: string, before: Stats, now: Stats): void => {
 }
 
 const reasons: Record<string, string> = {
-  ENOENT: 'does not exist',
-  ENOTDIR: 'does not exist',
-  EISDIR: 'is a folder, not a file',
-  EACCES: 'may not be read by this user',
-  EPERM: 'may not be read by this user',
+  ENOENT: 'does not exist: check the path',
+  ENOTDIR: 'does not exist: check the path',
+  EISDIR: 'is a folder, not a file: name the file in it',
+  EACCES: 'may not be read by this user: let it read the file',
+  EPERM: 'may not be read by this user: let it read the file',
   Z_BUF_ERROR: 'is cut off: its gzip data ends too early, copy it again',
   Z_DATA_ERROR: 'is damaged: its gzip data cannot be unpacked, copy it again',
 }

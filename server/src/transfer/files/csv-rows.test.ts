@@ -109,7 +109,12 @@ describe('a row', () => {
 
   test('with a quote that is never closed is refused, with the line of the quote', () => {
     const refused = (text: string, line: number) =>
-      assert.throws(() => read([text]), new Refusal(`the quote that t.csv opens on line ${line} is never closed`))
+      assert.throws(
+        () => read([text]),
+        new Refusal(
+          `the quote that t.csv opens on line ${line} is never closed: close it, or double it where it is part of a text`,
+        ),
+      )
     refused('a,b\n1,2\n"3\n4","5\n6\n', 4)
     refused('a,b\n"1""\n', 2)
     refused('a,"b\n1,2\n', 1)

@@ -165,7 +165,9 @@ export class CsvRows {
 
   #openQuote(text: string, start: number, position: number, { lineEnd }: Dialect): Refusal {
     const line = this.#line + countOf(lineEnd, text, start, position)
-    return new Refusal(`the quote that ${this.#name} opens on line ${line} is never closed`)
+    return new Refusal(
+      `the quote that ${this.#name} opens on line ${line} is never closed: close it, or double it where it is part of a text`,
+    )
   }
 
   #tooLong(): Refusal {

@@ -332,17 +332,17 @@ describe('a refusal', () => {
   })
 
   test('says that there is no such file, or that it is none', async () => {
-    assert.equal(await refusalOf(join(folder, 'none.csv')), 'FILE does not exist')
+    assert.equal(await refusalOf(join(folder, 'none.csv')), 'FILE does not exist: check the path')
     const directory = join(folder, 'folder.csv')
     await mkdir(directory)
-    assert.equal(await refusalOf(directory), 'FILE is a folder, not a file')
-    assert.equal(await refusalOf(join(await write('id\n'), 'below.csv')), 'FILE does not exist')
+    assert.equal(await refusalOf(directory), 'FILE is a folder, not a file: name the file in it')
+    assert.equal(await refusalOf(join(await write('id\n'), 'below.csv')), 'FILE does not exist: check the path')
   })
 
   test('says that a pipe is no file, without waiting for it', { skip: process.platform === 'win32' }, async () => {
     const pipe = join(folder, 'pipe.csv')
     execFileSync('mkfifo', [pipe])
-    assert.equal(await refusalOf(pipe), 'FILE is not a regular file, and could not be read twice')
+    assert.equal(await refusalOf(pipe), 'FILE is not a regular file, and could not be read twice: copy it into one')
   })
 
   test('says that the file may not be read', { skip: process.platform === 'win32' }, async () => {
@@ -352,7 +352,7 @@ describe('a refusal', () => {
     // Root may read everything, so nobody reads it.
     if (isRoot) process.seteuid?.(65_534)
     try {
-      assert.equal(await refusalOf(path), 'FILE may not be read by this user')
+      assert.equal(await refusalOf(path), 'FILE may not be read by this user: let it read the file')
     } finally {
       if (isRoot) process.seteuid?.(0)
     }
@@ -395,7 +395,10 @@ describe('a refusal', () => {
   })
 
   test('says where a quote or a line is without end', async () => {
-    assert.equal(await refusal('id,name\n1,"Ada\n'), 'the quote that FILE opens on line 2 is never closed')
+    assert.equal(
+      await refusal('id,name\n1,"Ada\n'),
+      'the quote that FILE opens on line 2 is never closed: close it, or double it where it is part of a text',
+    )
     assert.equal(
       await refusal(`id,name\n1,"Ada\n${'2,Bob\n'.repeat(3_000_000)}`),
       'the row on line 2 of FILE is longer than 16 MiB: is a quote left open?',

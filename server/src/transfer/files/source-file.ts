@@ -83,7 +83,7 @@ export const openSourceFiles = async (path: string, options: FileOptions = {}): 
 export const openSourceFile = async (path: string, options: FileOptions = {}): Promise<SourceFile> => {
   const [first] = await openSourceFiles(path, options)
   if (first) return first
-  throw new Refusal(`${path} holds no file that can be imported`)
+  throw new Refusal(`${path} holds no file that can be imported: name its files like contacts.csv or invoices.xlsx`)
 }
 
 /** The files of an archive that may hold records; none of a file that is no archive. */

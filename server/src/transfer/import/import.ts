@@ -166,7 +166,7 @@ const openSources = async (paths: readonly string[], options: ImportOptions): Pr
 /** A folder stands for its files that are named after a resource, without rejected rows of an earlier import. */
 const filesAt = async (path: string, onLeftOut: ImportOptions['onLeftOut']): Promise<string[]> => {
   const found = await stat(path).catch(() => null)
-  if (!found) throw new Refusal(`${path} does not exist`)
+  if (!found) throw new Refusal(`${path} does not exist: check the path`)
   if (!found.isDirectory()) return [path]
   const all = (await readdir(path)).sort()
   for (const name of all) if (formatOfName(name) && !resourceOfName(name)) onLeftOut?.(join(path, name))

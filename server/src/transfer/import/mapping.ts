@@ -35,7 +35,9 @@ const parts = ['rename', 'set', 'split', 'join', 'translate'] as const
 
 export const readMappings = async (path: string): Promise<Mappings> => {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Refusal(`${path} ${error.code === 'ENOENT' ? 'does not exist' : `cannot be read: ${error.message}`}`)
+    throw new Refusal(
+      `${path} ${error.code === 'ENOENT' ? 'does not exist: check the path' : `cannot be read: ${error.message}`}`,
+    )
   })
   const given = objectOf(parse(path, text), path)
   return Object.fromEntries(
@@ -139,7 +141,7 @@ const refuseTwice = ({ rename, set, split, join }: Mapping, where: string): void
     ...join.keys(),
   ]
   const twice = sources.find((field, index) => sources.indexOf(field) !== index)
-  if (twice !== undefined) throw new Refusal(`${where} gives ${twice} twice`)
+  if (twice !== undefined) throw new Refusal(`${where} gives ${twice} twice: leave one of them out`)
 }
 
 const readConstant = (resource: ResourceName, field: string, value: unknown, where: string): string | null => {

@@ -42,7 +42,10 @@ export const writeRejected = async (
   } catch (error) {
     await rm(draft, { force: true })
     if (error instanceof Refusal || !(error instanceof Error)) throw error
-    throw new Refusal(`the refused rows cannot be written to ${path}: ${error.message}`, { cause: error })
+    throw new Refusal(
+      `the refused rows cannot be written to ${path} (${error.message}): let this user write there, or import a copy of the file elsewhere`,
+      { cause: error },
+    )
   }
 }
 
@@ -51,7 +54,7 @@ export const setRejectedAside = async (file: SourceFile): Promise<void> => {
   const path = rejectedFileOf(file)
   await rename(path, `${path}.bak`).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return
-    throw new Refusal(`${path} is in the way, and cannot be renamed: ${cause.message}`, { cause })
+    throw new Refusal(`${path} is in the way, and cannot be renamed (${cause.message}): move it away`, { cause })
   })
 }
 

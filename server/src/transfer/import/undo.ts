@@ -69,9 +69,14 @@ export const undoImport = (
 const requireUndoable = async (query: Query, id: string): Promise<void> => {
   const found = isUuid(id) ? await findImport(query, id) : undefined
   if (!found) throw new Refusal(`there is no import "${id}" in this tenant; \`masthead import list\` shows them`)
-  if (found.undoneAt) throw new Refusal(`this import was undone on ${found.undoneAt.toISOString()}`)
+  if (found.undoneAt)
+    throw new Refusal(
+      `this import was undone on ${found.undoneAt.toISOString()}: import its files again to have it back`,
+    )
   if (found.startedAt.getTime() >= Date.now() - undoDays * 86_400_000) return
-  throw new Refusal(`an import can be undone for ${undoDays} days; this one began on ${found.startedAt.toISOString()}`)
+  throw new Refusal(
+    `an import can be undone for ${undoDays} days; this one began on ${found.startedAt.toISOString()}. Correct its records by another import`,
+  )
 }
 
 type Done = { restored?: number; removed?: number; kept?: Kept[] }

@@ -281,7 +281,7 @@ export class Sight {
   #problemsOfColumns(unknown: readonly ColumnSight[]): Problem[] {
     const resource = this.#resource
     const problems: Problem[] = []
-    const note = (text: string, remedy = '', short?: string) =>
+    const note = (text: string, remedy: string, short?: string) =>
       problems.push({ text, remedy, ...(short !== undefined && { short }) })
     const fields = this.#columns.flatMap(({ field }) => field ?? [])
     const [mapping, known] = [this.#options.mapping, storedFieldsOf(resource).map(({ name }) => name)]
@@ -293,6 +293,7 @@ export class Sight {
         isSet
           ? `it has a column for ${twice}, which the map sets too`
           : `it gives ${twice} twice, as ${headings.join(' and ')}`,
+        'Leave one of them out: null in a map does that for a column, and `masthead import suggest` writes one',
       )
     }
     for (const heading of [
@@ -300,7 +301,7 @@ export class Sight {
       ...[...(mapping?.join.values() ?? [])].flatMap(({ of }) => of),
     ])
       if (!this.#file.header.includes(heading))
-        note(`the map names the column ${shown(heading)}, which it does not have`)
+        note(`the map names the column ${shown(heading)}, which it does not have`, 'Correct the map, or the heading')
     const rivals = unknown.filter(({ heading }) => fieldOfHeading(resource, heading) !== null)
     for (const { heading } of rivals) {
       const field = fieldOfHeading(resource, heading)
@@ -327,7 +328,10 @@ export class Sight {
     if (this.#columns.length > 0)
       if (!keys.some(({ name }) => all.includes(name))) {
         const needed = keys.map(({ name }) => `"${name}"`).join(' or ')
-        note(`it has no column ${needed}, so its rows could not be recognised at the next import`)
+        note(
+          `it has no column ${needed}, so its rows could not be recognised at the next import`,
+          'Add one with the number of each row, or name the column that has it in a map (`masthead import suggest` writes one)',
+        )
       }
     if (this.#file.isEncodingDoubtful)
       note(

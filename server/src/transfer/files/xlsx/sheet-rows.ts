@@ -74,7 +74,8 @@ export async function* sheetRows(
       if (!isValue) return
       value += text
       characters += text.length
-      if (characters > longestRow) throw new Refusal(`row ${line} of ${source.path} is longer than 16 MiB`)
+      if (characters > longestRow)
+        throw new Refusal(`row ${line} of ${source.path} is longer than 16 MiB: is it a table?`)
     },
   )
   for await (const _ of work) {

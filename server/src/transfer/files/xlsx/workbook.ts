@@ -33,7 +33,7 @@ export const readWorkbook = async (archive: Archive): Promise<Workbook> => {
     const isHidden = attributes.state !== undefined && attributes.state !== 'visible'
     workbook.sheets.push({ name: attributes.name ?? '', part, isHidden })
   })
-  if (workbook.sheets.length === 0) throw new Refusal(`${archive.path} has no sheet of cells`)
+  if (workbook.sheets.length === 0) throw new Refusal(`${archive.path} has no sheet of cells: save the table as CSV`)
   if (archive.names.includes('xl/styles.xml')) workbook.styles = await readStyles(archive.sourceOf('xl/styles.xml'))
   if (archive.names.includes('xl/sharedStrings.xml'))
     workbook.strings = await readStrings(archive.sourceOf('xl/sharedStrings.xml'))
@@ -111,7 +111,8 @@ const readStrings = async (source: ByteSource): Promise<string[]> => {
     (piece) => {
       if (!isText) return
       text += piece
-      if (text.length > mostCharacters) throw new Refusal(`${source.path} has a text that does not fit into memory`)
+      if (text.length > mostCharacters)
+        throw new Refusal(`${source.path} has a text that does not fit into memory: save the table as CSV`)
     },
   )
   return strings
@@ -148,16 +149,19 @@ export async function* parsing(
   const parser = new SaxesParser()
   let isRefused: Error | undefined
   parser.on('error', (error) => {
-    isRefused ??= new Refusal(`${source.path} is damaged: ${error.message.replace(/^\d+:\d+: /, '')}`)
+    isRefused ??= new Refusal(
+      `${source.path} is damaged: ${error.message.replace(/^\d+:\d+: /, '')}; save it again as .xlsx`,
+    )
   })
   parser.on('doctype', () => {
-    isRefused ??= new Refusal(`${source.path} declares entities, which no workbook does`)
+    isRefused ??= new Refusal(`${source.path} declares entities, which no workbook does: save it again as .xlsx`)
   })
   let held = 0
   let depth = 0
   parser.on('opentag', (tag: SaxesTagPlain) => {
     held = 0
-    if (++depth > deepest) isRefused ??= new Refusal(`${source.path} is nested deeper than ${deepest} levels`)
+    if (++depth > deepest)
+      isRefused ??= new Refusal(`${source.path} is nested deeper than ${deepest} levels: save it again as .xlsx`)
     onOpen({ name: localName(tag.name), attributes: tag.attributes })
   })
   parser.on('closetag', (tag: SaxesTagPlain) => {
@@ -171,7 +175,7 @@ export async function* parsing(
     held += chunk.length
     parser.write(decoder.decode(chunk, { stream: true }))
     if (isRefused) throw isRefused
-    if (held > mostHeld) throw new Refusal(`${source.path} has a text that is longer than 16 MiB`)
+    if (held > mostHeld) throw new Refusal(`${source.path} has a text that is longer than 16 MiB: is it a table?`)
     yield
   }
   parser.write(decoder.decode())

@@ -1,0 +1,88 @@
+import { stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { type Config, readConfig } from '../config.ts'
+import { clientOptions, end, newClient, unpreparedOn } from '../database/connections/connection.ts'
+import { remedyFor, usualRemedy } from '../database/connections/reachability.ts'
+import { findRunning } from '../database/embedded/server.ts'
+import { knownMigrations } from '../database/schema/migrate.ts'
+import { messageOf } from '../error-message.ts'
+import { version } from '../version.ts'
+import * as facts from './queries.ts'
+
+/** What state an installation is in, as far as it can be told at once, without starting or creating anything. */
+export type State = {
+  version: string
+  service: { url: string; state: 'ready' | 'not ready' | 'away' }
+  database: {
+    kind: 'embedded' | 'server'
+    /** The folder, or host and name: never the user and the password. */
+    place: string
+    state: 'running' | 'stopped' | 'none' | 'away'
+    trouble: string | null
+  }
+  /** Null where the database was not asked. */
+  schema: { version: number; known: number } | null
+  tenants: { count: number; first: string | null } | null
+}
+
+const timeoutMilliseconds = 2_000
+
+export const findState = async (): Promise<State> => {
+  const config = readConfig()
+  const [service, rest] = await Promise.all([findService(config), findDatabase(config)])
+  return { version, service, ...rest }
+}
+
+/** The port of this machine is asked, because BASE_URL may be that of a proxy. */
+const findService = async ({ host, port }: Config): Promise<State['service']> => {
+  const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host
+  const url = `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+  try {
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(timeoutMilliseconds) })
+    await response.body?.cancel()
+    return { url, state: response.ok ? 'ready' : 'not ready' }
+  } catch {
+    return { url, state: 'away' }
+  }
+}
+
+type DatabaseState = Pick<State, 'database' | 'schema' | 'tenants'>
+
+const findDatabase = async ({ databaseUrl, directDatabaseUrl, dataDirectory }: Config): Promise<DatabaseState> => {
+  if (databaseUrl !== null) {
+    const { host, pathname } = URL.parse(databaseUrl) ?? { host: '', pathname: '' }
+    return ask({ kind: 'server', place: host + pathname }, directDatabaseUrl ?? databaseUrl)
+  }
+  const at = { kind: 'embedded', place: resolve(dataDirectory) } as const
+  const without = (state: 'stopped' | 'none' | 'away', trouble: string | null = null): DatabaseState => ({
+    database: { ...at, state, trouble },
+    schema: null,
+    tenants: null,
+  })
+  try {
+    await stat(join(dataDirectory, 'postgres'))
+    const running = await findRunning(dataDirectory)
+    return running === null ? without('stopped') : await ask(at, running)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return without('none')
+    return without('away', 'it belongs to another user: run this command as that user, or as root')
+  }
+}
+
+const ask = async (at: Pick<State['database'], 'kind' | 'place'>, connectionString: string): Promise<DatabaseState> => {
+  const timeouts = { connectionTimeoutMillis: timeoutMilliseconds, query_timeout: timeoutMilliseconds }
+  const client = newClient({ ...clientOptions(connectionString), ...timeouts, pipeline: false })
+  try {
+    await client.connect()
+    const query = unpreparedOn(client)
+    const applied = await facts.appliedMigrations(query)
+    const schema = { version: applied.at(-1)?.version ?? 0, known: (await knownMigrations()).length }
+    const tenants = schema.version > 0 ? await facts.tenants(query) : { count: 0, first: null }
+    return { database: { ...at, state: 'running', trouble: null }, schema, tenants }
+  } catch (error) {
+    const trouble = `it does not answer: ${messageOf(error)}; ${remedyFor(error) ?? usualRemedy}`
+    return { database: { ...at, state: 'away', trouble }, schema: null, tenants: null }
+  } finally {
+    await end(client).catch(() => {})
+  }
+}
