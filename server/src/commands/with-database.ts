@@ -34,6 +34,7 @@ export const openConfigured = async (config: Config, stopping?: AbortSignal, mea
       migrate(direct, {
         ...password,
         shardedFunctions: shardedWriteFunctions,
+        say,
         respell: withRespelledWords,
         fill: { '0020-sorted-lists.sql': fillKeys },
       })
