@@ -155,6 +155,7 @@ describe('every command', { concurrency: 2 }, () => {
         return json(`contact erase ${contact?.id}`)
       },
       migrate: () => json('migrate'),
+      'upgrade check': () => json('upgrade check'),
       doctor: () => json('doctor'),
       openapi: () => json('openapi'),
     }
