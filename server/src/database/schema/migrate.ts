@@ -33,6 +33,7 @@ const timeoutMilliseconds = 5_000
 const lockMilliseconds = 500
 const pauseMilliseconds = 1_000
 const longestWaitMilliseconds = 600_000
+const endingMilliseconds = 3_000
 
 export type Migrated = {
   applied: string[]
@@ -129,7 +130,14 @@ const applyMissing = async (client: pg.Client, state: SchemaState, applying: App
 const refuseOlderNodes = async (client: pg.Client, missing: readonly Migration[]): Promise<void> => {
   const admits = newest(missing.flatMap((migration) => migration.admits ?? []))
   if (admits === null) return
-  const older = (await findRunningNodes(unpreparedOn(client))).filter(({ version }) => isOlder(version, admits))
+  const findOlder = async () =>
+    (await findRunningNodes(unpreparedOn(client))).filter(({ version }) => isOlder(version, admits))
+  let older = await findOlder()
+  // PostgreSQL takes a moment to notice that a process has ended.
+  for (const deadline = Date.now() + endingMilliseconds; older.length > 0 && Date.now() < deadline; ) {
+    await delay(pauseMilliseconds)
+    older = await findOlder()
+  }
   if (older.length === 0) return
   const names = missing.flatMap(({ name, admits }) => (admits === null ? [] : [name])).join(', ')
   throw new Error(
