@@ -12,7 +12,7 @@ import { newFolder } from '../records/import-files.ts'
 import { MixedLoad } from '../records/mixed-load.ts'
 import { sampleAccount, sampleContact } from '../records/sample-records.ts'
 import { type CallResponse, callAt, cloneTemplate, linksOf, secret } from '../service.ts'
-import { buildNextVersion } from './next-version.ts'
+import { copyProgram } from './next-version.ts'
 
 const [major = 0, minor = 0] = version.split('.').map(Number)
 const [next, afterNext] = [`${major}.${minor + 1}.0`, `${major}.${minor + 2}.0`]
@@ -45,12 +45,12 @@ const environment = {
   ...{ DATABASE_URL: databaseUrl, MASTHEAD_SECRET: secret, BASE_URL: 'http://masthead.test' },
   ...{ RATE_LIMIT: 'off', LOG_LEVEL: 'warn' },
 }
-const owner = new pg.Client(databaseUrl)
-await owner.connect()
+const [owner, holder] = [new pg.Client(databaseUrl), new pg.Client(databaseUrl)]
+await Promise.all([owner.connect(), holder.connect()])
 const running: Serving[] = []
 after(async () => {
   await Promise.all(running.map((serving) => serving.stop()))
-  await owner.end()
+  await Promise.all([owner.end(), holder.end()])
 })
 
 type Node = { origin: string; api: string; serving: Serving }
@@ -136,8 +136,8 @@ const failuresOf = ({ attempts }: MixedLoad) =>
   attempts.filter(({ milliseconds, status }) => milliseconds !== null && (status === null || status >= 300))
 
 test(`nodes of ${version} serve beside ${next} while it migrates and afterwards, without a failed request`, async (context) => {
-  const nextProgram = await buildNextVersion(next, expanding)
-  const afterNextProgram = await buildNextVersion(afterNext, { ...expanding, ...contracting })
+  const copy = await copyProgram()
+  await copy.become(next, expanding)
   const tenants = [await newTenant('first'), await newTenant('second')]
   const archive = await newTenant('archive')
   const [oldPort = 0, otherPort = 0, nextPort = 0] = await freePorts(3)
@@ -185,29 +185,43 @@ test(`nodes of ${version} serve beside ${next} while it migrates and afterwards,
 
   load.start()
   await moreWrites(30)
-  const [nextNode] = await Promise.all([startNode(nextPort, nextProgram), importing(numbered('Meanwhile', 50))])
+  // As an export or an import in bulk does, somebody uses a table for long.
+  await holder.query('begin; select from contacts limit 1')
+  const starting = startNode(nextPort, copy.main)
+  await until('the migration waits for the table', async () => {
+    const waiting = `select from pg_stat_activity where application_name = $1 and wait_event_type = 'Lock' and datname = current_database()`
+    return ((await owner.query(waiting, [`masthead ${next}`])).rowCount ?? 0) > 0
+  })
+  await moreWrites(30)
+  await holder.query('commit')
+  const [nextNode] = await Promise.all([starting, importing(numbered('Meanwhile', 50))])
   assert.deepEqual((await sessions()).toSorted(), [version, next])
   assert.equal((await owner.query('select count(*)::integer as count from migrations')).rows[0].count, count + 1)
   await moreWrites(30)
   join(nextNode)
-  await importing(numbered('By the next', 50), nextProgram)
+  await importing(numbered('By the next', 50), copy.main)
 
   await leave(old)
   join(await startNode(oldPort))
   await moreWrites(30)
   await leave(other)
-  const refused = await runMasthead(['migrate'], environment, '', afterNextProgram)
-  assert.equal(refused.code, 1)
+  await copy.become(afterNext, contracting)
+  const [refused, checked] = await Promise.all([
+    runMasthead(['migrate'], environment, '', copy.main),
+    runMasthead(['upgrade', 'check'], environment, '', copy.main),
+  ])
+  assert.deepEqual([refused.code, checked.code], [1, 1])
+  const reason = `the database admits Masthead ${next} and newer, and older nodes use it: ${version} on `
   assert.match(
     refused.stderr,
-    new RegExp(
-      `${Object.keys(contracting)[0]} would leave a database that admits Masthead ${next} and newer, and older nodes use it: ${version} on .* first\\n$`,
-    ),
+    new RegExp(`${Object.keys(contracting)[0]} would leave a database that admits.*${version} on `),
   )
+  assert.match(refused.stderr, new RegExp(`stop them, or bring them to ${next} first\\n$`))
+  assert.ok(checked.stdout.includes(`In the way: afterwards ${reason}`), checked.stdout)
   const last = nodes.find(({ origin }) => origin === old.origin)
   assert.ok(last)
   await leave(last)
-  const contracted = await runMasthead(['migrate'], environment, '', afterNextProgram)
+  const contracted = await runMasthead(['migrate'], environment, '', copy.main)
   assert.equal(contracted.code, 0, contracted.stderr)
   await moreWrites(30)
   const tooOld = await runMasthead(['serve', '--port', String(oldPort)], environment)
