@@ -35,6 +35,7 @@ export const openConfigured = async (config: Config, stopping?: AbortSignal, mea
         ...password,
         shardedFunctions: shardedWriteFunctions,
         say,
+        ...(stopping && { stopping }),
         respell: withRespelledWords,
         fill: { '0020-sorted-lists.sql': fillKeys },
       })

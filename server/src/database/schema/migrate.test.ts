@@ -134,6 +134,18 @@ test('a migration that others hinder gives up at once, lets them pass, and is do
   assert.deepEqual((await migrating).applied, (await knownMigrations()).slice(26))
 })
 
+test('a stop ends the waiting of a migration', async () => {
+  const url = await databaseBefore('0027')
+  const holder = await connect(url)
+  await holder.query('begin; lock table migrations in share mode')
+  const stopping = new AbortController()
+  await assert.rejects(
+    migrate(url, { say: () => stopping.abort(), stopping: stopping.signal }),
+    /migration 0027-admitted-programs\.sql failed: .*lock timeout; end the transaction that keeps it locked/,
+  )
+  await holder.query('rollback')
+})
+
 describe('a database of the program of before the migrations were rewritten', () => {
   const sentence =
     /an earlier Masthead made this database: .*`masthead export`.*`masthead import`.*users, tokens and the audit log are not carried over/

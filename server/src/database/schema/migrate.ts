@@ -55,6 +55,8 @@ export type MigrateOptions = {
   fill?: Readonly<Record<string, (query: Query) => Promise<void>>>
   /** Is told what it waits for. */
   say?: (line: string) => void
+  /** Ends the waiting. */
+  stopping?: AbortSignal
 }
 
 /**
@@ -147,20 +149,20 @@ const refuseOlderNodes = async (client: pg.Client, missing: readonly Migration[]
 }
 
 const apply = async (client: pg.Client, migration: Migration, version: number, applying: Applying): Promise<void> => {
-  const { say = () => {} } = applying
+  const { say = () => {}, stopping } = applying
   let hasSaid = false
   for (const deadline = Date.now() + longestWaitMilliseconds; ; ) {
     try {
       return await applyOnce(client, migration, version, applying)
     } catch (error) {
       const isHindered = error instanceof pg.DatabaseError && ['55P03', '40P01'].includes(error.code ?? '')
-      if (!isHindered || Date.now() > deadline) {
+      if (!isHindered || stopping?.aborted || Date.now() > deadline) {
         const remedy = isHindered ? '; end the transaction that keeps it locked, which pg_stat_activity shows' : ''
         throw new Error(`migration ${migration.name} failed: ${messageOf(error)}${remedy}`, { cause: error })
       }
       if (!hasSaid) say(`${migration.name} waits for transactions that use the same tables`)
       hasSaid = true
-      await delay(pauseMilliseconds)
+      await delay(pauseMilliseconds, undefined, stopping && { signal: stopping }).catch(() => {})
     }
   }
 }
