@@ -139,6 +139,6 @@ const showPlan = ({ schema, server, migrations, searchTexts, nodes }: UpgradePla
   if (searchTexts > 0)
     showLines('', `The start does ${searchTexts.toLocaleString('en-US')} search texts again before it serves.`)
   if (nodes.length > 0) showLines('', `Nodes that use it now: ${describeNodes(nodes)}.`)
-  if (nodes.length > 0 && migrations.length > 0 && migrations.every(({ admits }) => admits === null))
+  if (nodes.length > 0 && migrations.length > 0 && nodes.every(({ mayStay }) => mayStay))
     showLines('They go on serving during the upgrade and beside this version.')
 }

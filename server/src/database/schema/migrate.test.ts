@@ -9,10 +9,11 @@ import { cloneTemplate } from '../../../test/service.ts'
 import { keyOf } from '../../records/normalising.ts'
 import { bodyOf } from '../../records/write-statement.ts'
 import { version } from '../../version.ts'
-import { serviceRole } from '../connections/connection.ts'
+import { serviceRole, unpreparedOn } from '../connections/connection.ts'
 import { migrate, statementsOf } from './migrate.ts'
 import { headOf, knownMigrations, readMigration } from './migration-files.ts'
 import { compareVersions } from './program-version.ts'
+import { newest, schemaState } from './schema-state.ts'
 
 const server = process.env.TEST_DATABASE_SERVER ?? ''
 const clients: pg.Client[] = []
@@ -99,6 +100,14 @@ describe('a database that a newer program has migrated', () => {
       assert.deepEqual([code, stdout], [1, ''])
       assert.ok(stderr.includes(sentence) && stderr.trimEnd().split('\n').length === 1, stderr)
     })
+})
+
+test('a database records the oldest program that it admits, as its migrations say', async () => {
+  const client = await connect(await cloneTemplate())
+  const stated = (await Promise.all((await knownMigrations()).map(readMigration))).flatMap(({ admits }) => admits ?? [])
+  const state = await schemaState(unpreparedOn(client))
+  assert.deepEqual([state.standing, state.admits], ['current', newest(stated)])
+  assert.equal(stated[0], '1.0.0')
 })
 
 test('versions are compared by their numbers', () => {

@@ -20,7 +20,8 @@ export type UpgradePlan = {
   migrations: PlannedMigration[]
   /** How many search texts the start does again after the migrations, in batches, beside nodes that serve. */
   searchTexts: number
-  nodes: RunningNodes[]
+  /** `mayStay` is false for those that a migration would leave without what they need. */
+  nodes: (RunningNodes & { mayStay: boolean })[]
   obstacles: Obstacle[]
 }
 
@@ -31,8 +32,12 @@ export const planUpgrade = async (query: Query): Promise<UpgradePlan> => {
   const migrations = await Array.fromAsync(files, async ({ name, purpose, admits, sql }) => ({
     ...{ name, purpose, admits, longWork: await findLongWork(query, sql) },
   }))
-  const nodes = await findRunningNodes(query)
-  const obstacles = [...serverObstacles(server), ...schemaObstacles(schema), ...nodeObstacles(files, nodes)]
+  const admits = newest(files.flatMap((file) => file.admits ?? []))
+  const nodes = (await findRunningNodes(query)).map((node) => ({
+    ...node,
+    mayStay: admits === null || !isOlder(node.version, admits),
+  }))
+  const obstacles = [...serverObstacles(server), ...schemaObstacles(schema), ...nodeObstacles(admits, nodes)]
   return { schema, server, migrations, searchTexts: await countSearchTexts(query, files), nodes, obstacles }
 }
 
@@ -53,9 +58,8 @@ const schemaObstacles = (schema: SchemaState): Obstacle[] => {
   return refusal ? [{ found: refusal.reason, todo: refusal.remedy }] : []
 }
 
-const nodeObstacles = (files: readonly Migration[], nodes: readonly RunningNodes[]): Obstacle[] => {
-  const admits = newest(files.flatMap((file) => file.admits ?? []))
-  const older = admits === null ? [] : nodes.filter(({ version }) => isOlder(version, admits))
+const nodeObstacles = (admits: string | null, nodes: UpgradePlan['nodes']): Obstacle[] => {
+  const older = nodes.filter(({ mayStay }) => !mayStay)
   if (older.length === 0) return []
   return [
     {
