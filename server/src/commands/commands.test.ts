@@ -162,6 +162,7 @@ describe('every command', { concurrency: 2 }, () => {
       completion: () => json('completion bash'),
       status: () => json('status'),
       migrate: () => json('migrate'),
+      'upgrade check': () => json('upgrade check'),
       doctor: () => json('doctor'),
       openapi: () => json('openapi'),
     }

@@ -160,7 +160,10 @@ describe('after kill -9 in the middle of writes', async () => {
   test('of one connection of PostgreSQL, Node goes on in the same way', async () => {
     await using writers = startWriters()
     await moreWrites(40)
-    const [backend] = await ask(data, `select pid from pg_stat_activity where application_name = 'masthead' limit 1`)
+    const [backend] = await ask(
+      data,
+      `select pid from pg_stat_activity where application_name ~ '^masthead [0-9.]+$' limit 1`,
+    )
     process.kill(Number(backend?.pid), 'SIGKILL')
     await until('it is gone', () => !isAlive(Number(backend?.pid)))
     await moreWrites(40)

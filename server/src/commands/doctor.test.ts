@@ -187,10 +187,19 @@ describe('masthead doctor', () => {
     const url = await cloneTemplate()
     await onDatabase(url, `insert into migrations (version, name) values (9999, 'future.sql')`)
     const newer = await diagnose({ ...environment, DATABASE_URL: url })
-    assertFound(newer, 'schema', 'failure', /version 9999, and this program knows \d+/, /the newer program/)
+    assertFound(newer, 'schema', 'ok', /version 9999, of a newer Masthead that admits this one/)
+    await onDatabase(url, `update migrations set admits = '99.1.0' where version = 9999`)
+    const refused = await diagnose({ ...environment, DATABASE_URL: url })
+    assertFound(refused, 'schema', 'failure', /admits Masthead 99\.1\.0 and newer/, /install Masthead 99\.1\.0/)
     await onDatabase(url, 'delete from migrations where version > 7')
     const older = await diagnose({ ...environment, DATABASE_URL: url })
-    assertFound(older, 'schema', 'warning', /^version 7: \d+ migrations are missing/, /masthead migrate.*backup/)
+    assertFound(
+      older,
+      'schema',
+      'warning',
+      /^version 7: \d+ migrations are missing/,
+      /masthead upgrade check.*masthead migrate/,
+    )
     assert.equal(older.healthy, true)
     await onDatabase(url, `update migrations set name = '0001-identity.sql' where version = 1`)
     const former = await diagnose({ ...environment, DATABASE_URL: url })

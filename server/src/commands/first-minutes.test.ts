@@ -115,7 +115,12 @@ test('`masthead` alone tells how far the schema of a database is, and never its 
   assert.ok(current.text.includes(`  Database   ${host}${pathname}, by DATABASE_URL\n`), current.text)
   assert.match(current.text, /Schema +version \d+, up to date\n/)
   await client.query("insert into migrations (version, name) values (9999, 'later')")
-  assert.match((await look(environment)).text, /Schema +version 9999, and this program knows \d+: run the newer one/)
+  assert.match((await look(environment)).text, /Schema +version 9999, of a newer Masthead, which admits this one/)
+  await client.query(`update migrations set admits = '99.0.0' where version = 9999`)
+  assert.match(
+    (await look(environment)).text,
+    /Schema +this database admits Masthead 99.0.0 .*: install Masthead 99.0.0/,
+  )
   await client.query('delete from migrations where version > 1')
   assert.match((await look(environment)).text, /Schema +version 1, \d+ migrations behind: the next start applies/)
   const wrong = new URL(DATABASE_URL)

@@ -28,6 +28,7 @@ const commands = new Map<string, () => Promise<() => Command>>(
     restore: async () => (await import('./restore.ts')).restoring,
     shard: async () => (await import('./shard.ts')).shard,
     migrate: async () => (await import('./migrate.ts')).migrate,
+    upgrade: async () => (await import('./upgrade.ts')).upgrade,
     completion: async () => (await import('./completion.ts')).completion,
     openapi: async () => (await import('./openapi.ts')).openapi,
   }),

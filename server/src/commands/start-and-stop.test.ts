@@ -268,7 +268,7 @@ describe('a start', () => {
       create sequence logins_of_postgres maxvalue 2 start 2; create sequence logins_of_masthead_service maxvalue 6;
       grant usage on sequence logins_of_masthead_service to masthead_service;
       create function log_in_slowly() returns event_trigger language plpgsql as $$ begin
-        if current_setting('application_name') <> 'masthead' then return; end if;
+        if current_setting('application_name') !~ '^masthead ' then return; end if;
         perform nextval('logins_of_' || session_user);
         perform pg_sleep(case session_user when 'postgres' then 5.5 else 2.5 end);
       exception when sequence_generator_limit_exceeded then null; end $$;

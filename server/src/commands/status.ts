@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { programName } from '../config.ts'
+import { refusalOf } from '../database/schema/schema-state.ts'
 import type { State } from '../doctor/state.ts'
 import { isService } from '../systemd/service-settings.ts'
 import { action } from './action.ts'
@@ -45,11 +46,14 @@ const databaseWords = (state: State): string => {
   return name + more[state.database.state]
 }
 
-const schemaWords = ({ version, known }: NonNullable<State['schema']>): string => {
+const schemaWords = (schema: NonNullable<State['schema']>): string => {
+  const { standing, version, known, missing } = schema
+  const refusal = refusalOf(schema)
+  if (refusal) return `${refusal.reason}: ${refusal.remedy}`
   if (version === 0) return 'none yet: the first start makes it'
-  if (version > known) return `version ${version}, and this program knows ${known}: run the newer one that made it`
-  if (version === known) return `version ${version}, up to date`
-  return `version ${version}, ${count(known - version, 'migration')} behind: the next start applies what is missing`
+  if (standing === 'ahead') return `version ${version}, of a newer Masthead, which admits this one (${known})`
+  if (standing === 'current') return `version ${version}, up to date`
+  return `version ${version}, ${count(missing.length, 'migration')} behind: the next start applies what is missing`
 }
 
 /** The embedded PostgreSQL runs while somebody serves, so that service has another database. */
@@ -83,7 +87,7 @@ const nextSteps = (state: State): NextStep[] => {
       step('service install', 'run it as a service of systemd'),
     ]
   if (database.state === 'away') return [doctor, serve, isManaged ? log : step('--help', 'all commands')]
-  if (service.state !== 'ready' || (schema && schema.version !== schema.known))
+  if (service.state !== 'ready' || (schema && ['behind', 'former', 'refused'].includes(schema.standing)))
     return [serve, doctor, isManaged ? log : backup(state, step)]
   const token = step(
     `token create --tenant ${slug} --service <name> --scopes contacts:read`,
@@ -101,7 +105,7 @@ const nextSteps = (state: State): NextStep[] => {
 
 const backup = ({ database, schema }: State, step: (command: string, does: string) => NextStep): NextStep => {
   if (database.kind === 'embedded') return step('backup <file>', 'copy the database into one file')
-  return schema && schema.version < schema.known
+  return schema?.standing === 'behind'
     ? step('migrate', 'bring the schema up to date')
     : step('tenant list', 'show the tenants')
 }

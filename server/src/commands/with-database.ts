@@ -35,6 +35,8 @@ export const openConfigured = async (config: Config, stopping?: AbortSignal, mea
       migrate(direct, {
         ...password,
         shardedFunctions: shardedWriteFunctions,
+        say,
+        ...(stopping && { stopping }),
         renewText: renewedText,
         fill: { '0020-sorted-lists.sql': fillKeys },
       })

@@ -1,4 +1,4 @@
-import type { Query } from './connections/connection.ts'
+import { type Query, sessionName } from './connections/connection.ts'
 
 /**
  * Imports, which may run on other machines, find out here how busy the service is: a process names a session of its own
@@ -14,7 +14,7 @@ export const publishRequestRate = (query: Query): { countRequest: () => void; st
     published = requests
     await query({
       text: `select set_config('application_name', $1, false)`,
-      values: [`masthead, ${requests} requests/s`],
+      values: [`${sessionName}, ${requests} requests/s`],
     })
   }
   // While the database does not answer, nobody imports either.
@@ -29,5 +29,5 @@ export const publishRequestRate = (query: Query): { countRequest: () => void; st
 
 /** How many requests all processes answered in their last second. */
 export const requestsEachSecond = `
-  select coalesce(sum(substring(application_name from '^masthead, ([0-9]+) requests/s$')::integer), 0) as requests
+  select coalesce(sum(substring(application_name from '^masthead [^,]+, ([0-9]+) requests/s$')::integer), 0) as requests
   from pg_stat_activity where datname = current_database()`

@@ -10,13 +10,8 @@ import {
 } from '../database/connections/connection.ts'
 import { connectionLimit, mostConnections } from '../database/connections/connection-limit.ts'
 import type { Database } from '../database/database.ts'
-import {
-  formerSchemaRemedy,
-  hasFormerSchema,
-  knownMigrations,
-  oldestServer,
-  serviceRoleRemedy,
-} from '../database/schema/migrate.ts'
+import { oldestServer, serviceRoleRemedy } from '../database/schema/migrate.ts'
+import { refusalOf, schemaState } from '../database/schema/schema-state.ts'
 import { listServers } from '../database/shards/placement.ts'
 import { interruptedRemedy, type Sharding } from '../database/shards/sharding.ts'
 import { messageOf } from '../error-message.ts'
@@ -139,16 +134,17 @@ const checkExtensions = async (query: Query) => {
 }
 
 const checkSchema = async (query: Query) => {
-  const [applied, files] = [await facts.appliedMigrations(query), await knownMigrations()]
-  const [version, known] = [applied.at(-1)?.version ?? 0, files.length]
-  if (hasFormerSchema(applied, files)) return failure('an earlier Masthead made this database', formerSchemaRemedy)
-  if (version > known) {
-    return failure(`version ${version}, and this program knows ${known}`, 'run the newer program that made it')
+  const state = await schemaState(query)
+  const { standing, version, known, missing } = state
+  const refusal = refusalOf(state)
+  if (refusal) return failure(refusal.reason, refusal.remedy)
+  if (standing === 'current') return ok(`version ${version}, up to date`)
+  if (standing === 'ahead') {
+    return ok(`version ${version}, of a newer Masthead that admits this one, which knows ${known}`)
   }
-  if (version === known) return ok(`version ${version}, up to date`)
   return warning(
-    `version ${version}: ${known - version} migrations are missing`,
-    'the next start applies them, or masthead migrate; take a backup before',
+    `version ${version}: ${missing.length} migrations are missing`,
+    'run masthead upgrade check; the next start applies them, or masthead migrate',
   )
 }
 

@@ -1,5 +1,4 @@
 import type { Query } from '../database/connections/connection.ts'
-import type { AppliedMigration } from '../database/schema/migrate.ts'
 import { readByTheirOwner } from '../database/schema/tenant-tables.ts'
 import type { TenantQuery } from '../database/tenant-query.ts'
 
@@ -69,11 +68,6 @@ export const extensions = (query: Query, names: readonly string[]) =>
       from unnest($1::text[]) as wanted (name)`,
     values: [names],
   })
-
-export const appliedMigrations = async (query: Query): Promise<AppliedMigration[]> => {
-  const { exists } = await one<{ exists: boolean }>(query, `select to_regclass('migrations') is not null as exists`)
-  return exists ? query({ text: 'select version, name from migrations order by version' }) : []
-}
 
 /** `open` are tables of tenants without forced row-level security, but for those that functions read as their owner. */
 export const openTables = (query: Query) =>

@@ -4,7 +4,7 @@ import { type Config, readConfig } from '../config.ts'
 import { clientOptions, end, newClient, unpreparedOn } from '../database/connections/connection.ts'
 import { remedyFor, usualRemedy } from '../database/connections/reachability.ts'
 import { findRunning } from '../database/embedded/server.ts'
-import { knownMigrations } from '../database/schema/migrate.ts'
+import { type SchemaState, schemaState } from '../database/schema/schema-state.ts'
 import { messageOf } from '../error-message.ts'
 import { version } from '../version.ts'
 import * as facts from './queries.ts'
@@ -21,7 +21,7 @@ export type State = {
     trouble: string | null
   }
   /** Null where the database was not asked. */
-  schema: { version: number; known: number } | null
+  schema: SchemaState | null
   tenants: { count: number; first: string | null } | null
 }
 
@@ -75,8 +75,7 @@ const ask = async (at: Pick<State['database'], 'kind' | 'place'>, connectionStri
   try {
     await client.connect()
     const query = unpreparedOn(client)
-    const applied = await facts.appliedMigrations(query)
-    const schema = { version: applied.at(-1)?.version ?? 0, known: (await knownMigrations()).length }
+    const schema = await schemaState(query)
     const tenants = schema.version > 0 ? await facts.tenants(query) : { count: 0, first: null }
     return { database: { ...at, state: 'running', trouble: null }, schema, tenants }
   } catch (error) {

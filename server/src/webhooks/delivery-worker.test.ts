@@ -66,7 +66,7 @@ describe('a worker', () => {
     receiver.answer = () => {
       receiver.answer = () => 204
       void administrator.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and application_name = 'masthead'`,
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and application_name ~ '^masthead [0-9.]+$'`,
         [database],
       )
       return 204

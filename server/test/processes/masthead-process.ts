@@ -30,9 +30,10 @@ export const spawnMasthead = (
   environment: Environment,
   stdout: Output = 'pipe',
   stderr: Output = 'pipe',
+  program = main,
 ) => {
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, [main, ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     env: { PATH, HOME, MASTHEAD_DATA_DIR: dataDirectory, ...environment },
     stdio: ['pipe', stdout, stderr],
   })
@@ -51,8 +52,14 @@ export const spawnMasthead = (
   return { child, said, ended }
 }
 
-export const runMasthead = (args: readonly string[], environment: Environment, input = ''): Promise<Outcome> => {
-  const { child, ended } = spawnMasthead(args, environment)
+/** `program` is the main file of another version, where it is not to be this one. */
+export const runMasthead = (
+  args: readonly string[],
+  environment: Environment,
+  input = '',
+  program?: string,
+): Promise<Outcome> => {
+  const { child, ended } = spawnMasthead(args, environment, 'pipe', 'pipe', program)
   child.stdin?.end(input)
   return ended
 }
@@ -83,8 +90,9 @@ export const startServing = async (
   args: readonly string[],
   environment: Environment,
   stderr?: Output,
+  program?: string,
 ): Promise<Serving> => {
-  const { child, said, ended } = spawnMasthead(['serve', '--json', ...args], environment, 'pipe', stderr)
+  const { child, said, ended } = spawnMasthead(['serve', '--json', ...args], environment, 'pipe', stderr, program)
   let over = false
   ended.then(
     () => (over = true),

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { version } from '../../version.ts'
 import type { Outage } from './outage.ts'
 import { noResponse, outcomeUnknown, Unavailable } from './unavailable.ts'
 
@@ -45,10 +46,13 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
 export const openingMilliseconds = 2_000
 
+/** What sessions are called, so that others see which versions use the database. */
+export const sessionName = `masthead ${version}`
+
 export const clientOptions = (connectionString: string): pg.ClientConfig => ({
   connectionString,
   pipeline: true,
-  application_name: 'masthead',
+  application_name: sessionName,
   connectionTimeoutMillis: openingMilliseconds,
   keepAlive: true,
   keepAliveInitialDelayMillis: 5_000,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
 import pg from 'pg'
 import { cloneTemplate } from '../../../test/service.ts'
-import { knownMigrations } from './migrate.ts'
+import { knownMigrations } from './migration-files.ts'
 
 /**
  * What a PostgreSQL that is distributed by tenant refuses, such as Citus: keys without the tenant, triggers, functions in SQL with

@@ -3,13 +3,17 @@ import { randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { after, describe, test } from 'node:test'
 import pg from 'pg'
-import { runMasthead } from '../../../test/processes/masthead-process.ts'
+import { runMasthead, until } from '../../../test/processes/masthead-process.ts'
 import { schemaText } from '../../../test/schema-text.ts'
 import { cloneTemplate } from '../../../test/service.ts'
 import { keyOf } from '../../records/normalising.ts'
 import { bodyOf } from '../../records/write-statement.ts'
-import { serviceRole } from '../connections/connection.ts'
+import { version } from '../../version.ts'
+import { serviceRole, unpreparedOn } from '../connections/connection.ts'
 import { migrate, statementsOf } from './migrate.ts'
+import { headOf, knownMigrations, readMigration } from './migration-files.ts'
+import { compareVersions } from './program-version.ts'
+import { newest, schemaState } from './schema-state.ts'
 
 const server = process.env.TEST_DATABASE_SERVER ?? ''
 const clients: pg.Client[] = []
@@ -61,13 +65,94 @@ test('several that start at once on databases of one server succeed', async () =
   for (const result of results) assert.equal(result.applied.length, result.version)
 })
 
-test('a database that is newer than the program is refused and left alone', async () => {
-  const url = await cloneTemplate()
-  const client = await connect(url)
-  await client.query(`insert into migrations (version, name) values (9999, '9999-future.sql')`)
-  const before = await schemaOf(url)
-  await assert.rejects(migrate(url), /schema version 9999.*run the newer program/)
-  assert.deepEqual(await schemaOf(url), before)
+describe('a database that a newer program has migrated', () => {
+  const newerDatabase = async (admits: string | null): Promise<string> => {
+    const url = await cloneTemplate()
+    const client = await connect(url)
+    await client.query(`insert into migrations (version, name, admits) values (9998, '9998-former.sql', '0.9.0')`)
+    await client.query(`insert into migrations (version, name, admits) values (9999, '9999-future.sql', $1)`, [admits])
+    await client.query(`
+      drop index search_texts_to_renew;
+      alter table tenants add column colour text;
+      grant update (colour) on tenants to ${serviceRole};
+      alter table former_users rename to people_of_before`)
+    return url
+  }
+
+  for (const admits of [null, '0.10.0', version]) {
+    test(`is used, and left as it is, where it admits ${admits ?? 'every program'}`, async () => {
+      const url = await newerDatabase(admits)
+      const before = await schemaOf(url)
+      const migrated = await migrate(url, { renewText: (text) => text })
+      assert.deepEqual([migrated.applied, migrated.version, migrated.role], [[], 9999, serviceRole])
+      assert.equal(await schemaOf(url), before)
+    })
+  }
+
+  for (const admits of ['1.10.0', '99.0.0'])
+    test(`is refused and left alone where it admits ${admits}, with the version to take`, async () => {
+      const url = await newerDatabase(admits)
+      const before = await schemaOf(url)
+      const sentence = `this database admits Masthead ${admits} and newer, and this is ${version}: install Masthead ${admits} or newer`
+      await assert.rejects(migrate(url), { message: sentence })
+      assert.equal(await schemaOf(url), before)
+      const { code, stdout, stderr } = await runMasthead(['serve'], { DATABASE_URL: url })
+      assert.deepEqual([code, stdout], [1, ''])
+      assert.ok(stderr.includes(sentence) && stderr.trimEnd().split('\n').length === 1, stderr)
+    })
+})
+
+test('a database records the oldest program that it admits, as its migrations say', async () => {
+  const client = await connect(await cloneTemplate())
+  const stated = (await Promise.all((await knownMigrations()).map(readMigration))).flatMap(({ admits }) => admits ?? [])
+  const state = await schemaState(unpreparedOn(client))
+  assert.deepEqual([state.standing, state.admits], ['current', newest(stated)])
+  assert.equal(stated[0], '1.0.0')
+})
+
+test('versions are compared by their numbers', () => {
+  const ascending = ['0.9.0', '1.0.0', '1.0.2', '1.0.10', '1.9.0', '1.10.0', '2.0.0', '10.0.0']
+  assert.deepEqual(ascending.toReversed().toSorted(compareVersions), ascending)
+  assert.equal(compareVersions('1.1.0-rc.1', '1.1.0'), 0)
+})
+
+test('every migration says first what it is for, and none admits only programs that are newer than this one', async () => {
+  for (const name of await knownMigrations()) {
+    const { purpose, admits } = await readMigration(name)
+    assert.match(purpose, /^[A-Z].{10,}[.]$/, name)
+    if (admits !== null) assert.ok(/^\d+\.\d+\.\d+$/.test(admits) && compareVersions(admits, version) <= 0, name)
+  }
+  const head =
+    '-- Drops what no program reads\n-- any more. And so on.\n-- admits: 1.1.0\ndrop table x;\n-- admits: 2.0.0\n'
+  assert.deepEqual(headOf(head), { purpose: 'Drops what no program reads any more.', admits: '1.1.0' })
+})
+
+test('a migration that others hinder gives up at once, lets them pass, and is done when it can be', async () => {
+  const url = await databaseBefore('0028')
+  const [holder, other] = [await connect(url), await connect(url)]
+  await holder.query('begin; lock table migrations in share mode')
+  const said: string[] = []
+  const migrating = migrate(url, { say: (line) => said.push(line) })
+  await until('it says what it waits for', () => said.length > 0)
+  assert.deepEqual(said, ['0028-admitted-programs.sql waits for transactions that use the same tables'])
+  for (let count = 0; count < 20; count++) {
+    await other.query(`set lock_timeout = '2s'`)
+    await other.query('select from migrations')
+  }
+  await holder.query('rollback')
+  assert.deepEqual((await migrating).applied, (await knownMigrations()).slice(27))
+})
+
+test('a stop ends the waiting of a migration', async () => {
+  const url = await databaseBefore('0028')
+  const holder = await connect(url)
+  await holder.query('begin; lock table migrations in share mode')
+  const stopping = new AbortController()
+  await assert.rejects(
+    migrate(url, { say: () => stopping.abort(), stopping: stopping.signal }),
+    /migration 0028-admitted-programs\.sql failed: .*lock timeout; end the transaction that keeps it locked/,
+  )
+  await holder.query('rollback')
 })
 
 describe('a database of the program of before the migrations were rewritten', () => {
@@ -130,13 +215,14 @@ const databaseBefore = async (number: string, run: Run = (client, sql) => client
   const url = await emptyDatabase()
   const client = await connect(url)
   const folder = new URL('./migrations/', import.meta.url)
-  await client.query('create table migrations (version integer primary key, name text not null)')
+  await client.query(
+    'create table migrations (version integer primary key, name text not null, applied_at timestamptz not null default now())',
+  )
   for (const [index, name] of (await readdir(folder)).sort().entries()) {
     if (name >= number) break
     await run(client, await readFile(new URL(name, folder), 'utf8'))
-    await client.query('insert into migrations values ($1, $2)', [index + 1, name])
+    await client.query('insert into migrations (version, name) values ($1, $2)', [index + 1, name])
   }
-  await client.query(`alter table migrations add applied_at timestamptz not null default now()`)
   return url
 }
 

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { messageOf } from '../../error-message.ts'
 import {
   answered,
   clientOptions,
@@ -13,17 +15,29 @@ import {
 } from '../connections/connection.ts'
 import { findPooling, isPooled, poolerRemedy } from '../connections/pooler.ts'
 import { defineFunctions, findSharding, interruptedRemedy } from '../shards/sharding.ts'
+import { type Migration, readMigration } from './migration-files.ts'
+import { isOlder } from './program-version.ts'
+import { describeNodes, findRunningNodes } from './running-nodes.ts'
+import { newest, refusalOf, type SchemaState, schemaState } from './schema-state.ts'
 import { renewSearchTexts } from './search-texts.ts'
 
-const directory = new URL('./migrations/', import.meta.url)
 export const oldestServer = 15
 /** Any number, the same in every process: whoever holds this lock migrates. */
 const advisoryLock = 4_714_330_117
 /** For the connection, and for the first answer over it. No caller waits, and a machine that starts much at once is slow. */
 const timeoutMilliseconds = 5_000
+/**
+ * Whoever needs a table queues behind a migration that waits for it. So the migration gives up long before a request would, and before
+ * PostgreSQL looks for a deadlock, which could end a request instead, and tries again a little later.
+ */
+const lockMilliseconds = 500
+const pauseMilliseconds = 1_000
+const longestWaitMilliseconds = 600_000
+const endingMilliseconds = 3_000
 
 export type Migrated = {
   applied: string[]
+  /** Of the schema. It is higher than this program's where a newer one has migrated the database. */
   version: number
   /** Under which to serve. */
   role: string | null
@@ -39,9 +53,16 @@ export type MigrateOptions = {
   renewText?: (text: string) => string
   /** What a migration leaves to the program, by its name: it is done in the transaction of the migration. */
   fill?: Readonly<Record<string, (query: Query) => Promise<void>>>
+  /** Is told what it waits for. */
+  say?: (line: string) => void
+  /** Ends the waiting. */
+  stopping?: AbortSignal
 }
 
-/** Brings the database up to this program's schema, once, whoever else starts at the same time. */
+/**
+ * Brings the database up to this program's schema, once, whoever else starts at the same time. A database that a newer program has
+ * migrated is left as it is, or refused where it admits only newer ones.
+ */
 export const migrate = async (connectionString: string, options: MigrateOptions = {}): Promise<Migrated> => {
   const client = newClient({
     ...clientOptions(connectionString),
@@ -55,36 +76,21 @@ export const migrate = async (connectionString: string, options: MigrateOptions 
     await client.query('select pg_advisory_lock($1)', [advisoryLock])
     await client.query(`create table if not exists migrations (
       version integer primary key, name text not null, applied_at timestamptz not null default now())`)
-    const files = await knownMigrations()
+    const state = await schemaState(unpreparedOn(client))
+    const refusal = refusalOf(state)
+    if (refusal) throw new Error(`${refusal.reason}: ${refusal.remedy}`)
     const sharding = await findSharding(unpreparedOn(client))
     if (sharding === 'begun') throw new Error(interruptedRemedy)
     const isSharded = sharding === 'done'
-    const applied = await applyMissing(client, files, { isSharded, fill: options.fill ?? {} })
+    const applied = await applyMissing(client, state, { ...options, isSharded })
     await client.query('insert into installation (cursor_key) values ($1) on conflict do nothing', [randomBytes(32)])
-    if (isSharded) await defineFunctions(unpreparedOn(client), options.shardedFunctions?.() ?? [])
-    // Where nothing has changed, nothing need be said to the servers of shards, of which one may be away.
-    const role = isSharded && applied.length === 0 ? await roleToServe(client) : await serveUnder(client)
-    if (options.renewText) await renewSearchTexts(client, options.renewText)
+    const role = await prepareToServe(client, { ...options, isSharded, isAhead: state.standing === 'ahead', applied })
     if (role && options.servicePassword !== undefined) await allowLogin(client, role, options.servicePassword)
-    return { applied, version: files.length, role, isSharded }
+    return { applied, version: Math.max(state.version, state.known), role, isSharded }
   } finally {
     await end(client)
   }
 }
-
-/** Their files, in their order. */
-export const knownMigrations = async (): Promise<string[]> =>
-  (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort()
-
-export type AppliedMigration = { version: number; name: string }
-
-/** The migrations were rewritten once, before the first release, so a database has former ones or those of this program. */
-export const hasFormerSchema = (applied: readonly AppliedMigration[], files: readonly string[]): boolean =>
-  applied.some(({ version, name }) => version <= files.length && name !== files[version - 1])
-
-export const formerSchemaRemedy =
-  'export each tenant with that program (`masthead export`) and import the files with this one (`masthead import`) into a new ' +
-  'database or data folder; users, tokens and the audit log are not carried over'
 
 /** A lock and a session that others use as well do not go together. */
 const refusePooler = async (client: pg.Client, connectionString: string): Promise<void> => {
@@ -112,34 +118,92 @@ const runOnShards = async (client: pg.Client, sql: string): Promise<void> => {
   for (const text of statementsOf(sql)) await client.query(text)
 }
 
-const applyMissing = async (
-  client: pg.Client,
-  files: string[],
-  { isSharded, fill }: { isSharded: boolean; fill: NonNullable<MigrateOptions['fill']> },
-): Promise<string[]> => {
-  const { rows } = await client.query<AppliedMigration>('select version, name from migrations order by version')
-  if (hasFormerSchema(rows, files)) throw new Error(`an earlier Masthead made this database: ${formerSchemaRemedy}`)
-  const current = rows.at(-1)?.version ?? 0
-  if (current > files.length) {
-    throw new Error(
-      `the database has schema version ${current}, this program knows ${files.length}: run the newer program that made it`,
-    )
+type Applying = MigrateOptions & { isSharded: boolean }
+
+const applyMissing = async (client: pg.Client, state: SchemaState, applying: Applying): Promise<string[]> => {
+  const missing = await Promise.all(state.missing.map(readMigration))
+  await refuseOlderNodes(client, missing)
+  for (const [index, migration] of missing.entries())
+    await apply(client, migration, state.version + index + 1, applying)
+  return state.missing
+}
+
+/** A node that is older than what a migration admits would fail in the middle of its work, so it must have ended before. */
+const refuseOlderNodes = async (client: pg.Client, missing: readonly Migration[]): Promise<void> => {
+  const admits = newest(missing.flatMap((migration) => migration.admits ?? []))
+  if (admits === null) return
+  const findOlder = async () =>
+    (await findRunningNodes(unpreparedOn(client))).filter(({ version }) => isOlder(version, admits))
+  let older = await findOlder()
+  // PostgreSQL takes a moment to notice that a process has ended.
+  for (const deadline = Date.now() + endingMilliseconds; older.length > 0 && Date.now() < deadline; ) {
+    await delay(pauseMilliseconds)
+    older = await findOlder()
   }
-  const missing = files.slice(current)
-  for (const [index, name] of missing.entries()) {
-    const sql = await readFile(new URL(name, directory), 'utf8')
-    await client.query('begin')
+  if (older.length === 0) return
+  const names = missing.flatMap(({ name, admits }) => (admits === null ? [] : [name])).join(', ')
+  throw new Error(
+    `${names} would leave a database that admits Masthead ${admits} and newer, and older nodes use it: ${describeNodes(older)}; ` +
+      `stop them, or bring them to ${admits} first`,
+  )
+}
+
+const apply = async (client: pg.Client, migration: Migration, version: number, applying: Applying): Promise<void> => {
+  const { say = () => {}, stopping } = applying
+  let hasSaid = false
+  for (const deadline = Date.now() + longestWaitMilliseconds; ; ) {
     try {
-      await (isSharded ? runOnShards(client, sql) : client.query(sql))
-      await fill[name]?.(unpreparedOn(client))
-      await client.query('insert into migrations (version, name) values ($1, $2)', [current + index + 1, name])
-      await client.query('commit')
+      return await applyOnce(client, migration, version, applying)
     } catch (error) {
-      await client.query('rollback')
-      throw new Error(`migration ${name} failed: ${error instanceof Error ? error.message : error}`, { cause: error })
+      const isHindered = error instanceof pg.DatabaseError && ['55P03', '40P01'].includes(error.code ?? '')
+      if (!isHindered || stopping?.aborted || Date.now() > deadline) {
+        const remedy = isHindered ? '; end the transaction that keeps it locked, which pg_stat_activity shows' : ''
+        throw new Error(`migration ${migration.name} failed: ${messageOf(error)}${remedy}`, { cause: error })
+      }
+      if (!hasSaid) say(`${migration.name} waits for transactions that use the same tables`)
+      hasSaid = true
+      await delay(pauseMilliseconds, undefined, stopping && { signal: stopping }).catch(() => {})
     }
   }
-  return missing
+}
+
+const applyOnce = async (
+  client: pg.Client,
+  { name, sql, admits }: Migration,
+  version: number,
+  { isSharded, fill = {} }: Applying,
+): Promise<void> => {
+  await client.query('begin')
+  try {
+    await client.query(`set local lock_timeout = '${lockMilliseconds}ms'`)
+    await (isSharded ? runOnShards(client, sql) : client.query(sql))
+    await fill[name]?.(unpreparedOn(client))
+    await client.query('insert into migrations (version, name) values ($1, $2)', [version, name])
+    if (admits !== null) await client.query('update migrations set admits = $2 where version = $1', [version, admits])
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  }
+}
+
+type Prepared = Pick<MigrateOptions, 'shardedFunctions' | 'renewText'> & {
+  isSharded: boolean
+  isAhead: boolean
+  applied: readonly string[]
+}
+
+/** Functions, grants and search texts are those of the newest program: an older one that starts beside it leaves them alone. */
+const prepareToServe = async (
+  client: pg.Client,
+  { isSharded, isAhead, applied, shardedFunctions, renewText }: Prepared,
+): Promise<string | null> => {
+  if (isAhead) return roleToServe(client)
+  if (isSharded) await defineFunctions(unpreparedOn(client), shardedFunctions?.() ?? [])
+  // Where nothing has changed, nothing need be said to the servers of shards, of which one may be away.
+  const role = isSharded && applied.length === 0 ? await roleToServe(client) : await serveUnder(client)
+  if (renewText) await renewSearchTexts(client, renewText)
+  return role
 }
 
 /** A role that row-level security does not hold must not serve: a role that owns nothing does it instead. */

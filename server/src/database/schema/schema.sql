@@ -577,7 +577,9 @@ create table migrations (
   version integer not null,
   name text not null,
   applied_at timestamptz not null default now(),
-  constraint migrations_pkey primary key (version)
+  admits text,
+  constraint migrations_pkey primary key (version),
+  constraint migrations_admits_check check (admits ~ '^\d+\.\d+\.\d+$'::text)
 );
 
 create table publications (

@@ -4349,7 +4349,7 @@ where tenant_id = $1 and resource = $2 and facet = '' and level = 62 and class =
 
 -- transfer/export/export-work.ts makeExport
 -- transfer/import/pace.ts areOthersServed
-select coalesce(sum(substring(application_name from '^masthead, ([0-9]+) requests/s$')::integer), 0) as requests
+select coalesce(sum(substring(application_name from '^masthead [^,]+, ([0-9]+) requests/s$')::integer), 0) as requests
 from pg_stat_activity where datname = current_database();
 
 -- transfer/export/export-work.ts readMoment

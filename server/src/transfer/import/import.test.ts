@@ -31,7 +31,7 @@ const newTenant = async () => {
 /** As a busy service names the session in which it looks for changes. */
 const whileOthersAreServed = async <T>(work: () => Promise<T>): Promise<T> => {
   const { connectionString } = service
-  const client = new pg.Client({ connectionString, application_name: 'masthead, 40 requests/s' })
+  const client = new pg.Client({ connectionString, application_name: 'masthead 1.0.0, 40 requests/s' })
   await client.connect()
   return work().finally(() => client.end())
 }

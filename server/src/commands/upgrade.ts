@@ -1,0 +1,144 @@
+import { stat, statfs } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { Command } from 'commander'
+import { type Config, readConfig } from '../config.ts'
+import { clientOptions, end, newClient, unpreparedOn } from '../database/connections/connection.ts'
+import { remedyFor } from '../database/connections/reachability.ts'
+import { openEmbedded } from '../database/embedded/server.ts'
+import { describeNodes } from '../database/schema/running-nodes.ts'
+import { type Obstacle, planUpgrade, type UpgradePlan } from '../database/schema/upgrade-plan.ts'
+import { messageOf } from '../error-message.ts'
+import { findSecret } from '../identity/installation-secret.ts'
+import { Refusal } from '../refusal.ts'
+import { version } from '../version.ts'
+import { action } from './action.ts'
+import { dataDirectoryOption } from './options.ts'
+import { count, faint, showLines, strong } from './output.ts'
+import { megabytes } from './progress.ts'
+
+/** What an upgrade to this program would do; without a plan where there is no database yet, or where it cannot be reached. */
+type Check = { program: string; plan: UpgradePlan | null; backup: Backup | null; obstacles: Obstacle[]; ready: boolean }
+
+type Backup = {
+  /** Commands and what to keep beside, in their order. */
+  steps: string[]
+  /** On the disk that the first step writes to; null where only somebody else knows. */
+  freeBytes: number | null
+}
+
+export const upgrade = (): Command => {
+  const command = new Command('upgrade').description('what an upgrade to this program means')
+  action(
+    command
+      .command('check')
+      .description('tell what this program would migrate, and what to back up before; changes nothing')
+      .addOption(dataDirectoryOption()),
+    async ({ dataDir }: { dataDir?: string }) => {
+      const given = readConfig()
+      const check = await examine({ ...given, dataDirectory: dataDir ?? given.dataDirectory })
+      if (!check.ready) process.exitCode = 1
+      return check
+    },
+    showCheck,
+  )
+  return command
+}
+
+const examine = async (config: Config): Promise<Check> => {
+  const plan = await readPlan(config).catch((error: unknown): Obstacle => {
+    const steps = error instanceof Refusal ? error.steps : []
+    const todo = steps.length > 0 ? steps.join('\n') : (remedyFor(error) ?? 'see what `masthead doctor` says')
+    return { found: messageOf(error), todo }
+  })
+  if (plan === null) return { program: version, plan, backup: null, obstacles: [], ready: true }
+  if ('found' in plan) return { program: version, plan: null, backup: null, obstacles: [plan], ready: false }
+  const backup = plan.migrations.length > 0 ? await planBackup(config) : null
+  const obstacles = [...plan.obstacles, ...diskObstacles(plan, backup)]
+  return { program: version, plan, backup, obstacles, ready: obstacles.length === 0 }
+}
+
+const readPlan = async (config: Config): Promise<UpgradePlan | null> => {
+  if (config.databaseUrl !== null) return planAt(config.directDatabaseUrl ?? config.databaseUrl)
+  // To open an embedded database would make one.
+  if (!(await stat(join(config.dataDirectory, 'postgres')).catch(() => null))) return null
+  await using server = await openEmbedded(config.dataDirectory)
+  return await planAt(server.connectionString)
+}
+
+const planAt = async (connectionString: string): Promise<UpgradePlan> => {
+  const client = newClient({ ...clientOptions(connectionString), pipeline: false, application_name: 'upgrade check' })
+  await client.connect()
+  try {
+    await client.query('set default_transaction_read_only = on')
+    return await planUpgrade(unpreparedOn(client))
+  } finally {
+    await end(client)
+  }
+}
+
+const planBackup = async ({ databaseUrl, dataDirectory, secret }: Config): Promise<Backup> => {
+  const stored = await findSecret(dataDirectory)
+  if (databaseUrl === null) {
+    const data = resolve(dataDirectory)
+    const file = join(dirname(data), `masthead-before-${version}.tar.zst`)
+    const { bavail, bsize } = await statfs(dirname(data))
+    const keep = secret === null ? [] : [keepSecret]
+    return { steps: [`masthead backup ${file} --data-dir ${data}`, ...keep], freeBytes: bavail * bsize }
+  }
+  const keep = stored && secret === null ? `keep a copy of ${stored.file}` : keepSecret
+  const steps = [
+    `pg_dump --username postgres --format custom --file masthead-before-${version}.dump <database>`,
+    `pg_dumpall --username postgres --roles-only --file roles-before-${version}.sql`,
+    keep,
+  ]
+  return { steps, freeBytes: null }
+}
+
+const keepSecret = 'keep a copy of MASTHEAD_SECRET'
+
+/** A backup is compressed, but not always by much. */
+const diskObstacles = ({ server }: UpgradePlan, backup: Backup | null): Obstacle[] => {
+  const freeBytes = backup?.freeBytes ?? null
+  if (freeBytes === null || freeBytes > server.databaseBytes) return []
+  const found = `the database has ${megabytes(server.databaseBytes)} MB, and ${megabytes(freeBytes)} MB are free for a backup beside it`
+  return [{ found, todo: 'make room, or back up to another disk' }]
+}
+
+const showCheck = ({ plan, backup, obstacles, ready }: Check): void => {
+  if (plan) showPlan(plan)
+  if (backup) {
+    showLines('', 'Before the upgrade, back up:', ...backup.steps.map((step) => `  ${strong(step)}`))
+    if (backup.freeBytes !== null && plan)
+      showLines(
+        faint(
+          `  The database has ${megabytes(plan.server.databaseBytes)} MB; ${megabytes(backup.freeBytes)} MB are free.`,
+        ),
+      )
+  }
+  for (const { found, todo } of obstacles)
+    showLines('', `${strong('In the way:')} ${found}`, ...todo.split('\n').map((line) => `  ${line}`))
+  if (!plan && ready) showLines('There is no database yet: the first start makes it.')
+  else if (ready) showLines('', plan?.migrations.length ? conclusion : 'Nothing stands against it.')
+}
+
+const conclusion = 'Nothing stands against it: `masthead migrate` does it, or the next start.'
+
+const showPlan = ({ schema, server, migrations, searchTexts, nodes }: UpgradePlan): void => {
+  showLines(
+    `Masthead ${version}, schema version ${schema.known}; the database has ${schema.version}, on PostgreSQL ${server.version}.`,
+  )
+  if (schema.standing === 'ahead') showLines('A newer Masthead has migrated it, and it admits this one.')
+  if (schema.standing === 'current') showLines('Nothing is to be migrated.')
+  if (migrations.length > 0) showLines('', `${count(migrations.length, 'migration')}:`)
+  for (const { name, purpose, admits, longWork } of migrations) {
+    showLines(`  ${strong(name)}  ${purpose}`)
+    for (const { work, table, rows } of longWork)
+      showLines(`    ${work} ${table}: about ${rows.toLocaleString('en-US')} rows`)
+    if (admits !== null) showLines(`    afterwards the database admits Masthead ${admits} and newer`)
+  }
+  if (searchTexts > 0)
+    showLines('', `The start does ${searchTexts.toLocaleString('en-US')} search texts again before it serves.`)
+  if (nodes.length > 0) showLines('', `Nodes that use it now: ${describeNodes(nodes)}.`)
+  if (nodes.length > 0 && migrations.length > 0 && nodes.every(({ mayStay }) => mayStay))
+    showLines('They go on serving during the upgrade and beside this version.')
+}
