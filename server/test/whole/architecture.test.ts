@@ -26,7 +26,7 @@ const read = (path: string): Source => {
 
 const isOurs = (path: string): boolean => !path.split('/').some((part) => part === 'node_modules' || part === 'dist')
 const packages: string[] = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).workspaces
-const sources = packages.flatMap((name) =>
+const sources = [...packages, 'release', 'tools'].flatMap((name) =>
   readdirSync(join(root, name), { recursive: true, encoding: 'utf8' })
     .map((file) => join(name, file))
     .filter((path) => isOurs(path) && /\.(ts|tsx|js|mjs)$/.test(path))

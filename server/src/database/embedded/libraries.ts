@@ -6,7 +6,7 @@ type Link = { source: string; target: string }
 /**
  * Makes the names by which the libraries of PostgreSQL are loaded, such as libpq.so.5, where npm has not: they are links, which no package
  * of npm can hold, and its install scripts are often forbidden. They lie in the data directory, because the program may not be writable.
- * Returns the folder for `LD_LIBRARY_PATH`, or undefined where nothing is missing.
+ * Returns what `LD_LIBRARY_PATH` must be, or undefined where nothing is missing.
  */
 export const linkLibraries = async (native: string, parent: string): Promise<string | undefined> => {
   const list = await fs.readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
@@ -26,7 +26,8 @@ export const linkLibraries = async (native: string, parent: string): Promise<str
   const folder = join(parent, 'postgres-libraries')
   await fs.mkdir(folder, { recursive: true })
   for (const [source, target] of places) await replaceLink(source, join(folder, basename(target)))
-  return folder
+  // A library that is found by its link looks for others beside the link.
+  return `${folder}:${join(native, 'lib')}`
 }
 
 /** Another release, in another place, may have made it. */
