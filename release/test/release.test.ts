@@ -1,23 +1,20 @@
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { until } from '../server/test/processes/masthead-process.ts'
-import { freeAddress } from '../server/test/service.ts'
-import { isAllowed, licencesPage, refusedLicences } from './licences.ts'
-import { lockedPackages, nameOf } from './locked-packages.ts'
-import { packServer } from './pack.ts'
-import { notesOf } from './release-notes.ts'
-import '../server/test/requests/judged-responses.ts'
+import { isAllowed, licencesPage, refusedLicences } from '../licences.ts'
+import { lockedPackages, nameOf } from '../locked-packages.ts'
+import { packServer } from '../pack.ts'
+import { notesOf } from '../release-notes.ts'
+import { serveOnce } from './served-once.ts'
+import '../../server/test/requests/judged-responses.ts'
 
 /** The package, unpacked as npm does it, without what is optional. `npm run test:release` installs it in every way. */
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
 const readJson = async (path: string) => JSON.parse(await readFile(path, 'utf8'))
 const home = await mkdtemp(join(tmpdir(), 'masthead-package-'))
@@ -39,10 +36,8 @@ await mkdir(join(home, 'bin'))
 await symlink(oldest.program, join(home, 'bin/node'))
 const needsOlder = oldest.major < 24 ? false : 'no Node older than 24 is installed'
 
-const start = (words: string[], environment: Record<string, string> = {}) => {
-  const env = { PATH: [join(home, 'bin'), '/usr/bin', '/bin'].join(delimiter), HOME: home, ...environment }
-  return spawn(join(installed, 'server/src/main.js'), words, { cwd: home, env })
-}
+const main = join(installed, 'server/src/main.js')
+const env = { PATH: [join(home, 'bin'), '/usr/bin', '/bin'].join(delimiter), HOME: home }
 
 describe('the package', () => {
   test('holds what runs and what is read, and nothing of development', () => {
@@ -100,11 +95,10 @@ describe('the package', () => {
   })
 
   test('asks an older Node for a newer one and a database, in one sentence', { skip: needsOlder }, async () => {
-    const process = start(['serve', '--demo'])
-    const [[code], said] = await Promise.all([once(process, 'close'), text(process.stderr)])
+    const { code, stderr } = await run(main, ['serve', '--demo'], { cwd: home, env }).catch((error) => error)
     assert.equal(code, 1)
     assert.match(
-      said,
+      stderr,
       /^masthead: this is Node [\d.]+, and Masthead needs 24 or newer: install it and set DATABASE_URL .*\n$/,
     )
   })
@@ -117,21 +111,8 @@ describe('the package', () => {
     const isNoLink = async (path: string) => !(await lstat(path)).isSymbolicLink()
     await cp(join(root, postgres), join(home, postgres), { recursive: true, filter: isNoLink })
 
-    const address = await freeAddress('localhost')
-    const service = start(['serve', '--demo'], { PORT: new URL(address).port })
-    const ended = Promise.all([once(service, 'close'), text(service.stderr)])
-    let said = ''
-    service.stdout.setEncoding('utf8').on('data', (chunk) => (said += chunk))
-    await Promise.race([until('it serves', () => said.includes('Press Ctrl-C')), ended])
-    const [, authorization = '', url = ''] = /curl -H "Authorization: (.+)" "(.+)"/.exec(said) ?? []
-    assert.ok(url, said || (await ended)[1])
-    const response = await fetch(url, { headers: { authorization } })
-    const { items } = JSON.parse(await response.text())
-    assert.deepEqual([response.status, items.length], [200, 3])
-    assert.equal((await fetch(`${address}/docs`)).status, 200)
-    service.kill('SIGTERM')
-    const [[code], complaints] = await ended
-    assert.equal(code, 0, complaints)
+    const { complaints, ...served } = await serveOnce(main, [], { cwd: home, env })
+    assert.deepEqual(served, { statuses: [200, 200], items: 3, code: 0 }, complaints)
     assert.deepEqual((await readdir(join(home, '.masthead/postgres'))).includes('postmaster.pid'), false)
   })
 })
