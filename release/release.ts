@@ -48,6 +48,12 @@ if (values.help) {
   process.exit()
 }
 const key = values.key ?? refuse('--key must name the SSH key that signs')
+const sign = (...words: string[]) =>
+  spawnSync('ssh-keygen', ['-Y', 'sign', '-n', 'masthead', '-f', key, ...words], {
+    ...{ input: '', stdio: ['pipe', 'ignore', 'inherit'] },
+  })
+// Before all that takes long.
+if (sign().status !== 0) refuse(`ssh-keygen cannot sign with ${key}`)
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
 
 await requireClean('before the release')
@@ -88,8 +94,5 @@ try {
 await writeFile(join(values.into, 'SHA256SUMS'), sums.join(''))
 await writeFile(join(values.into, 'RELEASE-NOTES.md'), notes)
 await rm(join(values.into, 'SHA256SUMS.sig'), { force: true })
-const signed = spawnSync('ssh-keygen', ['-Y', 'sign', '-n', 'masthead', '-f', key, join(values.into, 'SHA256SUMS')], {
-  stdio: 'inherit',
-})
-if (signed.status !== 0) refuse('SHA256SUMS could not be signed')
+if (sign(join(values.into, 'SHA256SUMS')).status !== 0) refuse('SHA256SUMS could not be signed')
 say(`Masthead ${version} is in ${values.into}. Tag it: git tag --sign v${version}`)
