@@ -29,7 +29,7 @@ const refuse = (reason: string): never => {
 }
 
 const git = async (...words: string[]): Promise<string> =>
-  (await promisify(execFile)('git', words, { cwd: root })).stdout.trim()
+  (await promisify(execFile)('git', words, { cwd: root })).stdout.trimEnd()
 
 const requireClean = async (after: string): Promise<void> => {
   const changed = await git('status', '--porcelain')

@@ -6,6 +6,9 @@ import { freeAddress } from '../../server/test/service.ts'
 
 type Surroundings = { cwd: string; env: Record<string, string>; uid?: number; gid?: number }
 
+/** npx installs before it serves. */
+const installMilliseconds = 300_000
+
 /** Serves the demo, makes the call that it prints, looks at a page and ends it. Fails with what it said where it does not serve. */
 export const serveOnce = async (program: string, words: string[], { env, ...options }: Surroundings) => {
   const address = await freeAddress('localhost')
@@ -14,7 +17,7 @@ export const serveOnce = async (program: string, words: string[], { env, ...opti
   const ended = Promise.all([once(service, 'close'), text(service.stderr)])
   let said = ''
   service.stdout.setEncoding('utf8').on('data', (chunk) => (said += chunk))
-  await Promise.race([until('it serves', () => said.includes('Press Ctrl-C')), ended])
+  await Promise.race([until('it serves', () => said.includes('Press Ctrl-C'), installMilliseconds), ended])
   const [, authorization = '', url] = /curl -H "Authorization: (.+)" "(.+)"/.exec(said) ?? []
   if (!url) throw new Error(`it does not serve: ${said}${(await ended)[1]}`)
   const response = await fetch(url, { headers: { authorization } })

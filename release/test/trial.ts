@@ -75,9 +75,9 @@ try {
 
   const tried = join(home, 'tried')
   await cp(tarball, join(tried, basename(tarball)))
-  const npx = await serveOnce('npx', ['--yes', '--prefer-offline', `--package=./${basename(tarball)}`, 'masthead'], {
-    cwd: tried,
-    env,
+  // npx remembers what it installed by the name of the file, so it gets a cache of its own.
+  const npx = await serveOnce('npx', ['--yes', `--package=./${basename(tarball)}`, 'masthead'], {
+    ...{ cwd: tried, env: { ...env, npm_config_cache: join(home, 'cache') } },
   })
   assert.deepEqual([npx.statuses, npx.items], [[200, 200], 3], npx.complaints)
   say('npx serves it')
