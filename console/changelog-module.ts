@@ -13,23 +13,31 @@ export const changelogModule: Plugin = {
   },
 }
 
+/** An item is for integrators by its mark, or by the heading that a release puts above it. */
 const mark = 'API: '
+const integrators = '### For integrators'
 
 const readReleases = (text: string): Release[] => {
   const releases: { title: string; changes: string[] }[] = []
+  let isForIntegrators = false
   for (const [index, line] of text.split('\n').entries()) {
     const release = releases.at(-1)
+    if (line.startsWith('#')) isForIntegrators = line === integrators
     if (line.startsWith('## ')) releases.push({ title: line.slice(3), changes: [] })
-    else if (!release || line === '') continue
-    else if (line.startsWith('- ')) release.changes.push(line.slice(2))
+    else if (!release || line === '' || line.startsWith('### ')) continue
+    else if (line.startsWith('- ')) release.changes.push(isForIntegrators ? mark + line.slice(2) : line.slice(2))
     else if (line.startsWith('  ') && release.changes.length > 0)
       release.changes.push(`${release.changes.pop()} ${line.trim()}`)
-    else throw new Error(`CHANGELOG.md:${index + 1}: the portal shows headings "## …" and items "- …" only`)
+    else throw new Error(`CHANGELOG.md:${index + 1}: the portal shows headings "## …" and "### …" and items "- …" only`)
   }
-  return releases.map(({ title, changes }) => ({
-    title,
-    changes: changes.filter((change) => change.startsWith(mark)).map((change) => readPieces(change.slice(mark.length))),
-  }))
+  return releases
+    .map(({ title, changes }) => ({
+      title,
+      changes: changes
+        .filter((change) => change.startsWith(mark))
+        .map((change) => readPieces(change.slice(mark.length))),
+    }))
+    .filter(({ changes }) => changes.length > 0)
 }
 
 const readPieces = (text: string): Piece[] =>

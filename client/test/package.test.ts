@@ -15,10 +15,10 @@ import { startBrowser } from '../../server/test/browsers/browser.ts'
 import { newApplication, newPerson } from '../../server/test/browsers/oauth-browser.ts'
 import { sampleAccount, sampleContact } from '../../server/test/records/sample-records.ts'
 import { freeAddress, startService } from '../../server/test/service.ts'
+import { toolProgram } from '../../tools/tool.ts'
 
 /** The package as others get it: packed, and installed into an empty project. */
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const tool = (name: string): string => join(root, 'node_modules/.bin', name)
 const project = await mkdtemp(join(tmpdir(), 'masthead-client-'))
 after(() => rm(project, { recursive: true, force: true }))
 
@@ -72,8 +72,8 @@ describe('the package', () => {
   })
 
   test('is clean in the eyes of publint and Are the types wrong', async () => {
-    await run(tool('publint'), ['run', tarball, '--strict'])
-    await run(tool('attw'), [tarball, '--profile', 'esm-only', '--no-emoji'])
+    await run(toolProgram('publint'), ['run', tarball, '--strict'])
+    await run(toolProgram('attw'), [tarball, '--profile', 'esm-only', '--no-emoji'])
   })
 
   test('is used in JavaScript as the README shows', async () => {
@@ -131,8 +131,16 @@ describe('the package', () => {
   test('is used in TypeScript, for browsers and for Node, and every type is checked', async () => {
     await write('typed.ts', typed)
     const common = ['--strict', '--exactOptionalPropertyTypes', '--noEmit', '--target', 'es2022', 'typed.ts']
-    await run(tool('tsc'), [...common, '--module', 'esnext', '--moduleResolution', 'bundler', '--lib', 'es2022,dom'])
-    await run(tool('tsc'), [
+    await run(join(root, 'node_modules/.bin/tsc'), [
+      ...common,
+      '--module',
+      'esnext',
+      '--moduleResolution',
+      'bundler',
+      '--lib',
+      'es2022,dom',
+    ])
+    await run(join(root, 'node_modules/.bin/tsc'), [
       ...common,
       ...['--module', 'nodenext', '--lib', 'es2022', '--types', 'node', '--skipLibCheck'],
       ...['--typeRoots', join(root, 'node_modules/@types')],

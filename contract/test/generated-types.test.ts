@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -9,12 +8,13 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { sampleAccount, sampleContact } from '../../server/test/records/sample-records.ts'
 import { startService } from '../../server/test/service.ts'
+import { requireTool, toolsFolder } from '../../tools/tool.ts'
 
 /** The types that `openapi-typescript` makes of the document, under `openapi-fetch`: as the client's README shows it. */
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const project = await mkdtemp(join(tmpdir(), 'masthead-types-'))
 after(() => rm(project, { recursive: true, force: true }))
-await symlink(join(root, 'node_modules'), join(project, 'node_modules'))
+await symlink(join(toolsFolder, 'node_modules'), join(project, 'node_modules'))
 await writeFile(join(project, 'package.json'), JSON.stringify({ type: 'module' }))
 
 const readme = await readFile(join(root, 'client/README.md'), 'utf8')
@@ -41,7 +41,7 @@ const run = async (program: string, ...given: string[]): Promise<string> => {
 }
 
 // It needs the TypeScript of its own that stands beside it: the one of the house has no programming interface.
-const generator = join(dirname(createRequire(import.meta.url).resolve('openapi-typescript')), '../bin/cli.js')
+const generator = join(dirname(requireTool.resolve('openapi-typescript')), '../bin/cli.js')
 await run(generator, ...command.replace('$MASTHEAD_URL', service.origin).split(' '))
 
 const compile = async (programs: Record<string, string>): Promise<void> => {

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import spectral, { type RulesetDefinition } from '@stoplight/spectral-core'
-import { oas } from '@stoplight/spectral-rulesets'
+import { requireTool } from '../../tools/tool.ts'
 import { openapi30 } from '../src/index.ts'
+
+type Finding = { code: string | number; path: (string | number)[]; message: string }
+type Linter = { setRuleset: (rules: object) => void; run: (document: object) => Promise<Finding[]> }
+const { Spectral }: { Spectral: new () => Linter } = requireTool('@stoplight/spectral-core')
+const { oas }: { oas: object } = requireTool('@stoplight/spectral-rulesets')
 
 /** The document in the eyes of the linters that integrators use, in their strictest rules and without one warning. */
 const committed = fileURLToPath(new URL('../src/openapi.json', import.meta.url))
@@ -22,7 +25,7 @@ delete faulty.paths['/contacts'].get.description
 describe('Redocly', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'masthead-lint-'))
   after(() => rm(folder, { recursive: true, force: true }))
-  const redocly = createRequire(import.meta.url).resolve('@redocly/cli/bin/cli.js')
+  const redocly = requireTool.resolve('@redocly/cli/bin/cli.js')
 
   const lint = (path: string) =>
     new Promise<{ failed: boolean; said: string }>((resolve) => {
@@ -55,9 +58,9 @@ describe('Redocly', async () => {
 })
 
 describe('Spectral', () => {
-  const linter = new spectral.Spectral()
+  const linter = new Spectral()
   linter.setRuleset({
-    extends: [[oas as unknown as RulesetDefinition, 'all']], // its own types do not fit each other
+    extends: [[oas, 'all']],
     rules: {
       // Every publisher runs a service of its own: whom to ask is not for the document to say.
       'info-contact': 'off',

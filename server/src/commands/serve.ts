@@ -17,6 +17,7 @@ import type { InhabitedDemo } from '../transfer/demo/demo.ts'
 import type { Served } from '../workers/served-app.ts'
 import { dataDirectoryOption } from './options.ts'
 import { curlLine, faint, say, showJson, showLines, strong } from './output.ts'
+import { platformNotice } from './platform-notice.ts'
 import { stopSignal, unlessStopped, whenAborted } from './stop-signal.ts'
 import { type OpenedDatabase, openConfigured, retryWhileUnavailable } from './with-database.ts'
 import { findInstallationSecret, installationSecret, startWorker } from './work.ts'
@@ -36,6 +37,8 @@ export const serve = (): Command =>
 
 const run = async (options: ServeOptions): Promise<void> => {
   const config = configure(readConfig(), options)
+  const notice = platformNotice()
+  if (notice) say(notice)
   // A stop while PostgreSQL starts or the demo is created must leave no PostgreSQL behind.
   const stopping = stopSignal()
   const opened = await openConfigured(config, stopping, () => preload(config)).catch((error) =>

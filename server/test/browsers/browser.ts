@@ -6,8 +6,8 @@ import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type Browser, chromium, type LaunchOptions } from 'playwright-core'
+import { toolsFolder } from '../../../tools/tool.ts'
 
-const here = fileURLToPath(new URL('.', import.meta.url))
 const cache = fileURLToPath(new URL('../../../node_modules/.cache/masthead-test', import.meta.url))
 
 /** A Chromium until the test file ends: the one of the whole run, or one of its own where there is no run. */
@@ -56,13 +56,13 @@ const unpackedIn = (folder: string): LaunchOptions => ({
 
 /** Once for all runs; of two that unpack at the same time the first one's stays. */
 const unpackChromium = async (): Promise<string> => {
-  const folder = join(cache, `chromium-${await versionOf('@sparticuz/chromium')}`)
+  const folder = join(cache, `chromium-${await chromiumVersion()}`)
   if (existsSync(folder)) return folder
   await mkdir(cache, { recursive: true })
   const unfinished = await mkdtemp(join(cache, 'unpacking-'))
   try {
     await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', unpack], {
-      cwd: here,
+      cwd: toolsFolder,
       // It unpacks to the temporary folder, and its libraries only where it believes to be on Lambda.
       env: { TMPDIR: unfinished, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x' },
     })
@@ -84,7 +84,5 @@ const fontConfiguration = (folder: string): string => `<?xml version="1.0"?>
 <fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/fonts-cache</cachedir></fontconfig>
 `
 
-const versionOf = async (name: string): Promise<string> => {
-  const manifest = new URL('../package.json', import.meta.resolve(name))
-  return JSON.parse(await readFile(manifest, 'utf8')).version
-}
+const chromiumVersion = async (): Promise<string> =>
+  JSON.parse(await readFile(join(toolsFolder, 'package.json'), 'utf8')).dependencies['@sparticuz/chromium']

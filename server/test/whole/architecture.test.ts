@@ -26,7 +26,7 @@ const read = (path: string): Source => {
 
 const isOurs = (path: string): boolean => !path.split('/').some((part) => part === 'node_modules' || part === 'dist')
 const packages: string[] = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).workspaces
-const sources = packages.flatMap((name) =>
+const sources = [...packages, 'release', 'tools'].flatMap((name) =>
   readdirSync(join(root, name), { recursive: true, encoding: 'utf8' })
     .map((file) => join(name, file))
     .filter((path) => isOurs(path) && /\.(ts|tsx|js|mjs)$/.test(path))
@@ -83,21 +83,34 @@ test('every package has the version of the root, which `npm version` gives all o
   )
 })
 
+type Locked = { integrity?: string; link?: boolean; optionalDependencies?: Record<string, string> }
+const locks = ['.', 'tools', 'bench/peers'].map((folder): Record<string, Locked> => {
+  const text = readFileSync(join(root, folder, 'package-lock.json'), 'utf8')
+  return JSON.parse(text).packages
+})
+
 test('what is installed for one processor is in the lock file for all', () => {
   // npm leaves out what the registry lacks at the moment, and says nothing.
-  type Package = { optionalDependencies?: Record<string, string> }
-  const { packages }: { packages: Record<string, Package> } = JSON.parse(
-    readFileSync(join(root, 'package-lock.json'), 'utf8'),
-  )
-  const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
-    Object.keys(optionalDependencies).filter(
-      (name) =>
-        ![path, ...parentsOf(path)].some(
-          (place) => [place, 'node_modules', name].filter(Boolean).join('/') in packages,
-        ),
+  const missing = locks.flatMap((packages) =>
+    Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies).filter(
+        (name) =>
+          ![path, ...parentsOf(path)].some(
+            (place) => [place, 'node_modules', name].filter(Boolean).join('/') in packages,
+          ),
+      ),
     ),
   )
   assert.deepEqual(missing, [])
+})
+
+test('the lock files hold a checksum of everything that is installed', () => {
+  const unchecked = locks.flatMap((packages) =>
+    Object.entries(packages).filter(
+      ([path, { integrity, link }]) => path.includes('node_modules/') && !link && !/^sha512-/.test(integrity ?? ''),
+    ),
+  )
+  assert.deepEqual(unchecked, [])
 })
 
 /** The packages, the outermost last, among whose dependencies one is looked for. */

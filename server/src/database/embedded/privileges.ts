@@ -16,7 +16,13 @@ const ownAccount = 'masthead'
 const sharedAccount = 'nobody'
 
 /** PostgreSQL refuses to run as root, so root gives the cluster and the commands on it to another account. */
-export const findOperator = async (cluster: string, pgCtl: string, say: (line: string) => void): Promise<Operator> => {
+export const findOperator = async (
+  cluster: string,
+  pgCtl: string,
+  libraries: string | undefined,
+  say: (line: string) => void,
+): Promise<Operator> => {
+  const environment = libraries === undefined ? env : { ...env, LD_LIBRARY_PATH: libraries }
   const owner = await stat(cluster).catch(() => undefined)
   const self = process.getuid?.()
   if (self !== 0) {
@@ -25,7 +31,7 @@ export const findOperator = async (cluster: string, pgCtl: string, say: (line: s
         `${cluster} belongs to another user (uid ${owner.uid}): run as that user, or choose another --data-dir`,
       )
     }
-    return { account: undefined, run: (file, ...args) => execute(file, args) }
+    return { account: undefined, run: (file, ...args) => execute(file, args, environment) }
   }
   const isOwned = owner !== undefined && owner.uid !== 0
   const account = isOwned ? { uid: owner.uid, gid: owner.gid } : await findUnprivilegedAccount(say)
@@ -35,7 +41,7 @@ export const findOperator = async (cluster: string, pgCtl: string, say: (line: s
         `named ${ownAccount}, and give it the folder: chown -R ${ownAccount}: ${cluster}`,
     )
   let refusal = ''
-  for (const run of waysToRunAs(account)) {
+  for (const run of waysToRunAs(account, environment)) {
     const outcome = await run('/bin/sh', '-c', reachesBoth, pgCtl, dirname(cluster), join(pgCtl, bootstrapFile))
     if (outcome.ok) return { account, run }
     refusal ||= findCause(outcome.output)
@@ -50,14 +56,14 @@ export const findOperator = async (cluster: string, pgCtl: string, say: (line: s
 const reachesBoth = 'cd "$1" && : <"$2" && exec "$0" --version'
 const bootstrapFile = '../../share/postgresql/postgres.bki'
 
-const waysToRunAs = ({ uid, gid }: Account): Operator['run'][] => [
-  (file, ...args) => execute(file, args, { uid, gid }),
+const waysToRunAs = ({ uid, gid }: Account, environment: NodeJS.ProcessEnv): Operator['run'][] => [
+  (file, ...args) => execute(file, args, environment, { uid, gid }),
   // A checkout below /root is closed to every other account, unless it has a capability to pass through.
   ...['dac_read_search', 'dac_override'].map((capability): Operator['run'] => {
     const capabilities = [`--inh-caps=+${capability}`, `--ambient-caps=+${capability}`]
     // Without no_setuid_fixup, access(2), which PostgreSQL calls for its own files, ignores the capability.
     const options = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--securebits=+no_setuid_fixup']
-    return (file, ...args) => execute('setpriv', [...options, ...capabilities, '--', file, ...args])
+    return (file, ...args) => execute('setpriv', [...options, ...capabilities, '--', file, ...args], environment)
   }),
 ]
 
@@ -105,9 +111,14 @@ const createAccount = async (onCreated: () => void): Promise<Account | undefined
 /** The environment is fixed, because PGDATA, PGPORT, LC_ALL and the like would otherwise affect the cluster. */
 const env = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' }
 
-const execute = (file: string, args: string[], account?: Account): Promise<Outcome> =>
+const execute = (
+  file: string,
+  args: string[],
+  environment: NodeJS.ProcessEnv = env,
+  account?: Account,
+): Promise<Outcome> =>
   new Promise<Outcome>((resolve) => {
-    execFile(file, args, { ...account, env, cwd: '/' }, (error, stdout, stderr) =>
+    execFile(file, args, { ...account, env: environment, cwd: '/' }, (error, stdout, stderr) =>
       resolve({ ok: error === null, output: stderr || stdout || (error?.message ?? '') }),
     )
     // Node throws some failures to spawn, such as EPERM without the right to change accounts.

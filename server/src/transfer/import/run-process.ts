@@ -73,7 +73,7 @@ const takeProcess = (): ChildProcess => {
 }
 
 const beginProcess = (): ChildProcess => {
-  const child = fork(new URL('./run-process.js', import.meta.url), {
+  const child = fork(new URL('./run-start.js', import.meta.url), {
     // Node starts the threads of V8 before a process can lower its priority, so there are none. Rows live briefly: with a
     // small nursery an import of 300,000 of them takes 90 MiB instead of 190, at the same speed.
     execArgv: [`--max-old-space-size=${mostMebibytes}`, '--v8-pool-size=0', '--max-semi-space-size=16'],

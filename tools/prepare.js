@@ -1,0 +1,23 @@
+import { spawnSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+
+/** What npm runs after an installation in a clone. Node 20 must be able to read this file. */
+
+// The Node from npm comes with headers of C++: 60 MB, and nothing is compiled with them.
+for (const platform of ['linux-arm64', 'linux-x64'])
+  rmSync(new URL(`../node_modules/node-${platform}/include`, import.meta.url), { recursive: true, force: true })
+
+const isInstalled = (name) => {
+  try {
+    return Boolean(createRequire(import.meta.url).resolve(`${name}/package.json`))
+  } catch {
+    return false
+  }
+}
+
+// Without development dependencies nothing can be built, and the API serves without the console.
+if (['typescript', 'vite'].every(isInstalled)) {
+  const { status } = spawnSync('npm', ['run', 'build'], { stdio: 'inherit', shell: process.platform === 'win32' })
+  process.exit(status ?? 1)
+}
