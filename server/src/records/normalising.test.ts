@@ -184,3 +184,17 @@ test('whatever of an address is sought, the key that leads to it stands behind t
   )
   assert.ok(keyOfWord('maelle@example.com'))
 })
+
+test('what stands behind a text is found by no word that the text has not', () => {
+  const texts = fc.array(fc.constantFrom(...'abcyz@@.. 019qj中'), { maxLength: 30 }).map((letters) => letters.join(''))
+  const words = fc
+    .array(fc.constantFrom(...'abcyz019qj中'), { minLength: 1, maxLength: 3 })
+    .map((letters) => letters.join(''))
+  fc.assert(
+    fc.property(texts, words, (written, word) => {
+      const [text = ''] = searchedText(`${written} maelle@example.com`).split('\u0002')
+      assert.equal(isFound(word, `${written} maelle@example.com`), text.includes(word))
+    }),
+    { numRuns: 20_000 },
+  )
+})

@@ -53,10 +53,10 @@ export const keyOfWord = (word: string): string | null => {
 /** Five characters before the @ and the domain up to its first dot: whoever seeks more of the address seeks this as well. */
 const aroundAt = /(?<=(\S{5}))@(?=([^\s@.]+\.))/gu
 
-/** One of 1.7 million, which the index finds by its letters. */
+/** One of 457 thousand, in capitals only, because any small letter or digit is a word that somebody may seek. */
 const keyOfAddress = (around: string): string => {
   let hash = 0
   for (const character of around) hash = (Math.imul(hash, 31) + (character.codePointAt(0) ?? 0)) >>> 0
-  const twoDigits = (number: number): string => (number % 1296).toString(36).padStart(2, '0')
-  return `${capitalOfAddresses}${twoDigits(hash)}${capitalOfAddresses}${twoDigits(Math.floor(hash / 1296))}`
+  const letters = [26 ** 3, 26 ** 2, 26, 1].map((place) => 65 + (Math.floor(hash / place) % 26))
+  return capitalOfAddresses + String.fromCharCode(...letters)
 }
