@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { Command } from 'commander'
 import { type Config, readConfig } from '../config.ts'
 import { clientOptions, end, newClient, unpreparedOn } from '../database/connections/connection.ts'
-import { remedyFor } from '../database/connections/reachability.ts'
+import { remedyFor, usualRemedy } from '../database/connections/reachability.ts'
 import { openEmbedded } from '../database/embedded/server.ts'
 import { describeNodes } from '../database/schema/running-nodes.ts'
 import { type Obstacle, planUpgrade, type UpgradePlan } from '../database/schema/upgrade-plan.ts'
@@ -47,7 +47,7 @@ export const upgrade = (): Command => {
 const examine = async (config: Config): Promise<Check> => {
   const plan = await readPlan(config).catch((error: unknown): Obstacle => {
     const steps = error instanceof Refusal ? error.steps : []
-    const todo = steps.length > 0 ? steps.join('\n') : (remedyFor(error) ?? 'see what `masthead doctor` says')
+    const todo = steps.length > 0 ? steps.join('\n') : (remedyFor(error) ?? usualRemedy)
     return { found: messageOf(error), todo }
   })
   if (plan === null) return { program: version, plan, backup: null, obstacles: [], ready: true }
