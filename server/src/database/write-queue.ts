@@ -60,8 +60,11 @@ export class WriteQueue {
       const batch = line.waiting.splice(0, mostInBatch).filter((one) => !this.#isLate(one))
       const items = batch.map(({ item }) => item as I) // those of one line are of one kind
       const outcomes = (await batch[0]?.within(() => doTogether(items, work))) ?? []
-      batch.forEach(({ settle }, index) => {
-        settle(outcomes[index] ?? { status: 'rejected', reason: new Error('a write was left out') })
+      // The next batch is sent first, so that the database does not wait while this one is answered.
+      setImmediate(() => {
+        batch.forEach(({ settle }, index) => {
+          settle(outcomes[index] ?? { status: 'rejected', reason: new Error('a write was left out') })
+        })
       })
     }
     this.#lines.delete(name)
