@@ -9,7 +9,7 @@ type Members = { [key: string]: Json }
 /**
  * The document in OpenAPI 3.0.3, for generators of clients that know no later version: null is no type of its own there, a constant is
  * a choice of one, nothing stands beside a reference, and only OAuth names scopes. Whole numbers are integers of a size, and the address
- * is absolute.
+ * is absolute. Where generators stumble over what is right, it says less.
  */
 export const openapi30 = (baseUrl: string): Json => {
   const { webhooks: _webhooks, info, components, ...document } = openapi() as Members // as it is made there
@@ -69,10 +69,7 @@ const older = (value: Json): Json => {
 
 const olderMembers = ({ properties, security, ...members }: Members): Members => {
   const renewed = Object.fromEntries(Object.entries(members).map(([name, value]) => [name, older(value)]))
-  const schema = [withoutNull, withoutConstants, withSize, withNothingBeside].reduce(
-    (one, change) => change(one),
-    renewed,
-  )
+  const schema = changes.reduce((one, change) => change(one), renewed)
   if (Array.isArray(security)) schema.security = security.map((one) => scopesOfOAuth(one as Members))
   // Names of properties are no keywords.
   const named = properties as Members | undefined
@@ -96,6 +93,32 @@ const withoutConstants = ({ const: constant, anyOf, ...schema }: Members): Membe
   return choices.every(Array.isArray) ? { type: 'string', ...schema, enum: choices.flat() } : { ...schema, anyOf }
 }
 
+/**
+ * A choice between records becomes any object: what tells them apart stands outside of them, where a `discriminator` cannot look. One
+ * between other objects becomes an object with the properties of all.
+ */
+const withoutChoices = ({ anyOf, ...schema }: Members): Members => {
+  if (!Array.isArray(anyOf)) return schema
+  const objects = anyOf as { properties?: Members; required?: string[] }[] // what is left of choices
+  if (objects.some(({ properties }) => properties === undefined)) return { ...schema, type: 'object' }
+  const [{ required = [] } = {}, ...others] = objects
+  return {
+    ...schema,
+    type: 'object',
+    additionalProperties: false,
+    required: required.filter((name) => others.every((one) => one.required?.includes(name))),
+    properties: Object.assign({}, ...objects.map(({ properties }) => properties)),
+  }
+}
+
+/** Clients in Python also measure a null, and fail, where the text has a limit. */
+const withoutLimits = (schema: Members): Members => {
+  if (schema.nullable !== true) return schema
+  const { pattern: _pattern, minLength = 0, maxLength, ...rest } = schema
+  if (maxLength === undefined) return rest
+  return { ...rest, description: `${rest.description} ${minLength} to ${maxLength} characters.` }
+}
+
 const withSize = ({ multipleOf, ...schema }: Members): Members => {
   const { type, maximum } = schema
   if (type !== 'integer' && !(type === 'number' && multipleOf === 1)) return schema
@@ -106,6 +129,38 @@ const withNothingBeside = ({ $ref, ...schema }: Members): Members => {
   if (typeof $ref !== 'string') return schema
   return Object.keys(schema).length > 0 ? { ...schema, allOf: [{ $ref }] } : { $ref }
 }
+
+/** Clients return no body where it has no schema. */
+const withBytes = ({ content, ...members }: Members): Members =>
+  content === undefined
+    ? members
+    : {
+        ...members,
+        content: Object.fromEntries(
+          Object.entries(content as Members).map(([type, one]) => [
+            type,
+            { schema: { type: 'string', format: 'binary' }, ...(one as Members) },
+          ]),
+        ),
+      }
+
+/** Clients in Python write the booleans of a query as `True` and `False`, which the service refuses. */
+const withWrittenBooleans = (parameter: Members): Members => {
+  const { in: place, schema } = parameter as { in?: string; schema?: Members } // of a parameter
+  if (place !== 'query' || schema?.type !== 'boolean') return parameter
+  return { ...parameter, schema: { ...schema, type: 'string', enum: ['true', 'false'] } }
+}
+
+const changes = [
+  withoutNull,
+  withoutConstants,
+  withoutChoices,
+  withoutLimits,
+  withSize,
+  withNothingBeside,
+  withBytes,
+  withWrittenBooleans,
+]
 
 const scopesOfOAuth = (requirement: Members): Members =>
   Object.fromEntries(Object.entries(requirement).map(([scheme, scopes]) => [scheme, scheme === 'oauth2' ? scopes : []]))

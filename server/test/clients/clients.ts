@@ -9,8 +9,9 @@ import { fileURLToPath } from 'node:url'
 import { scopePrefix } from '@masthead/contract'
 import { Browser } from '../browsers/oauth-browser.ts'
 import { runMasthead, startServing, temporaryDataDirectory } from '../processes/masthead-process.ts'
+import { tryGeneratedClients } from './generated-clients.ts'
 
-/** OAuth libraries of other languages, from Debian's packages, drive the whole flow: `npm run test:clients`. */
+/** OAuth libraries of other languages, from Debian's packages, drive the whole flow, and generated clients call everything: `npm run test:clients`. */
 const packages: Record<string, string> = {
   'python3-authlib': '/usr/lib/python3/dist-packages/authlib',
   'python3-requests-oauthlib': '/usr/lib/python3/dist-packages/requests_oauthlib',
@@ -38,8 +39,8 @@ const granted = ['contacts:read', 'publications:read']
 const scope = ['openid', 'offline_access', ...granted.map((one) => scopePrefix + one)].join(' ')
 
 const MASTHEAD_DATA_DIR = await temporaryDataDirectory()
-const { announced, stop } = await startServing(['--demo', '--port', '0'], { MASTHEAD_DATA_DIR })
-const { url, email = '', password = '' } = announced
+const { announced, stop } = await startServing(['--demo', '--port', '0'], { MASTHEAD_DATA_DIR, RATE_LIMIT: 'off' })
+const { url, api, email = '', password = '' } = announced
 const cache = await mkdtemp(join(tmpdir(), 'masthead-go-'))
 
 try {
@@ -85,6 +86,7 @@ try {
     assert.deepEqual([status, scopes.sort()], ['200', scope.split(' ').sort()], name)
     process.stdout.write(`${name}: signed in, called, refreshed and called again, with every scope asked for\n`)
   }
+  await tryGeneratedClients(api, { MASTHEAD_DATA_DIR })
 } finally {
   await stop()
   await rm(cache, { recursive: true })
