@@ -375,7 +375,8 @@ describe('every command', { concurrency: 2 }, () => {
       ...{ 'audit export': ['--tenant', 'nobody'], import: ['--tenant', 'nobody'] },
     }
     // These ask no database, refuse DATABASE_URL, or examine what is away.
-    const apart = /^(|status|serve|work|doctor|openapi|completion|backup|restore|service .*|import (suggest|template)|upgrade check)$/
+    const apart =
+      /^(|status|serve|work|doctor|openapi|completion|backup|restore|service .*|import (suggest|template)|upgrade check)$/
     for (const { path, command } of commands.filter(({ isGroup }) => !isGroup)) {
       const name = path.join(' ')
       const mandatory = command.options.filter((option) => option.mandatory)

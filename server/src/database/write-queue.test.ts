@@ -514,7 +514,7 @@ describe('a queue of writes', () => {
     const many = numbers(190).map((item) => run('many', item))
     await run('one', 1_000)
     assert.deepEqual(batches.slice(0, 2), [numbers(50), [1_000]])
-    assert.ok(batches.length <= 3)
+    assert.ok(batches.length < 5, 'the many are still being done')
     assert.deepEqual(await Promise.all(many), numbers(190))
   })
 
