@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { startService } from '../../test/service.ts'
 import { normalisedWords, renewedText, searchedText } from './normalising.ts'
-import { keyOfWord } from './search-keys.ts'
+import { keyOfWord, keysOfText } from './search-keys.ts'
 
 const service = await startService()
 
@@ -196,5 +196,16 @@ test('what stands behind a text is found by no word that the text has not', () =
       assert.equal(isFound(word, `${written} maelle@example.com`), text.includes(word))
     }),
     { numRuns: 20_000 },
+  )
+})
+
+test('a text in ASCII has the keys that it has beside other letters', () => {
+  const texts = fc.array(fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz0189@. -'), { maxLength: 40 })
+  fc.assert(
+    fc.property(texts, (letters) => {
+      const text = letters.join('')
+      assert.equal(keysOfText(`${text} é`), keysOfText(text))
+    }),
+    { numRuns: 5_000 },
   )
 })

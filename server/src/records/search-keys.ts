@@ -28,14 +28,26 @@ const isLetterOrDigit = (character: string): boolean => /[\p{L}\p{N}]/u.test(cha
 const isIdeograph = (character: string): boolean =>
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(character)
 
+/** The rare pairs of ASCII, by the codes of both: each write makes a text, and most texts are ASCII. */
+const rareInAscii = new Uint8Array(128 * 128)
+for (const first of 'abcdefghijklmnopqrstuvwxyz0123456789')
+  for (const second of 'abcdefghijklmnopqrstuvwxyz0123456789')
+    if (isRarePair(first, second)) rareInAscii[first.charCodeAt(0) * 128 + second.charCodeAt(0)] = 1
+
 /** The keys that stand behind a text. */
 export const keysOfText = (text: string): string => {
   const found = new Set<string>()
-  let previous = ' '
-  for (const character of text) {
-    if (isIdeograph(character)) found.add(`${capital}${capital}${character}`)
-    if (isRarePair(previous, character)) found.add(`${capital}${previous}${character}`)
-    previous = character
+  if (/[^\0-\x7f]/.test(text)) {
+    let previous = ' '
+    for (const character of text) {
+      if (isIdeograph(character)) found.add(`${capital}${capital}${character}`)
+      if (isRarePair(previous, character)) found.add(`${capital}${previous}${character}`)
+      previous = character
+    }
+  } else {
+    for (let index = 1; index < text.length; index++)
+      if (rareInAscii[text.charCodeAt(index - 1) * 128 + text.charCodeAt(index)])
+        found.add(capital + text.slice(index - 1, index + 1))
   }
   for (const [, before = '', after = ''] of text.matchAll(aroundAt)) found.add(keyOfAddress(before + after))
   return [...found].join('')
@@ -51,7 +63,7 @@ export const keyOfWord = (word: string): string | null => {
 }
 
 /** Five characters before the @ and the domain up to its first dot: whoever seeks more of the address seeks this as well. */
-const aroundAt = /(?<=(\S{5}))@(?=([^\s@.]+\.))/gu
+const aroundAt = /@(?<=(\S{5})@)(?=([^\s@.]+\.))/gu
 
 /** One of 457 thousand, in capitals only, because any small letter or digit is a word that somebody may seek. */
 const keyOfAddress = (around: string): string => {

@@ -32,10 +32,16 @@ const samples = new LRUCache<string, Sample, { tenant: TenantDatabase; resource:
 export const planSearch = async (tenant: TenantDatabase, resource: ResourceName, words: string[]): Promise<Search> => {
   const context = { tenant, resource }
   const sample = await samples.forceFetch(`${tenant.tenantId} ${resource}`, { context })
-  const found = sample.texts.filter((text) => words.every((word) => text.includes(word))).length
+  const found = isAbsent(words, sample)
+    ? 0
+    : sample.texts.filter((text) => words.every((word) => text.includes(word))).length
   const isRare = found <= largestShareOfRare * sampleSize
   return { words, parts: isRare ? rarestParts(words, sample) : null, findsMany: surelyMoreThanCounted(found, sample) }
 }
+
+/** Three letters that no text has tell sooner than the texts that the sample lacks a word. */
+const isAbsent = (words: readonly string[], { trigrams }: Sample): boolean =>
+  words.some((word) => wholeWords(word).some((run) => trigramsOf(run).some((trigram) => !trigrams.has(trigram))))
 
 const readSample = async ({ read }: TenantDatabase, resource: ResourceName): Promise<Sample> => {
   const rows = await read<{ body: Buffer; total: number }>({
