@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { mostCounted, type ResourceName } from '@masthead/contract'
 import { LRUCache } from 'lru-cache'
 import type { Database, TenantDatabase } from '../database/database.ts'
@@ -22,7 +23,10 @@ export type Search = {
 type Sample = { texts: string[]; total: number; trigrams: ReadonlyMap<string, number> }
 const totalLevel = tallyLevels.at(-1)
 const sampleSize = 512
-const largestShareOfRare = 0.04
+/** In microseconds: a text that is read in order, a record to which the index leads, and the index itself for each record of the list. */
+const costs = { text: 0.9, found: 2.5, listed: 0.01 }
+/** As a page shows by default, and one more. */
+const usuallyShown = 51
 
 const samples = new LRUCache<string, Sample, { tenant: TenantDatabase; resource: ResourceName }>({
   ...{ max: 50, ttl: 60_000, allowStale: true },
@@ -35,8 +39,14 @@ export const planSearch = async (tenant: TenantDatabase, resource: ResourceName,
   const found = isAbsent(words, sample)
     ? 0
     : sample.texts.filter((text) => words.every((word) => text.includes(word))).length
-  const isRare = found <= largestShareOfRare * sampleSize
-  return { words, parts: isRare ? rarestParts(words, sample) : null, findsMany: surelyMoreThanCounted(found, sample) }
+  const findsMany = surelyMoreThanCounted(found, sample)
+  return { words, parts: isSoonerByIndex(found, findsMany, sample) ? rarestParts(words, sample) : null, findsMany }
+}
+
+const isSoonerByIndex = (found: number, findsMany: boolean, { texts, total }: Sample): boolean => {
+  const share = (found + 0.5) / (texts.length + 1)
+  const read = Math.min(total, (findsMany ? usuallyShown : mostCounted) / share)
+  return total * (share * costs.found + costs.listed) < read * costs.text
 }
 
 /** Three letters that no text has tell sooner than the texts that the sample lacks a word. */
@@ -55,24 +65,36 @@ const readSample = async ({ read }: TenantDatabase, resource: ResourceName): Pro
         ) as record
       order by record.position`,
   })
-  const texts = rows.map(({ body }) => searchText(resource, JSON.parse(String(body)) as Fields) ?? '') // a stored body is a record
-  return { texts, total: rows[0]?.total ?? 0, trigrams: countTrigrams(texts) }
+  const texts: string[] = []
+  const trigrams = new Map<string, number>()
+  for (const [index, { body }] of rows.entries()) {
+    const text = searchText(resource, JSON.parse(String(body)) as Fields) ?? '' // a stored body is a record
+    texts.push(text)
+    countTrigrams(text, trigrams)
+    // Whoever else waits for an answer goes first.
+    if (index % textsOfTurn === 0) await nextTurn()
+  }
+  return { texts, total: rows[0]?.total ?? 0, trigrams }
 }
 
+const textsOfTurn = 16
+
 /** In how many texts three letters or digits stand together. */
-const countTrigrams = (texts: readonly string[]): Map<string, number> => {
-  const counts = new Map<string, number>()
-  for (const text of texts)
-    for (const trigram of new Set(wholeWords(text).flatMap(trigramsOf)))
-      counts.set(trigram, (counts.get(trigram) ?? 0) + 1)
-  return counts
+const countTrigrams = (text: string, counts: Map<string, number>): void => {
+  for (const trigram of new Set(wholeWords(text).flatMap(trigramsOf)))
+    counts.set(trigram, (counts.get(trigram) ?? 0) + 1)
 }
 
 const wholeWords = (text: string): string[] => text.match(/[\p{L}\p{N}]{3,}/gu) ?? []
 
 const trigramsOf = (word: string): string[] => {
-  const letters = [...word]
-  return letters.slice(2).map((_, index) => letters.slice(index, index + 3).join(''))
+  const letters = /[\ud800-\udfff]/.test(word) ? [...word] : word
+  const trigrams: string[] = []
+  for (let index = 0; index + 3 <= letters.length; index++) {
+    const three = letters.slice(index, index + 3)
+    trigrams.push(typeof three === 'string' ? three : three.join(''))
+  }
+  return trigrams
 }
 
 const mostParts = 2
