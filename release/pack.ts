@@ -17,6 +17,7 @@ const toJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 export const pack = async (destination: string): Promise<string[]> => {
   await run('npm', ['run', 'build'], { cwd: root })
   await copyFile(join(root, 'LICENSE'), join(root, 'client/LICENSE'))
+  await fixModes(join(root, 'client/dist'))
   return [await packServer(destination), await packFolder(join(root, 'client'), destination)]
 }
 

@@ -58,11 +58,12 @@ if (sign().status !== 0) refuse(`ssh-keygen cannot sign with ${key}`)
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
 
 await requireClean('before the release')
-const notes =
-  notesOf(await readFile(join(root, 'CHANGELOG.md'), 'utf8'), version) ??
-  refuse(`CHANGELOG.md has no section "## ${version}"`)
+const changelog = await readFile(join(root, 'CHANGELOG.md'), 'utf8')
+const notes = notesOf(changelog, version) ?? refuse(`CHANGELOG.md has no section "## ${version}"`)
 if (!existsSync(join(root, `server/test/upgrades/releases/${version}.json.gz`)))
   refuse(`later releases are tried on a database of ${version}: make it by \`npm run release:dump\`, and commit it`)
+if (!/^## Unreleased\s*^## /m.test(changelog))
+  refuse(`CHANGELOG.md has something below "Unreleased": move it below "## ${version}"`)
 const licences = refusedLicences()
 if (licences.length > 0) refuse(`these licences are not on the list: ${licences.join(', ')}`)
 

@@ -99,7 +99,7 @@ describe('the package', () => {
     assert.equal(code, 1)
     assert.match(
       stderr,
-      /^masthead: this is Node [\d.]+, and Masthead needs 24 or newer: install it and set DATABASE_URL .*\n$/,
+      /^masthead: this is Node [\d.]+, and Masthead needs 24.7 or newer: install it and set DATABASE_URL .*\n$/,
     )
   })
 

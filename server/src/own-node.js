@@ -13,7 +13,9 @@ export const continueInOwnNode = async () => {
   const program = findOwnNode()
   if (program) await continueIn(program)
   if (Number.parseInt(process.versions.node, 10) > 24) return
-  process.stderr.write(`masthead: this is Node ${process.versions.node}, and Masthead needs 24 or newer: ${remedy()}\n`)
+  process.stderr.write(
+    `masthead: this is Node ${process.versions.node}, and Masthead needs 24.7 or newer: ${remedy()}\n`,
+  )
   process.exit(1)
 }
 
@@ -53,8 +55,11 @@ const continueIn = async (program) => {
     process.on(signal, () => {
       if (signal !== 'SIGINT' || !isTerminal) child.kill(signal)
     })
-  const [code, signal] = await new Promise((resolve, reject) => {
-    child.once('error', reject)
+  const [code, signal] = await new Promise((resolve) => {
+    child.once('error', (error) => {
+      process.stderr.write(`masthead: ${program} cannot be run (${error.message}): ${remedy()}\n`)
+      resolve([1])
+    })
     child.once('exit', (...ended) => resolve(ended))
   })
   process.exit(signal ? 128 + constants.signals[signal] : code)

@@ -58,3 +58,7 @@ const cellOf = (value: unknown): string => {
   if (value instanceof Date) return value.toISOString()
   return Array.isArray(value) ? value.join(' ') : String(value)
 }
+
+/** As a shell takes it for one word. */
+export const shellWord = (text: string): string =>
+  /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

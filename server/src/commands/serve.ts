@@ -16,7 +16,7 @@ import { isService } from '../systemd/service-settings.ts'
 import type { InhabitedDemo } from '../transfer/demo/demo.ts'
 import type { Served } from '../workers/served-app.ts'
 import { dataDirectoryOption } from './options.ts'
-import { curlLine, faint, say, showJson, showLines, strong } from './output.ts'
+import { curlLine, faint, say, shellWord, showJson, showLines, strong } from './output.ts'
 import { platformNotice } from './platform-notice.ts'
 import { stopSignal, unlessStopped, whenAborted } from './stop-signal.ts'
 import { type OpenedDatabase, openConfigured, retryWhileUnavailable } from './with-database.ts'
@@ -228,8 +228,6 @@ const firstSteps = ({ databaseUrl, dataDirectory, baseUrl, port, secret, outside
     `  ${strong(`${masthead} token create --tenant acme --service trial --scopes accounts:read`)}`,
   ]
 }
-
-const shellWord = (text: string): string => (/^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
 const greet = (addresses: Addresses, demo: InhabitedDemo | null, steps: readonly string[]): void => {
   showLines('', `${strong('Masthead')} is serving`, `  Console    ${addresses.url}`)

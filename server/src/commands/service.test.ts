@@ -38,6 +38,10 @@ describe('the unit of systemd', () => {
     assert.equal(JSON.parse(stdout).unit, unit)
   })
 
+  test('lets imports and exports lower their priority, which it denies together with what raises it', async () => {
+    assert.match(await print(), /SystemCallFilter=~@privileged @resources\nSystemCallFilter=setpriority\n/)
+  })
+
   test('is one that systemd understands, and exposes little', {
     skip: !isAnalyzed && 'no systemd-analyze',
   }, async () => {

@@ -87,8 +87,11 @@ const nextSteps = (state: State): NextStep[] => {
       step('service install', 'run it as a service of systemd'),
     ]
   if (database.state === 'away') return [doctor, serve, isManaged ? log : step('--help', 'all commands')]
-  if (service.state !== 'ready' || (schema && ['behind', 'former', 'refused'].includes(schema.standing)))
-    return [serve, doctor, isManaged ? log : backup(state, step)]
+  if (schema && refusalOf(schema))
+    return [step('upgrade check', 'tell what stands in the way'), doctor, step('--help', 'all commands')]
+  if (schema?.standing === 'behind')
+    return [step('upgrade check', 'tell what the next start migrates, and what to back up'), serve, doctor]
+  if (service.state !== 'ready') return [serve, doctor, isManaged ? log : backup(state, step)]
   const token = step(
     `token create --tenant ${slug} --service <name> --scopes contacts:read`,
     'let a program call the API',

@@ -69,7 +69,7 @@ describe('masthead upgrade check', () => {
       text,
       /pg_dump .*--file masthead-before-\d.*\n.*pg_dumpall .*--roles-only.*\n {2}keep a copy of MASTHEAD_SECRET/,
     )
-    assert.match(text, /Nothing stands against it: `masthead migrate` does it, or the next start\.\n$/)
+    assert.match(text, /Ready: `masthead migrate` migrates it, or the next start\.\n$/)
     assert.deepEqual(await stateOf(client), before)
   })
 
@@ -77,7 +77,7 @@ describe('masthead upgrade check', () => {
     const url = await cloneTemplate()
     const current = await check({ DATABASE_URL: url })
     assert.deepEqual([current.code, current.plan.schema.standing, current.backup], [0, 'current', null])
-    assert.match(current.text, /Nothing is to be migrated\.\n\nNothing stands against it\.\n$/)
+    assert.match(current.text, /Nothing is to be migrated\.\n\nReady\.\n$/)
     const client = await connect(url)
     await client.query(`insert into migrations (version, name, admits) values (9999, 'future.sql', $1)`, [version])
     const ahead = await check({ DATABASE_URL: url })
@@ -93,14 +93,14 @@ describe('masthead upgrade check', () => {
     assert.deepEqual([code, ready, obstacles.length], [1, false, 1])
     assert.match(
       text,
-      /In the way: this database admits Masthead 99\.1\.0 and newer, and this is .*\n {2}install Masthead 99\.1\.0/,
+      /Blocked: this database admits Masthead 99\.1\.0 and newer, and this is .*\n {2}install Masthead 99\.1\.0/,
     )
   })
 
   test('exits with 1 and says what to do where the database does not answer', async () => {
     const { code, text, obstacles } = await check({ DATABASE_URL: 'postgres://masthead@127.0.0.1:1/masthead' })
     assert.deepEqual([code, obstacles.length], [1, 1])
-    assert.match(text, /^\nIn the way: .*ECONNREFUSED.*\n {2}.+\n$/)
+    assert.match(text, /^\nBlocked: .*ECONNREFUSED.*\n {2}.+\n$/)
   })
 
   test('knows the embedded database: none yet, one to be backed up by a command that works, one of another PostgreSQL', async () => {
@@ -131,7 +131,7 @@ describe('masthead upgrade check', () => {
     await writeFile(join(data, 'postgres/PG_VERSION'), '17\n')
     const other = await check({}, '--data-dir', data)
     assert.equal(other.code, 1)
-    assert.match(other.text, /In the way: .* was made by PostgreSQL 17, and this program brings PostgreSQL 18/)
+    assert.match(other.text, /Blocked: .* was made by PostgreSQL 17, and this program brings PostgreSQL 18/)
     assert.match(other.text, /pg_dump/)
   })
 })

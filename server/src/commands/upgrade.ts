@@ -1,7 +1,7 @@
 import { stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { Command } from 'commander'
-import { type Config, readConfig } from '../config.ts'
+import { type Config, programName, readConfig } from '../config.ts'
 import { clientOptions, end, newClient, unpreparedOn } from '../database/connections/connection.ts'
 import { remedyFor, usualRemedy } from '../database/connections/reachability.ts'
 import { openEmbedded } from '../database/embedded/server.ts'
@@ -13,7 +13,7 @@ import { Refusal } from '../refusal.ts'
 import { version } from '../version.ts'
 import { action } from './action.ts'
 import { dataDirectoryOption } from './options.ts'
-import { count, faint, showLines, strong } from './output.ts'
+import { count, faint, shellWord, showLines, strong } from './output.ts'
 import { megabytes } from './progress.ts'
 
 /** What an upgrade to this program would do; without a plan where there is no database yet, or where it cannot be reached. */
@@ -69,9 +69,11 @@ const planAt = async (connectionString: string): Promise<UpgradePlan> => {
   const client = newClient({ ...clientOptions(connectionString), pipeline: false, application_name: 'upgrade check' })
   await client.connect()
   try {
-    await client.query('set default_transaction_read_only = on')
+    // Of the transaction and not of the session, which a pooler would give to others.
+    await client.query('begin read only')
     return await planUpgrade(unpreparedOn(client))
   } finally {
+    await client.query('rollback').catch(() => {})
     await end(client)
   }
 }
@@ -83,12 +85,18 @@ const planBackup = async ({ databaseUrl, dataDirectory, secret }: Config): Promi
     const file = join(dirname(data), `masthead-before-${version}.tar.zst`)
     const { bavail, bsize } = await statfs(dirname(data))
     const keep = secret === null ? [] : [keepSecret]
-    return { steps: [`masthead backup ${file} --data-dir ${data}`, ...keep], freeBytes: bavail * bsize }
+    return {
+      steps: [`${programName()} backup ${shellWord(file)} --data-dir ${shellWord(data)}`, ...keep],
+      freeBytes: bavail * bsize,
+    }
   }
   const keep = stored && secret === null ? `keep a copy of ${stored.file}` : keepSecret
+  const { hostname, port, pathname } = URL.parse(databaseUrl) ?? { hostname: '', port: '', pathname: '' }
+  const host = `${hostname && ` --host ${shellWord(hostname)}`}${port && ` --port ${port}`}`
+  const name = decodeURIComponent(pathname.slice(1)) || '<database>'
   const steps = [
-    `pg_dump --username postgres --format custom --file masthead-before-${version}.dump <database>`,
-    `pg_dumpall --username postgres --roles-only --file roles-before-${version}.sql`,
+    `pg_dump${host} --username postgres --format custom --file masthead-before-${version}.dump ${shellWord(name)}`,
+    `pg_dumpall${host} --username postgres --roles-only --file roles-before-${version}.sql`,
     keep,
   ]
   return { steps, freeBytes: null }
@@ -116,12 +124,12 @@ const showCheck = ({ plan, backup, obstacles, ready }: Check): void => {
       )
   }
   for (const { found, todo } of obstacles)
-    showLines('', `${strong('In the way:')} ${found}`, ...todo.split('\n').map((line) => `  ${line}`))
+    showLines('', `${strong('Blocked:')} ${found}`, ...todo.split('\n').map((line) => `  ${line}`))
   if (!plan && ready) showLines('There is no database yet: the first start makes it.')
-  else if (ready) showLines('', plan?.migrations.length ? conclusion : 'Nothing stands against it.')
+  else if (ready) showLines('', plan?.migrations.length ? conclusion : 'Ready.')
 }
 
-const conclusion = 'Nothing stands against it: `masthead migrate` does it, or the next start.'
+const conclusion = 'Ready: `masthead migrate` migrates it, or the next start.'
 
 const showPlan = ({ schema, server, migrations, searchTexts, nodes }: UpgradePlan): void => {
   showLines(
@@ -137,7 +145,7 @@ const showPlan = ({ schema, server, migrations, searchTexts, nodes }: UpgradePla
     if (admits !== null) showLines(`    afterwards the database admits Masthead ${admits} and newer`)
   }
   if (searchTexts > 0)
-    showLines('', `The start does ${searchTexts.toLocaleString('en-US')} search texts again before it serves.`)
+    showLines('', `The start rebuilds ${searchTexts.toLocaleString('en-US')} search texts before it serves.`)
   if (nodes.length > 0) showLines('', `Nodes that use it now: ${describeNodes(nodes)}.`)
   if (nodes.length > 0 && migrations.length > 0 && nodes.every(({ mayStay }) => mayStay))
     showLines('They go on serving during the upgrade and beside this version.')

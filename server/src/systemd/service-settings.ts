@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
 import { Refusal } from '../refusal.ts'
-import { type Program, settingsFile, unitFile } from './unit.ts'
+import { type Program, quoted, settingsFile, unitFile } from './unit.ts'
 
 export const ownProgram: Program = {
   node: process.execPath,
@@ -12,7 +12,7 @@ export const ownProgram: Program = {
 /** True for the program that the service runs; a checkout beside it is another one. */
 export const isService = (): boolean => {
   try {
-    return readFileSync(unitFile, 'utf8').includes(`${ownProgram.main} serve\n`)
+    return readFileSync(unitFile, 'utf8').includes(` ${quoted(ownProgram.main)} serve\n`)
   } catch {
     return false
   }

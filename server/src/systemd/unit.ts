@@ -12,7 +12,7 @@ export const firstLine = '# Written by `masthead service install`, which also re
 
 /**
  * Denies all that serving does not need. MemoryDenyWriteExecute is not set, because V8 compiles JavaScript to machine code, and PrivateIPC
- * is not, because PostgreSQL notices by shared memory that another one has its files.
+ * is not, because PostgreSQL notices by shared memory that another one has its files. Imports and exports lower their own priority.
  */
 const hardening = `NoNewPrivileges=yes
 CapabilityBoundingSet=
@@ -37,6 +37,7 @@ LockPersonality=yes
 SystemCallArchitectures=native
 SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @resources
+SystemCallFilter=setpriority
 SystemCallErrorNumber=EPERM
 UMask=0077`
 
@@ -77,7 +78,7 @@ WantedBy=multi-user.target
 }
 
 /** systemd replaces % and $ in a command line. */
-const quoted = (path: string): string => {
+export const quoted = (path: string): string => {
   const literal = path.replaceAll('%', '%%').replaceAll('$', '$$$$')
   return /[\s"'\\;]/.test(literal) ? `"${literal.replaceAll(/["\\]/g, '\\$&')}"` : literal
 }

@@ -217,7 +217,7 @@ test(`nodes of ${version} serve beside ${next} while it migrates and afterwards,
     new RegExp(`${Object.keys(contracting)[0]} would leave a database that admits.*${version} on `),
   )
   assert.match(refused.stderr, new RegExp(`stop them, or bring them to ${next} first\\n$`))
-  assert.ok(checked.stdout.includes(`In the way: afterwards ${reason}`), checked.stdout)
+  assert.ok(checked.stdout.includes(`Blocked: afterwards ${reason}`), checked.stdout)
   const last = nodes.find(({ origin }) => origin === old.origin)
   assert.ok(last)
   await leave(last)
