@@ -12,7 +12,7 @@ import { version } from '../../version.ts'
 import { serviceRole, unpreparedOn } from '../connections/connection.ts'
 import { migrate, statementsOf } from './migrate.ts'
 import { headOf, knownMigrations, readMigration } from './migration-files.ts'
-import { compareVersions } from './program-version.ts'
+import { compareVersions, isOlder } from './program-version.ts'
 import { newest, schemaState } from './schema-state.ts'
 
 const server = process.env.TEST_DATABASE_SERVER ?? ''
@@ -114,6 +114,7 @@ test('versions are compared by their numbers', () => {
   const ascending = ['0.9.0', '1.0.0', '1.0.2', '1.0.10', '1.9.0', '1.10.0', '2.0.0', '10.0.0']
   assert.deepEqual(ascending.toReversed().toSorted(compareVersions), ascending)
   assert.equal(compareVersions('1.1.0-rc.1', '1.1.0'), 0)
+  for (const garbage of ['', 'garbage', '0.9.x']) assert.ok(isOlder(version, garbage), garbage)
 })
 
 test('every migration says first what it is for, and none admits only programs that are newer than this one', async () => {
