@@ -4,13 +4,13 @@ import { text } from 'node:stream/consumers'
 import { until } from '../../server/test/processes/masthead-process.ts'
 import { freeAddress } from '../../server/test/service.ts'
 
-type Surroundings = { cwd: string; env: Record<string, string>; uid?: number; gid?: number }
+type Launch = { cwd: string; env: Record<string, string>; uid?: number; gid?: number }
 
 /** npx installs before it serves. */
 const installMilliseconds = 300_000
 
 /** Serves the demo, makes the call that it prints, looks at a page and ends it. Fails with what it said where it does not serve. */
-export const serveOnce = async (program: string, words: string[], { env, ...options }: Surroundings) => {
+export const serveOnce = async (program: string, words: string[], { env, ...options }: Launch) => {
   const address = await freeAddress('localhost')
   const given = [...words, 'serve', '--demo']
   const service = spawn(program, given, { ...options, env: { ...env, PORT: new URL(address).port } })

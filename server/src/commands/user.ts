@@ -73,7 +73,7 @@ export const user = (): Command => {
     ({ url, email, role, expiresAt }, { tenant }) =>
       showLines(
         strong(url),
-        `Open it, or send it to ${email}: whoever opens it first can become ${role} of ${tenant}.`,
+        `Open it, or send it to ${email}: the first person who opens it can become ${role} of ${tenant}.`,
         `It is shown only now, works once, and ends ${expiresAt.toISOString()}.`,
       ),
   )

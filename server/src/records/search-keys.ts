@@ -62,7 +62,7 @@ export const keyOfWord = (word: string): string | null => {
   return isRarePair(first, second) ? `${capital}${first}${second}` : null
 }
 
-/** Five characters before the @ and the domain up to its first dot: whoever seeks more of the address seeks this as well. */
+/** Five characters before the @ and the domain up to its first dot: a search for more of the address includes them. */
 const aroundAt = /@(?<=(\S{5})@)(?=([^\s@.]+\.))/gu
 
 /** One of 457 thousand, in capitals only, because any small letter or digit is a word that somebody may seek. */

@@ -71,7 +71,7 @@ const readSample = async ({ read }: TenantDatabase, resource: ResourceName): Pro
     const text = searchText(resource, JSON.parse(String(body)) as Fields) ?? '' // a stored body is a record
     texts.push(text)
     countTrigrams(text, trigrams)
-    // Whoever else waits for an answer goes first.
+    // Other requests go on in between.
     if (index % textsOfTurn === 0) await nextTurn()
   }
   return { texts, total: rows[0]?.total ?? 0, trigrams }

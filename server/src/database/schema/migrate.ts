@@ -27,7 +27,7 @@ const advisoryLock = 4_714_330_117
 /** For the connection, and for the first answer over it. No caller waits, and a machine that starts much at once is slow. */
 const timeoutMilliseconds = 5_000
 /**
- * Whoever needs a table queues behind a migration that waits for it. So the migration gives up long before a request would, and before
+ * Every session that needs a table queues behind a migration that waits for it. So the migration gives up long before a request would, and before
  * PostgreSQL looks for a deadlock, which could end a request instead, and tries again a little later.
  */
 const lockMilliseconds = 500
@@ -60,7 +60,7 @@ export type MigrateOptions = {
 }
 
 /**
- * Brings the database up to this program's schema, once, whoever else starts at the same time. A database that a newer program has
+ * Brings the database up to this program's schema, once, also where several processes start at the same time. A database that a newer program has
  * migrated is left as it is, or refused where it admits only newer ones.
  */
 export const migrate = async (connectionString: string, options: MigrateOptions = {}): Promise<Migrated> => {
