@@ -177,15 +177,27 @@ const inBatches = async <R>(
 ): Promise<void> => {
   const [counted] = await query.withoutTenant<{ count: number }>({ text: `select count(*) from ${places}` })
   const total = counted?.count ?? 0
+  let size = most / 4
   for (let first = 1, last = 0; first <= total; first = last + 1) {
     signal.throwIfAborted()
-    last = Math.min(total, first + pace.portion(most) - 1)
+    last = Math.min(total, first + Math.min(size, pace.portion(most)) - 1)
     await inTransaction(query, async () => {
       // A separate statement, so that the next ones see everything that was written before the lock was free.
       await lockHead(query, resource)
+      const locked = performance.now()
       await work(await query<R>({ text, values: [first, last, ...values] }))
+      size = fitting(size, most, performance.now() - locked)
     })
     onRows(last - first + 1)
     await pace.rest()
   }
+}
+
+/**
+ * Whoever writes to the same list waits for the batch, and is refused after three seconds. So batches become smaller where the
+ * machine is slow or busy, and larger where they end soon.
+ */
+const fitting = (size: number, most: number, took: number): number => {
+  if (took > 500) return Math.max(Math.floor(size / 2), most / 100)
+  return took < 200 ? Math.min(size * 2, most) : size
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { spawnMasthead, until } from '../../../test/processes/masthead-process.ts'
 import { environmentOf, importer, newFolder } from '../../../test/records/import-files.ts'
 import { assertTenantTallies } from '../../../test/records/tallies.ts'
@@ -162,6 +163,27 @@ describe('while an import runs', () => {
     const ids = new Set(all.map(({ id }) => id))
     assert.ok(written.every((id) => ids.has(id)))
     await assertTenantTallies(service.owner, tenant.id)
+  })
+
+  test('a caller need not wait for longer than a request may, also where the machine is slow', async () => {
+    const tenant = await service.newTenant()
+    const token = await tenant.serviceToken()
+    const rows = Array.from({ length: 2_500 }, (_, index) => `S${index},Slow`)
+    const folder = await newFolder({ 'accounts.csv': `accountId,company\n${rows.join('\n')}\n` })
+    await service.owner.query(`
+      create function take_long() returns trigger language plpgsql as $$ begin perform pg_sleep(0.002); return new; end $$;
+      create trigger slow before insert on accounts for each row when (new.company = 'Slow') execute function take_long()`)
+    const { ended } = spawnMasthead(['import', folder, '--tenant', tenant.slug], environmentOf(service))
+    let over = false
+    const finished = ended.finally(() => (over = true))
+    while (!over) {
+      const answer = await service.call('POST', '/accounts', { token, body: { company: 'Mine' } })
+      assert.equal(answer.status, 201, answer.text)
+      // As somebody who types: too seldom to be met with smaller batches from the beginning.
+      await delay(300)
+    }
+    assert.equal((await finished).code, 0)
+    await service.owner.query('drop trigger slow on accounts; drop function take_long')
   })
 })
 
