@@ -171,8 +171,8 @@ describe('while an import runs', () => {
     const rows = Array.from({ length: 2_500 }, (_, index) => `S${index},Slow`)
     const folder = await newFolder({ 'accounts.csv': `accountId,company\n${rows.join('\n')}\n` })
     await service.owner.query(`
-      create function take_long() returns trigger language plpgsql as $$ begin perform pg_sleep(0.002); return new; end $$;
-      create trigger slow before insert on accounts for each row when (new.company = 'Slow') execute function take_long()`)
+      create function take_long() returns trigger language plpgsql as $$ begin perform pg_sleep(0.02); return new; end $$;
+      create trigger slow before insert on accounts for each row when (new.account_id like 'S%0') execute function take_long()`)
     const { ended } = spawnMasthead(['import', folder, '--tenant', tenant.slug], environmentOf(service))
     let over = false
     const finished = ended.finally(() => (over = true))
