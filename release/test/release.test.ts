@@ -94,6 +94,28 @@ describe('the package', () => {
     )
   })
 
+  test('depends directly on what its manifest and the console name, and by these on all that is listed', async () => {
+    const { metadata, components, dependencies } = await readJson(join(installed, 'sbom.cdx.json'))
+    const links = new Map<string, string[]>(
+      dependencies.map(({ ref, dependsOn }: { ref: string; dependsOn: string[] }) => [ref, dependsOn]),
+    )
+    const manifests = [
+      await readJson(join(installed, 'package.json')),
+      await readJson(join(root, 'console/package.json')),
+    ]
+    const named = manifests.flatMap(({ dependencies, optionalDependencies }) =>
+      Object.entries({ ...dependencies, ...optionalDependencies }).map(([name, version]) => `${name}@${version}`),
+    )
+    const expected = named
+      .filter((name) => !name.startsWith('@masthead/'))
+      .map((name) => `pkg:npm/${name.replace(/^@/, '%40')}`)
+    const direct = links.get(metadata.component['bom-ref']) ?? []
+    assert.deepEqual(direct, expected.sort())
+    const reached = new Set(direct)
+    for (const ref of reached) for (const next of links.get(ref) ?? []) reached.add(next)
+    assert.deepEqual([...reached].sort(), components.map((one: { purl: string }) => one.purl).sort())
+  })
+
   test('asks an older Node for a newer one and a database, in one sentence', { skip: needsOlder }, async () => {
     const { code, stderr } = await run(main, ['serve', '--demo'], { cwd: home, env }).catch((error) => error)
     assert.equal(code, 1)
