@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -57,6 +58,26 @@ describe('the package', () => {
       ours.filter((path) => /\.test\.|(?<!\.d)\.tsx?$|\.env|(^|\/)test\//.test(path)),
       [],
     )
+  })
+
+  test('has documents whose links lead to files of the package', async () => {
+    const documents = files.filter((path) => path.endsWith('.md') && !path.includes('node_modules/'))
+    assert.ok(documents.includes('docs/upgrading.md') && documents.includes('client/README.md'))
+    const links = await Promise.all(
+      documents.map(async (path) => {
+        const text = await readFile(join(installed, path), 'utf8')
+        return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => ({ path, target }))
+      }),
+    )
+    const local = links.flat().filter(({ target }) => !/^(#|[a-z]+:)/.test(target))
+    assert.ok(local.length > 100)
+    assert.deepEqual(
+      local.filter(({ path, target }) => !existsSync(join(installed, dirname(path), target.replace(/#.*/, '')))),
+      [],
+    )
+    const readme = await readFile(join(installed, 'README.md'), 'utf8')
+    assert.match(readme, /\[SECURITY\.md\]\(SECURITY\.md\)/)
+    assert.match(readme, /^compose\.yaml starts/m)
   })
 
   test('has 150 MB at most without Node and PostgreSQL of its own', async () => {
