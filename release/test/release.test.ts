@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
+import { cp, glob, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -173,6 +173,25 @@ describe('licences', () => {
     assert.equal(await readFile(join(root, 'docs/licences.md'), 'utf8'), licencesPage())
     assert.ok(Object.keys(lockedPackages('console')).map(nameOf).includes('react-dom'))
   })
+})
+
+test('documents name the tarball of this version, as all packages do', async () => {
+  const { version, workspaces } = await readJson(join(root, 'package.json'))
+  const manifests = await Promise.all(workspaces.map((name: string) => readJson(join(root, name, 'package.json'))))
+  assert.deepEqual(
+    manifests.filter((one) => one.version !== version).map(({ name }) => name),
+    [],
+  )
+  const named: string[] = []
+  // The changelog tells of earlier ones, and docs/upgrading.md of later ones.
+  const documents = glob('{{README,SECURITY,CONTRIBUTING},docs/!(upgrading)}.md', { cwd: root })
+  for await (const path of documents)
+    for (const [file, other] of (await readFile(join(root, path), 'utf8')).matchAll(
+      /masthead-(?:client-)?([\d.]+\d)\.tgz/g,
+    ))
+      named.push(other === version ? version : `${path}: ${file}`)
+  assert.ok(named.length > 5)
+  assert.deepEqual([...new Set(named)], [version])
 })
 
 test('the changelog has notes for this version', async () => {
