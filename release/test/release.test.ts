@@ -214,6 +214,14 @@ describe('licences', () => {
   })
 })
 
+test('`npm pack` packs no sources, and names `npm run pack`', async () => {
+  for (const cwd of [root, join(root, 'server')]) {
+    const { code, stderr } = await run('npm', ['pack', '--dry-run'], { cwd }).catch((error) => error)
+    assert.equal(code, 1)
+    assert.match(stderr, /npm run pack/)
+  }
+})
+
 test('documents name the tarball of this version, as all packages do', async () => {
   const { version, workspaces } = await readJson(join(root, 'package.json'))
   const manifests = await Promise.all(workspaces.map((name: string) => readJson(join(root, name, 'package.json'))))
