@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { chmod, copyFile, cp, glob, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -50,6 +51,7 @@ const stage = async (staging: string): Promise<void> => {
   for (const path of ['console/dist', 'client/dist', 'client/README.md', 'docs']) await copy(staging, path)
   for (const path of ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE']) await copy(staging, path)
   await stageContract(staging)
+  await withoutDeadLinks(staging)
 
   const { version, description, license, engines } = await readJson('package.json')
   const { type, dependencies, optionalDependencies } = await readJson('server/package.json')
@@ -80,6 +82,23 @@ const stage = async (staging: string): Promise<void> => {
 const copy = async (staging: string, path: string): Promise<void> => {
   await mkdir(dirname(join(staging, path)), { recursive: true })
   await cp(join(root, path), join(staging, path), { recursive: true })
+}
+
+/** A link of a document, with its text and where it leads. */
+const link = /(?<!!)\[([^\]]+)\]\(([^)\s]+)\)/g
+
+/** Documents also link to files that only a clone has. In the package such a link is its text. */
+const withoutDeadLinks = async (staging: string): Promise<void> => {
+  for await (const path of glob('{*,client/*,docs/**/*}.md', { cwd: staging })) {
+    const file = join(staging, path)
+    const leadsNowhere = (target: string): boolean =>
+      !/^(#|[a-z]+:)/.test(target) && !existsSync(join(dirname(file), target.replace(/#.*/, '')))
+    const text = await readFile(file, 'utf8')
+    await writeFile(
+      file,
+      text.replace(link, (whole, name, target) => (leadsNowhere(target) ? name : whole)),
+    )
+  }
 }
 
 /** The contract is nobody's dependency but Masthead's, so it comes inside. */

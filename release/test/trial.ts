@@ -4,7 +4,7 @@ import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } fr
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
-import { pack } from '../pack.ts'
+import { allowedSigner, writeRelease } from '../signed-release.ts'
 import { serveOnce } from './served-once.ts'
 
 /** Installs a release in every way that docs/operating.md shows, with the npm and the Node of the machine: `npm run test:release`. */
@@ -34,10 +34,14 @@ const megabytes = async (path: string): Promise<number> =>
 const wellServed = { statuses: [200, 200], items: 3, code: 0 }
 
 try {
-  const [first, second] = [await pack(join(home, 'first')), await pack(join(home, 'second'))]
-  for (const [index, path] of first.entries())
-    assert.ok((await readFile(path)).equals(await readFile(second[index] ?? '')), path)
-  const [tarball = '', client = ''] = first
+  const released = join(home, 'released')
+  const key = join(home, 'key')
+  await run(home, 'ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', key)
+  await writeRelease(key, 'Notes\n', released)
+  const [client = '', tarball = ''] = (await readdir(released))
+    .filter((name) => name.endsWith('.tgz'))
+    .map((name) => join(released, name))
+    .sort((one, other) => other.length - one.length)
   say('two builds are the same, byte for byte')
 
   const everywhere = join(home, 'global')
@@ -93,26 +97,16 @@ try {
   assert.equal(loaded.stdout, 'function\n', loaded.stderr)
   say('the client is installed and loaded')
 
-  const signed = join(home, 'signed')
-  const key = join(signed, 'key')
-  await cp(tarball, join(signed, basename(tarball)))
-  await run(signed, 'ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', key)
-  await writeFile(join(signed, 'SHA256SUMS'), (await run(signed, 'sha256sum', basename(tarball))).stdout)
-  await run(signed, 'ssh-keygen', '-Y', 'sign', '-n', 'masthead', '-f', key, 'SHA256SUMS')
-  const [kind, publicKey] = (await readFile(`${key}.pub`, 'utf8')).split(' ')
-  await writeFile(
-    join(signed, 'allowed_signers'),
-    `release@masthead.example namespaces="masthead" ${kind} ${publicKey}\n`,
-  )
+  await writeFile(join(released, 'allowed_signers'), `${allowedSigner(await readFile(`${key}.pub`, 'utf8'))}\n`)
   const [, commands = ''] =
     /```sh\n(ssh-keygen -Y verify[\s\S]*?)```/.exec(
       await readFile(new URL('../../SECURITY.md', import.meta.url), 'utf8'),
     ) ?? []
-  const verify = () => run(signed, 'sh', '-ec', commands)
+  const verify = () => run(released, 'sh', '-ec', commands)
   const good = await verify()
   assert.equal(good.code, 0, good.stderr)
   for (const file of [basename(tarball), 'SHA256SUMS']) {
-    await writeFile(join(signed, file), 'x', { flag: 'a' })
+    await writeFile(join(released, file), 'x', { flag: 'a' })
     assert.notEqual((await verify()).code, 0)
   }
   say('the signature is verified as SECURITY.md shows, and a changed byte is found')

@@ -86,6 +86,40 @@ test('a word of three letters or fewer is found as it is written', () => {
     assert.ok(!isFound(search, written), search)
 })
 
+test('a part that begins or ends inside a letter is found where the letter is kept as two', () => {
+  for (const [search, written] of [
+    ['sse', 'Straße'],
+    ['hor', 'Þór'],
+    ['eller', 'Mueller'],
+    ['moeller', 'Raemoeller'],
+    ['jaer', 'Kjær'],
+    ['ær', 'Kjær'],
+    ['muel', 'Müller'],
+  ] as const)
+    assert.ok(isFound(search, written), search)
+  for (const [search, written] of [
+    ['er', 'Kjær'],
+    ['aer', 'Kjær'],
+    ['er', 'Bjørn'],
+    ['eller', 'Müller'],
+    ['emoeller', 'Raemoeller'],
+  ] as const)
+    assert.ok(!isFound(search, written), search)
+})
+
+test('such a letter alone finds what it is kept as', () => {
+  for (const [letters, kept] of [
+    ['ł', 'l'],
+    ['æäå', 'a'],
+    ['øœö', 'o'],
+    ['ß', 'ss'],
+    ['þ', 'th'],
+    ['’', "'"],
+  ] as const)
+    for (const letter of letters) assert.ok(isFound(letter, kept) && !isFound(letter, 'x'), letter)
+  assert.ok(!isFound('ß', 'Hans') && !isFound('þ', 'Tom'))
+})
+
 const text = fc.array(fc.constantFrom(...'@aeouübcr æøłß'), { maxLength: 12 }).map((letters) => letters.join(''))
 
 test('whatever a text holds is found in it, also a part that begins inside a pair of letters', () => {
