@@ -29,12 +29,10 @@ export const openapi30 = (baseUrl: string): Json => {
   }
 }
 
-const wholeFields = new Map<string, string[]>(
+const cents = new Map<string, string[]>(
   resourceNames.map((name) => [
     String((resources[name].record as { title?: string }).title), // every record has one
-    fieldsOf(name)
-      .filter(({ isWhole }) => isWhole)
-      .map(({ name }) => name),
+    fieldsOf(name).flatMap(({ name, centsOf }) => (centsOf === null ? [] : [name])),
   ]),
 )
 
@@ -44,7 +42,7 @@ const withWholeNumbers = (schemas: Members): Members =>
     Object.entries(schemas).map(([title, schema]) => {
       const { properties = {}, ...rest } = schema as { properties?: { [name: string]: Members } } // of an object
       const isPage = pageNumbers.every((name) => name in properties)
-      const whole = [...(isPage ? pageNumbers : []), ...(wholeFields.get(title) ?? [])]
+      const whole = [...(isPage ? pageNumbers : []), ...(cents.get(title) ?? [])]
       const changed = Object.fromEntries(whole.map((name) => [name, { ...properties[name], multipleOf: 1 }]))
       return [title, whole.length === 0 ? schema : { ...rest, properties: { ...properties, ...changed } }]
     }),

@@ -23,8 +23,6 @@ export type Field = {
   isStored: boolean
   /** It shows this field, an amount of money, in cents. */
   centsOf: string | null
-  /** It is a number in JSON, and never a fraction. */
-  isWhole: boolean
   /** What it holds in a new record that gives none. */
   default: Default | null
   /** Of a text, in characters. */
@@ -57,7 +55,6 @@ const describe = (resource: Resource, name: string, schema: TSchema, isShown: bo
     isNullable: [type].flat().includes('null') && traits.default === undefined,
     isStored: traits.centsOf === undefined,
     centsOf: traits.centsOf ?? null,
-    isWhole: traits.centsOf !== undefined || traits.key === 'whole',
     default: traits.default ?? null,
     minLength: name === keyNameOf(resource) ? 1 : 0,
     maxLength: longest[content ?? 'name'],

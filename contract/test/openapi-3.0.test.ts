@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { fieldsOf, openapi, openapi30, resourceNames } from '../src/index.ts'
+import { openapi, openapi30 } from '../src/index.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 type Parameter = { name: string; schema: Schema }
@@ -33,25 +33,6 @@ describe('the document in OpenAPI 3.0', () => {
       .filter((one) => 'pattern' in one || 'minLength' in one || 'maxLength' in one)
     assert.ok(limited.length > 0 && limited.every(({ nullable }) => nullable === undefined))
     assert.equal(ContactInput.properties.firstName.description, 'First name. 0 to 255 characters.')
-  })
-
-  test('has integers of a size for all numbers but the fields that may hold a fraction', () => {
-    const fractions = resourceNames.flatMap((resource) =>
-      fieldsOf(resource)
-        .filter(({ kind, isWhole, isShown }) => kind === 'number' && !isWhole && isShown)
-        .map(({ name }) => name),
-    )
-    const found: Record<string, string[]> = { 'number double': [], 'integer int32': [], 'integer int64': [] }
-    const look = (name: string, { type, format, schema, ...members }: Schema): void => {
-      if (type === 'number' || type === 'integer') found[`${type} ${format}`]?.push(name)
-      if (schema !== undefined) look(String(members.name), schema as Schema) // of a parameter
-      for (const [key, value] of Object.entries(members))
-        if (typeof value === 'object' && value !== null) look(key, value as Schema) // any object of the document
-    }
-    look('', { components, paths })
-    assert.deepEqual([found['number double'], fractions], [['issueDecimals'], ['issueDecimals']])
-    for (const name of ['isOpen', 'balanceCents', 'total']) assert.ok(found['integer int64']?.includes(name), name)
-    assert.ok(found['integer int32']?.includes('pageSize'))
   })
 
   test('says that files are bytes, as clients return no body without a schema', () => {

@@ -80,7 +80,7 @@ const populate = async (tenant: TestTenant): Promise<void> => {
       )
       .join('\n'),
     'invoices.csv':
-      'externalId,accountId,status,totalDue,isOpen,issueDate\nv1,X,"",-0.00,,0001-01-01\nv2,X,Ö,-9999999999999.99,-1,9999-12-31\n',
+      'externalId,accountId,status,totalDue,isOpen,issueDate\nv1,X,"",-0.00,,0001-01-01\nv2,X,Ö,-9999999999999.99,0.5,9999-12-31\n',
     'tasks.csv':
       'id,accountId,title,dueDate,userId,priority\n01890000-0000-7000-8000-000000000001,X,Call,2026-01-01,"",high\n',
   })

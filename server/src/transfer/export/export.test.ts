@@ -119,7 +119,7 @@ before(async () => {
     sampleSubscription('A-2', publicationId, { deletedAt: '2026-03-04T05:06:07.000Z', totalDue: null, copies: null }),
   ])
   await tenant.add('invoices', [
-    sampleInvoice('A-1', publicationId, { total: '1234567890123.80', isOpen: -1 }),
+    sampleInvoice('A-1', publicationId, { total: '1234567890123.80', isOpen: 0.5 }),
     sampleInvoice('A-2', null, { isOpen: null, dueDate: null }),
   ])
   await service.call('POST', '/tasks', {

@@ -451,15 +451,6 @@ describe('a bad row', { concurrency: 2 }, () => {
     assert.deepEqual(await counts(folder), { subscriptions: [0, 0, 0, 1] })
   })
 
-  test('with a fraction in a whole field is refused, and zeros after the point are none', async () => {
-    const { counts, list } = await newTenant()
-    const invoices = 'externalId,accountId,status,isOpen\ni1,A-1,open,0.5\ni2,A-1,void,1.0\n'
-    const folder = await newFolder({ 'accounts.csv': accounts, 'invoices.csv': invoices })
-    assert.deepEqual(await counts(folder), { accounts: [2, 0, 0, 0], invoices: [1, 0, 0, 1] })
-    assert.match((await reasonsOf(join(folder, 'invoices.csv'))).join(), /isOpen,.*0\.5.* is no whole number/)
-    assert.equal((await list('/invoices'))[0]?.isOpen, 1)
-  })
-
   test('with digits that JSON cannot carry, or NUL in a name, is refused and shown without power over a terminal', async () => {
     const { counts, masthead } = await newTenant()
     const folder = await newFolder({

@@ -38,11 +38,7 @@ const readers: Record<Kind, Reader> = {
     return sign === '-' && /[1-9]/.test(amount) ? `-${amount}` : amount
   },
   integer: (text) => (/^[+-]?\d{1,15}$/.test(text) ? String(Number(text) + 0) : null),
-  number: (text, { isWhole }) => {
-    if (!/^[+-]?\d{1,9}(\.\d{1,6})?$/.test(text)) return null
-    const number = Number(text) + 0
-    return isWhole && !Number.isInteger(number) ? null : String(number)
-  },
+  number: (text) => (/^[+-]?\d{1,9}(\.\d{1,6})?$/.test(text) ? String(Number(text) + 0) : null),
   boolean: (text) => booleans.get(text) ?? booleans.get(text.trim().toLowerCase()) ?? null,
 }
 
@@ -53,12 +49,11 @@ export const reasonAgainst = (field: Field, text: string): string => {
 }
 
 /** The same without the value, by which refusals are grouped. */
-export const ruleAgainst = ({ kind, isWhole, maxLength, name }: Field, text: string): string => {
+export const ruleAgainst = ({ kind, maxLength, name }: Field, text: string): string => {
   if (kind === 'text' && isLonger(text, maxLength)) return `is longer than ${maxLength.toLocaleString('en')} characters`
   if (!text.isWellFormed())
     return 'holds bytes that are not UTF-8, or half of a character: save the file as UTF-8, or say its encoding with --encoding'
   if (text.includes('\0')) return 'holds a NUL character'
-  if (isWhole) return 'is no whole number of at most 9 digits'
   if (kind !== 'text') return expected[kind]
   if (text === '') return 'must not be empty'
   return `has the shape of an \`id\`, which a \`${name}\` must not have`
