@@ -19,10 +19,10 @@ const sharedAccount = 'nobody'
 export const findOperator = async (
   cluster: string,
   pgCtl: string,
-  libraries: string | undefined,
+  libraries: NodeJS.ProcessEnv,
   say: (line: string) => void,
 ): Promise<Operator> => {
-  const environment = libraries === undefined ? env : { ...env, LD_LIBRARY_PATH: libraries }
+  const environment = { ...env, ...libraries }
   const owner = await stat(cluster).catch(() => undefined)
   const self = process.getuid?.()
   if (self !== 0) {
