@@ -28,7 +28,7 @@ const analyze = (...args: string[]): Promise<Outcome> =>
 
 const isAnalyzed = await analyze('--version').then(({ code }) => code === 0)
 
-describe('the unit of systemd', () => {
+describe('the systemd unit', () => {
   test('is printed by who may not install it, and says so with --json, too', async () => {
     const unit = await print()
     assert.ok(unit.includes(`\nExecStart=${process.execPath} ${main} serve\n`), unit)

@@ -34,8 +34,8 @@ export const status = (): Command =>
 const serviceWords = ({ service: { url, state } }: State): string =>
   ({
     ready: `serves at ${url}`,
-    'not ready': `answers at ${url}, but is not ready`,
-    away: `nothing answers at ${url}`,
+    'not ready': `runs at ${url}, but is not ready`,
+    away: `not reachable at ${url}`,
   })[state]
 
 const databaseWords = (state: State): string => {
@@ -84,7 +84,7 @@ const nextSteps = (state: State): NextStep[] => {
     return [
       step('serve --demo', 'try it, with demo data'),
       step('serve', 'serve for real; it says how to make the first tenant'),
-      step('service install', 'run it as a service of systemd'),
+      step('service install', 'run it as a systemd service'),
     ]
   if (database.state === 'away') return [doctor, serve, isManaged ? log : step('--help', 'all commands')]
   if (schema && refusalOf(schema))

@@ -48,6 +48,6 @@ const checkOpenFiles = async () => {
   if (limit === 'unlimited' || Number(limit) >= fewestFiles) return ok(`${limit} may be open at once`)
   return warning(
     `${limit} may be open at once, and each connection is one`,
-    'raise it: `ulimit -n 65536`, or LimitNOFILE=65536 in the unit of systemd',
+    'raise it: `ulimit -n 65536`, or LimitNOFILE=65536 in the systemd unit',
   )
 }
