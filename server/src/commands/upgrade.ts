@@ -1,7 +1,7 @@
 import { stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { Command } from 'commander'
-import { type Config, programName, readConfig } from '../config.ts'
+import { type Config, type DataDirOption, programName, readConfigWith } from '../config.ts'
 import { clientOptions, end, newClient, unpreparedOn } from '../database/connections/connection.ts'
 import { remedyFor, usualRemedy } from '../database/connections/reachability.ts'
 import { openEmbedded } from '../database/embedded/server.ts'
@@ -33,9 +33,8 @@ export const upgrade = (): Command => {
       .command('check')
       .description('tell what this program would migrate, and what to back up before; changes nothing')
       .addOption(dataDirectoryOption()),
-    async ({ dataDir }: { dataDir?: string }) => {
-      const given = readConfig()
-      const check = await examine({ ...given, dataDirectory: dataDir ?? given.dataDirectory })
+    async (option: DataDirOption) => {
+      const check = await examine(readConfigWith(option))
       if (!check.ready) process.exitCode = 1
       return check
     },

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Config, examineConfig } from '../config.ts'
+import { type Config, type DataDirOption, examineConfig } from '../config.ts'
 import { clientOptions, long, newClient, queryOn, serviceRole } from '../database/connections/connection.ts'
 import {
   findMismatch,
@@ -23,9 +23,8 @@ import * as facts from './queries.ts'
 import { redisChecks } from './redis.ts'
 
 /** Examines everything that Masthead needs, and changes nothing. */
-export const examine = async (dataDir: string | undefined): Promise<Finding[]> => {
-  const { config: given, mistakes, known, unknown } = examineConfig()
-  const config = { ...given, dataDirectory: dataDir ?? given.dataDirectory }
+export const examine = async (option: DataDirOption): Promise<Finding[]> => {
+  const { config, mistakes, known, unknown } = examineConfig(option)
   const found = await findings({
     ...mistakeChecks(mistakes),
     ...unknownVariables(unknown, known),
