@@ -436,7 +436,10 @@ describe('every command', { concurrency: 2 }, () => {
       [{ DATABASE_URL: wrongPassword.href }, /DATABASE_URL cannot be used: password authentication failed/],
       [{ DATABASE_URL: 'mysql://a:hunter22@localhost/x' }, /DATABASE_URL must be an address like postgres:/],
       [{ DATABASE_URL: 'postgres://a:hunter22@localhost:99999/x' }, /DATABASE_URL cannot be used: Invalid URL/],
-      [{ MASTHEAD_DATA_DIR: `${thisFile}/data` }, /No data can be kept in .*: choose another --data-dir/],
+      [
+        { MASTHEAD_DATA_DIR: `${thisFile}/data` },
+        /cannot be made, because \S+ is a file, not a folder: choose another folder by --data-dir/,
+      ],
       [{ ...environment, PORT: 'http' }, /PORT must be a port number/],
       [{ ...environment, REDIS_URL: 'http://a:hunter22@localhost' }, /REDIS_URL must be an address like redis:/],
       [{ ...environment, RATE_LIMIT_ADDRESS: '0' }, /RATE_LIMIT_ADDRESS must be a whole number from 1 on, not "0"/],

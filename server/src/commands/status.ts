@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { programName } from '../config.ts'
 import { refusalOf } from '../database/schema/schema-state.ts'
 import type { State } from '../doctor/state.ts'
+import { printable } from '../foreign-text.ts'
 import { isService } from '../systemd/service-settings.ts'
 import { action } from './action.ts'
 import { count, faint, showLines, strong } from './output.ts'
@@ -22,7 +23,7 @@ export const status = (): Command =>
     (state) => {
       const { version, schema, tenants, next } = state
       showLines(`${strong(`Masthead ${version}`)}, the customer API of a publishing business`, '')
-      showLines(`  Service    ${serviceWords(state)}`, `  Database   ${databaseWords(state)}`)
+      showLines(`  Service    ${printable(serviceWords(state))}`, `  Database   ${printable(databaseWords(state))}`)
       if (schema) showLines(`  Schema     ${schemaWords(schema)}`)
       if (tenants) showLines(`  Tenants    ${tenants.count === 0 ? 'none yet' : tenants.count}`)
       const width = Math.max(...next.map(({ command }) => command.length))

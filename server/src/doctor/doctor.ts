@@ -1,6 +1,5 @@
-import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import { type Config, type DataDirOption, examineConfig } from '../config.ts'
+import { findCluster } from '../data-folder.ts'
 import { clientOptions, long, newClient, queryOn, serviceRole } from '../database/connections/connection.ts'
 import {
   findMismatch,
@@ -48,8 +47,9 @@ const reach = async (config: Config, onFound: (findings: Finding[]) => void): Pr
     const found = await examineServer(config, directDatabaseUrl ?? databaseUrl, onFound)
     return found.status === 'ok' && pooled !== null ? pooled : found
   }
-  const folder = join(config.dataDirectory, 'postgres')
-  if (!(await stat(folder).catch(() => null))) return ok('none yet: the first start makes one')
+  const found = await findCluster(config.dataDirectory)
+  if (found === 'none') return ok('none yet: the first start makes one')
+  if (found !== 'there') return failure(found.found, found.todo)
   await using server = await openEmbedded(config.dataDirectory)
   return await examineServer(config, server.connectionString, onFound)
 }
