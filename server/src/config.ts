@@ -273,7 +273,7 @@ const readRateLimits = (environment: NodeJS.ProcessEnv): RateLimits | null => {
   const read = (name: string, usual: number): number => {
     const text = environment[name] || String(usual)
     if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-    throw new Error(`${name} must be a whole number from 1 on, not "${text}"; RATE_LIMIT=off lifts all limits`)
+    throw new Error(`${name} must be a whole number from 1 on, not "${text}"; set RATE_LIMIT=off to lift all limits`)
   }
   return {
     token: read('RATE_LIMIT_TOKEN', 1_200),

@@ -31,6 +31,6 @@ export const embeddedDataDirectory = (option: DataDirOption): string => {
   const { databaseUrl, dataDirectory } = readConfigWith(option)
   if (databaseUrl === null) return dataDirectory
   throw new Refusal(
-    'DATABASE_URL names a server of your own: back it up and restore it by its own means; docs/operating.md says how',
+    'DATABASE_URL names a server of your own: back it up and restore it by its own means; see docs/operating.md',
   )
 }
