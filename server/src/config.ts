@@ -122,18 +122,27 @@ export const baseUrlOf = ({ baseUrl, port }: Pick<Config, 'baseUrl' | 'port'>): 
   baseUrl ?? `http://localhost:${port}`
 
 /** What an operator types to run this program. */
-export const programName = (): string => {
+export const programName = (isManaged = isService()): string => {
   if (isRunByNpm()) return 'npx masthead'
-  return isService() || process.env.SUDO_USER ? 'sudo masthead' : 'masthead'
+  return isManaged || process.env.SUDO_USER ? 'sudo masthead' : 'masthead'
 }
 
-/** The program of a service uses the settings of the service, unless its environment names a database. */
-const ownEnvironment = (): NodeJS.ProcessEnv => {
-  if (!process.env.DATABASE_URL && !process.env.MASTHEAD_DATA_DIR && isService()) {
+/** The program of a service uses the settings of the service, unless its environment or `--data-dir` names a database. */
+const ownEnvironment = ({ dataDir }: DataDirOption = {}): NodeJS.ProcessEnv => {
+  const { DATABASE_URL, MASTHEAD_DATA_DIR } = process.env
+  if (!DATABASE_URL && !MASTHEAD_DATA_DIR && dataDir === undefined && isService()) {
     // Threads, child processes and OpenTelemetry read the environment, too.
     for (const [name, value] of Object.entries(readServiceSettings())) process.env[name] ??= value
   }
   return process.env
+}
+
+export type DataDirOption = { dataDir?: string }
+
+/** The configuration of a command with `--data-dir`, which counts more than MASTHEAD_DATA_DIR. */
+export const readConfigWith = (option: DataDirOption): Config => {
+  const config = readConfig(ownEnvironment(option))
+  return { ...config, dataDirectory: option.dataDir ?? config.dataDirectory }
 }
 
 export const defaultPort = 8_080
@@ -196,8 +205,9 @@ export const readConfig = (environment: NodeJS.ProcessEnv = ownEnvironment()): C
  * variables that were looked for, and those that begin as ours do and are none of them.
  */
 export const examineConfig = (
-  environment: NodeJS.ProcessEnv = ownEnvironment(),
+  option: DataDirOption,
 ): { config: Config; mistakes: Record<string, string>; known: string[]; unknown: string[] } => {
+  const environment = ownEnvironment(option)
   const mistakes: Record<string, string> = {}
   const known = new Set<string>()
   const rest = { ...environment }
@@ -209,7 +219,8 @@ export const examineConfig = (
   })
   for (;;) {
     try {
-      const config = readConfig(noting)
+      const read = readConfig(noting)
+      const config = { ...read, dataDirectory: option.dataDir ?? read.dataDirectory }
       const unknown = Object.keys(environment).filter((name) => /^MASTHEAD_/i.test(name) && !known.has(name))
       return { config, mistakes, known: [...known], unknown }
     } catch (error) {
@@ -262,7 +273,7 @@ const readRateLimits = (environment: NodeJS.ProcessEnv): RateLimits | null => {
   const read = (name: string, usual: number): number => {
     const text = environment[name] || String(usual)
     if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-    throw new Error(`${name} must be a whole number from 1 on, not "${text}"; RATE_LIMIT=off lifts all limits`)
+    throw new Error(`${name} must be a whole number from 1 on, not "${text}"; set RATE_LIMIT=off to lift all limits`)
   }
   return {
     token: read('RATE_LIMIT_TOKEN', 1_200),

@@ -15,7 +15,7 @@ export const exportAudit = async (
   const unfinished = `${path}.${process.pid}.unfinished`
   // The log holds personal data, so only its owner may read it.
   const file = await open(unfinished, 'wx', 0o600).catch((error) => {
-    throw new Refusal(`cannot write ${path}: ${error.message}`)
+    throw new Refusal(`cannot write ${path}: ${error.message}; choose another file with --to`)
   })
   try {
     const count = await tenant.inBulk(async (client, query) => {

@@ -85,7 +85,7 @@ const verify = async (database: Database, options: VerifyOptions) => {
     if (options.tenant === undefined && !options.installation) {
       throw new Refusal('--expect is the hash of one log: say which by --tenant or --installation')
     }
-    if (!/^[0-9a-f]{64}$/i.test(expect)) throw new Refusal('--expect takes a hash: 64 hexadecimal digits')
+    if (!/^[0-9a-f]{64}$/i.test(expect)) throw new Refusal('--expect must be a hash of 64 hexadecimal digits')
   }
   return Array.fromAsync(await logsOf(database, options), async ({ id, log }) => {
     const verdict = await database.forTenant(id).inBulk(async (_client, query): Promise<Verdict> => {

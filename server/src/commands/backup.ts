@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { readConfig } from '../config.ts'
+import { type DataDirOption, readConfigWith } from '../config.ts'
 import { backUp } from '../database/backup/backup.ts'
 import { Refusal } from '../refusal.ts'
 import { action } from './action.ts'
@@ -13,7 +13,7 @@ export const backup = (): Command =>
       .description('copy the embedded database, while it serves, into one file')
       .argument('<file>', 'the file to write, as in masthead.tar.zst')
       .addOption(dataDirectoryOption()),
-    (file: string, options: { dataDir?: string }) => {
+    (file: string, options: DataDirOption) => {
       const dataDirectory = embeddedDataDirectory(options)
       return withProgress(
         (progress, signal) => backUp({ dataDirectory, file, signal, say, onProgress: progress.showBytes('backup') }),
@@ -27,10 +27,10 @@ export const backup = (): Command =>
     },
   )
 
-export const embeddedDataDirectory = ({ dataDir }: { dataDir?: string }): string => {
-  const { databaseUrl, dataDirectory } = readConfig()
-  if (databaseUrl === null) return dataDir ?? dataDirectory
+export const embeddedDataDirectory = (option: DataDirOption): string => {
+  const { databaseUrl, dataDirectory } = readConfigWith(option)
+  if (databaseUrl === null) return dataDirectory
   throw new Refusal(
-    'DATABASE_URL names a server of your own: back it up and restore it by its own means; docs/operating.md says how',
+    'DATABASE_URL names a server of your own: back it up and restore it by its own means; see docs/operating.md',
   )
 }

@@ -6,7 +6,7 @@ import { buildProgram } from './program.ts'
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A reader that closes the pipe early, such as `head`, is no failure.
   if (error.code === 'EPIPE') return
-  complain(`the output could not be written: ${error.message}`)
+  complain(`the output could not be written: ${error.message}; choose a place that has room and can be written to`)
   process.exitCode = 1
 })
 process.stderr.on('error', () => {})

@@ -287,13 +287,20 @@ describe('masthead doctor, on an embedded database', () => {
         'select pg_reload_conf()',
         'alter role masthead_service bypassrls',
         `select pg_create_physical_replication_slot('forgotten', true)`,
+        `select pg_create_physical_replication_slot('never_used')`,
       )
       await writeFile(join(data, 'secret'), 'x'.repeat(43))
       await chmod(join(data, 'secret'), 0o644)
       const diagnosis = await diagnose({ MASTHEAD_DATA_DIR: data })
       assertFound(diagnosis, 'durability', 'failure', /^fsync off: .*the whole database/, /alter system set fsync = on/)
       assertFound(diagnosis, 'role', 'failure', /masthead_service.*passes by row-level security/, /nobypassrls/)
-      assertFound(diagnosis, 'log', 'warning', /nobody uses: forgotten/, /pg_drop_replication_slot\('forgotten'\)/)
+      assertFound(
+        diagnosis,
+        'write-ahead log',
+        'warning',
+        /\(WAL\) .* nobody uses: forgotten/,
+        /^select pg_drop_replication_slot\('forgotten'\)$/,
+      )
       assertFound(diagnosis, 'secret', 'failure', /can be read by others/, /chmod 600 /)
     } finally {
       await server.close()

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
 import { Command } from 'commander'
+import type { DataDirOption } from '../config.ts'
 import type { Finding } from '../doctor/finding.ts'
 import { printable } from '../foreign-text.ts'
 import { action } from './action.ts'
@@ -11,10 +12,10 @@ export const doctor = (): Command =>
     new Command('doctor')
       .description('check configuration, machine and database, and say what to do; changes nothing')
       .addOption(dataDirectoryOption()),
-    async ({ dataDir }: { dataDir?: string }) => {
+    async (option: DataDirOption) => {
       // Only this command needs the checks and what they import.
       const { examine } = await import('../doctor/doctor.ts')
-      const findings = await examine(dataDir)
+      const findings = await examine(option)
       const healthy = !findings.some(({ status }) => status === 'failure')
       if (!healthy) process.exitCode = 1
       return { healthy, findings }

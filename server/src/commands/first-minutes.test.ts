@@ -42,7 +42,7 @@ describe('the first minutes', async () => {
   test('begin with `masthead` alone, which says what there is and what to do, and makes nothing', async () => {
     const { text, state } = await look(environment)
     assert.match(text, /^Masthead \d+\.\d+\.\d+, the customer API of a publishing business\n/)
-    assert.ok(text.includes(`  Service    nothing answers at ${url}\n`), text)
+    assert.ok(text.includes(`  Service    not reachable at ${url}\n`), text)
     assert.ok(text.includes(`  Database   embedded, in ${data}, not made yet\n`), text)
     assert.match(text, /Next:\n {2}masthead serve --demo .*\n {2}masthead serve .*\n {2}masthead service install /)
     assert.deepEqual([state.schema, state.tenants], [null, null])

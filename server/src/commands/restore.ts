@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import type { DataDirOption } from '../config.ts'
 import { restore } from '../database/backup/restore.ts'
 import { action } from './action.ts'
 import { embeddedDataDirectory } from './backup.ts'
@@ -12,7 +13,7 @@ export const restoring = (): Command =>
       .description('restore a backup of an embedded database into an empty data directory')
       .argument('<file>', 'a file that `masthead backup` wrote')
       .addOption(dataDirectoryOption()),
-    (file: string, options: { dataDir?: string }) => {
+    (file: string, options: DataDirOption) => {
       const dataDirectory = embeddedDataDirectory(options)
       return withProgress(
         (progress, signal) => restore({ file, dataDirectory, signal, onProgress: progress.showBytes('restore') }),

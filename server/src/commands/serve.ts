@@ -4,7 +4,15 @@ import { threadId } from 'node:worker_threads'
 import { basePath } from '@masthead/contract'
 import { Command } from 'commander'
 import type { Delegation } from '../app.ts'
-import { baseUrlOf, type Config, defaultPort, programName, readConfig, readPort } from '../config.ts'
+import {
+  baseUrlOf,
+  type Config,
+  type DataDirOption,
+  defaultPort,
+  programName,
+  readConfigWith,
+  readPort,
+} from '../config.ts'
 import { newCounterMemory } from '../counters/memory-counters.ts'
 import { connectionLimit, mostConnections } from '../database/connections/connection-limit.ts'
 import { connectionsOfEach, type Database } from '../database/database.ts'
@@ -13,6 +21,7 @@ import { freePort } from '../free-port.ts'
 import { type Log, openLog } from '../log/log.ts'
 import type { ThreadReports } from '../metrics/process-metrics.ts'
 import { isService } from '../systemd/service-settings.ts'
+import { stateFolder } from '../systemd/unit.ts'
 import type { InhabitedDemo } from '../transfer/demo/demo.ts'
 import type { Served } from '../workers/served-app.ts'
 import { dataDirectoryOption } from './options.ts'
@@ -22,7 +31,7 @@ import { stopSignal, unlessStopped, whenAborted } from './stop-signal.ts'
 import { type OpenedDatabase, openConfigured, retryWhileUnavailable } from './with-database.ts'
 import { findInstallationSecret, installationSecret, startWorker } from './work.ts'
 
-type ServeOptions = { port?: string; host?: string; dataDir?: string; demo?: true; work: boolean; json?: true }
+type ServeOptions = DataDirOption & { port?: string; host?: string; demo?: true; work: boolean; json?: true }
 
 export const serve = (): Command =>
   new Command('serve')
@@ -36,7 +45,7 @@ export const serve = (): Command =>
     .action(run)
 
 const run = async (options: ServeOptions): Promise<void> => {
-  const config = configure(readConfig(), options)
+  const config = configure(readConfigWith(options), options)
   const notice = platformNotice()
   if (notice) say(notice)
   // A stop while PostgreSQL starts or the demo is created must leave no PostgreSQL behind.
@@ -81,11 +90,10 @@ const run = async (options: ServeOptions): Promise<void> => {
   }
 }
 
-const configure = (config: Config, { port, host, dataDir }: ServeOptions): Config => ({
+const configure = (config: Config, { port, host }: ServeOptions): Config => ({
   ...config,
   ...(port !== undefined && { port: readPort(port, '--port') }),
   ...(host !== undefined && { host }),
-  ...(dataDir !== undefined && { dataDirectory: dataDir }),
 })
 
 /** Imports modules while PostgreSQL starts. An error is reported where they are needed. */
@@ -205,7 +213,9 @@ const isEmpty = ({ query }: Database): Promise<boolean> =>
 
 /** The way to a first tenant, admin, import and call, as commands for another terminal. They hold no secret: this may go to a log. */
 const firstSteps = ({ databaseUrl, dataDirectory, baseUrl, port, secret, outsideIssuer }: Config): string[] => {
-  const masthead = programName()
+  // Commands of root use the settings of the service, whose unit lets it write to one folder only.
+  const isManaged = isService() && (databaseUrl !== null || resolve(dataDirectory) === stateFolder)
+  const masthead = programName(isManaged)
   const variables = {
     ...(databaseUrl === null && { MASTHEAD_DATA_DIR: resolve(dataDirectory) }),
     ...(port !== defaultPort && { PORT: String(port) }),
@@ -213,14 +223,12 @@ const firstSteps = ({ databaseUrl, dataDirectory, baseUrl, port, secret, outside
   }
   const assignments = Object.entries(variables).map(([name, value]) => `${name}=${shellWord(value)}`)
   const kept = [...(databaseUrl === null ? [] : ['DATABASE_URL']), ...(secret === null ? [] : ['MASTHEAD_SECRET'])]
-  // Commands of root use the settings of the service.
-  const isAlone = !isService()
   const user = outsideIssuer
     ? `${masthead} user create --help`
     : `${masthead} user invite --tenant acme --email you@example.com --role admin`
   return [
-    `No tenant yet. In another terminal${isAlone && kept.length > 0 ? `, with the same ${kept.join(' and ')}` : ''}:`,
-    ...(isAlone && assignments.length > 0 ? [`  ${strong(`export ${assignments.join(' ')}`)}`] : []),
+    `No tenant yet. In another terminal${!isManaged && kept.length > 0 ? `, with the same ${kept.join(' and ')}` : ''}:`,
+    ...(!isManaged && assignments.length > 0 ? [`  ${strong(`export ${assignments.join(' ')}`)}`] : []),
     `  ${strong(`${masthead} tenant create acme --name "Acme Press"`)}`,
     `  ${strong(user)}`,
     `  ${strong(`${masthead} import template accounts`)}`,

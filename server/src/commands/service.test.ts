@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, cp, mkdir, mkdtemp, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -11,6 +11,7 @@ import { type Outcome, runMasthead, until } from '../../test/processes/masthead-
 import { freeAddress } from '../../test/service.ts'
 
 const main = fileURLToPath(new URL('../main.js', import.meta.url))
+const root = fileURLToPath(new URL('../../..', import.meta.url))
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error)).trim()
 
 const print = async (): Promise<string> => {
@@ -28,7 +29,7 @@ const analyze = (...args: string[]): Promise<Outcome> =>
 
 const isAnalyzed = await analyze('--version').then(({ code }) => code === 0)
 
-describe('the unit of systemd', () => {
+describe('the systemd unit', () => {
   test('is printed by who may not install it, and says so with --json, too', async () => {
     const unit = await print()
     assert.ok(unit.includes(`\nExecStart=${process.execPath} ${main} serve\n`), unit)
@@ -98,8 +99,8 @@ const startMachine = async () => {
       const enter = ['--mount', `--target=${holder.pid}`, '--wd=/', '--', ...as, ...words]
       return spawn('nsenter', enter, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
     }
-    const masthead = async (command: string, user = 'root'): Promise<Outcome> => {
-      const child = start([process.execPath, main, ...command.split(' ')], { user })
+    const masthead = async (command: string, user = 'root', program = main): Promise<Outcome> => {
+      const child = start([process.execPath, program, ...command.split(' ')], { user })
       const said = { stdout: '', stderr: '' }
       child.stdout.setEncoding('utf8').on('data', (text) => (said.stdout += text))
       child.stderr.setEncoding('utf8').on('data', (text) => (said.stderr += text))
@@ -115,6 +116,7 @@ const startMachine = async () => {
 
 const whyNot = (): string | null => {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root installs a service'
+  if (/^\/(var\/)?tmp\//.test(main)) return 'a service cannot see this program, which lies below /tmp'
   try {
     execFileSync('setpriv', ['--reuid=65534', '--clear-groups', process.execPath, main, '--version'], { stdio: 'pipe' })
     return null
@@ -135,6 +137,21 @@ describe('masthead service', async () => {
   const unit = join(folder, 'etc/systemd/system/masthead.service')
   const settings = join(folder, 'etc/masthead/masthead.env')
   const expected = (line: RegExp) => new RegExp(`${line.source}\\n`)
+
+  test('install refuses a program below /tmp, which the unit hides, and leaves nothing', async () => {
+    const place = await mkdtemp(join(tmpdir(), 'masthead-hidden-'))
+    after(() => rmdir(place))
+    // Only inside the machine, and it ends with it.
+    const [mounted] = await once(start(['mount', '--bind', root, place]), 'close')
+    assert.equal(mounted, 0)
+    const { code, stdout, stderr } = await masthead('service install', 'root', join(place, 'server/src/main.js'))
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(
+      stderr,
+      /^masthead: a systemd service cannot see \/tmp\/\S+\/main\.js, .*: install Masthead elsewhere by `npm install --global`/,
+    )
+    await assert.rejects(stat(unit))
+  })
 
   test('install writes an account, a folder, settings and a unit, and says each', async () => {
     const { code, stdout, stderr } = await masthead('service install')
@@ -194,6 +211,24 @@ describe('masthead service', async () => {
     assert.equal(code, 1)
     assert.match(stderr, /^masthead: only root may read \/etc\/masthead\/masthead\.env, .*: run `sudo masthead …`/)
     assert.equal((await masthead('--version', 'nobody')).code, 0)
+
+    // Who names a folder of their own needs no settings of the service.
+    const own = join(folder, 'own')
+    await mkdir(own)
+    await chown(own, 65_534, 65_534)
+    const { stdout } = await masthead(`upgrade check --data-dir ${own}`, 'nobody')
+    assert.equal(stdout, 'There is no database yet: the first start makes it.\n')
+    const tried = start([process.execPath, main, 'serve', '--port', '0', '--data-dir', own], { user: 'nobody' })
+    after(() => tried.kill('SIGKILL'))
+    let shown = ''
+    tried.stdout.setEncoding('utf8').on('data', (text) => (shown += text))
+    await until('it serves, too', () => shown.includes('Ctrl-C') || tried.exitCode !== null)
+    assert.match(
+      shown,
+      new RegExp(`\\n {2}export MASTHEAD_DATA_DIR=${own} PORT=\\d+\\n {2}masthead tenant create acme `),
+    )
+    tried.kill('SIGTERM')
+    await once(tried, 'close')
 
     server.kill('SIGTERM')
     const [ended] = await once(server, 'close')

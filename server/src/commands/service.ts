@@ -7,13 +7,13 @@ import { faint, showLines, strong } from './output.ts'
 type InstallOptions = { print?: boolean; force?: boolean }
 
 export const service = (): Command => {
-  const command = new Command('service').description('run Masthead as a service of systemd')
+  const command = new Command('service').description('run Masthead as a systemd service')
 
   action(
     command
       .command('install')
       .description(
-        'write a hardened unit of systemd, its settings and its account; run it again after an upgrade. It starts nothing',
+        'write a hardened systemd unit, its settings and its account; run it again after an upgrade. It starts nothing',
       )
       .option('--print', 'only print the unit')
       .option('--force', 'replace a unit that this command did not write'),

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { programName } from '../config.ts'
 import { refusalOf } from '../database/schema/schema-state.ts'
 import type { State } from '../doctor/state.ts'
+import { printable } from '../foreign-text.ts'
 import { isService } from '../systemd/service-settings.ts'
 import { action } from './action.ts'
 import { count, faint, showLines, strong } from './output.ts'
@@ -22,7 +23,7 @@ export const status = (): Command =>
     (state) => {
       const { version, schema, tenants, next } = state
       showLines(`${strong(`Masthead ${version}`)}, the customer API of a publishing business`, '')
-      showLines(`  Service    ${serviceWords(state)}`, `  Database   ${databaseWords(state)}`)
+      showLines(`  Service    ${printable(serviceWords(state))}`, `  Database   ${printable(databaseWords(state))}`)
       if (schema) showLines(`  Schema     ${schemaWords(schema)}`)
       if (tenants) showLines(`  Tenants    ${tenants.count === 0 ? 'none yet' : tenants.count}`)
       const width = Math.max(...next.map(({ command }) => command.length))
@@ -34,8 +35,8 @@ export const status = (): Command =>
 const serviceWords = ({ service: { url, state } }: State): string =>
   ({
     ready: `serves at ${url}`,
-    'not ready': `answers at ${url}, but is not ready`,
-    away: `nothing answers at ${url}`,
+    'not ready': `runs at ${url}, but is not ready`,
+    away: `not reachable at ${url}`,
   })[state]
 
 const databaseWords = (state: State): string => {
@@ -84,7 +85,7 @@ const nextSteps = (state: State): NextStep[] => {
     return [
       step('serve --demo', 'try it, with demo data'),
       step('serve', 'serve for real; it says how to make the first tenant'),
-      step('service install', 'run it as a service of systemd'),
+      step('service install', 'run it as a systemd service'),
     ]
   if (database.state === 'away') return [doctor, serve, isManaged ? log : step('--help', 'all commands')]
   if (schema && refusalOf(schema))

@@ -100,7 +100,10 @@ describe('masthead upgrade check', () => {
   test('exits with 1 and says what to do where the database does not answer', async () => {
     const { code, text, obstacles } = await check({ DATABASE_URL: 'postgres://masthead@127.0.0.1:1/masthead' })
     assert.deepEqual([code, obstacles.length], [1, 1])
-    assert.match(text, /^\nBlocked: .*ECONNREFUSED.*\n {2}.+\n$/)
+    assert.match(
+      text,
+      /^Blocked: the database of DATABASE_URL cannot be used: .*ECONNREFUSED.*\n {2}see that the server runs.+\n$/,
+    )
   })
 
   test('knows the embedded database: none yet, one to be backed up by a command that works, one of another PostgreSQL', async () => {

@@ -1,13 +1,15 @@
-import { stat, statfs } from 'node:fs/promises'
+import { statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { Command } from 'commander'
-import { type Config, programName, readConfig } from '../config.ts'
+import { type Config, type DataDirOption, programName, readConfigWith } from '../config.ts'
+import { findCluster } from '../data-folder.ts'
 import { clientOptions, end, newClient, unpreparedOn } from '../database/connections/connection.ts'
 import { remedyFor, usualRemedy } from '../database/connections/reachability.ts'
 import { openEmbedded } from '../database/embedded/server.ts'
 import { describeNodes } from '../database/schema/running-nodes.ts'
 import { type Obstacle, planUpgrade, type UpgradePlan } from '../database/schema/upgrade-plan.ts'
 import { messageOf } from '../error-message.ts'
+import { printable } from '../foreign-text.ts'
 import { findSecret } from '../identity/installation-secret.ts'
 import { Refusal } from '../refusal.ts'
 import { version } from '../version.ts'
@@ -33,9 +35,8 @@ export const upgrade = (): Command => {
       .command('check')
       .description('tell what this program would migrate, and what to back up before; changes nothing')
       .addOption(dataDirectoryOption()),
-    async ({ dataDir }: { dataDir?: string }) => {
-      const given = readConfig()
-      const check = await examine({ ...given, dataDirectory: dataDir ?? given.dataDirectory })
+    async (option: DataDirOption) => {
+      const check = await examine(readConfigWith(option))
       if (!check.ready) process.exitCode = 1
       return check
     },
@@ -46,9 +47,13 @@ export const upgrade = (): Command => {
 
 const examine = async (config: Config): Promise<Check> => {
   const plan = await readPlan(config).catch((error: unknown): Obstacle => {
+    if (config.databaseUrl !== null)
+      return {
+        found: `the database of DATABASE_URL cannot be used: ${messageOf(error)}`,
+        todo: remedyFor(error) ?? usualRemedy,
+      }
     const steps = error instanceof Refusal ? error.steps : []
-    const todo = steps.length > 0 ? steps.join('\n') : (remedyFor(error) ?? usualRemedy)
-    return { found: messageOf(error), todo }
+    return { found: messageOf(error), todo: steps.join('\n') || `do that, and run \`${programName()} doctor\`` }
   })
   if (plan === null) return { program: version, plan, backup: null, obstacles: [], ready: true }
   if ('found' in plan) return { program: version, plan: null, backup: null, obstacles: [plan], ready: false }
@@ -57,10 +62,11 @@ const examine = async (config: Config): Promise<Check> => {
   return { program: version, plan, backup, obstacles, ready: obstacles.length === 0 }
 }
 
-const readPlan = async (config: Config): Promise<UpgradePlan | null> => {
+const readPlan = async (config: Config): Promise<UpgradePlan | Obstacle | null> => {
   if (config.databaseUrl !== null) return planAt(config.directDatabaseUrl ?? config.databaseUrl)
   // To open an embedded database would make one.
-  if (!(await stat(join(config.dataDirectory, 'postgres')).catch(() => null))) return null
+  const found = await findCluster(config.dataDirectory)
+  if (found !== 'there') return found === 'none' ? null : found
   await using server = await openEmbedded(config.dataDirectory)
   return await planAt(server.connectionString)
 }
@@ -123,8 +129,10 @@ const showCheck = ({ plan, backup, obstacles, ready }: Check): void => {
         ),
       )
   }
-  for (const { found, todo } of obstacles)
-    showLines('', `${strong('Blocked:')} ${found}`, ...todo.split('\n').map((line) => `  ${line}`))
+  for (const { found, todo } of obstacles) {
+    const steps = todo.split('\n').map((line) => `  ${printable(line)}`)
+    showLines(...(plan ? [''] : []), `${strong('Blocked:')} ${printable(found)}`, ...steps)
+  }
   if (!plan && ready) showLines('There is no database yet: the first start makes it.')
   else if (ready) showLines('', plan?.migrations.length ? conclusion : 'Ready.')
 }

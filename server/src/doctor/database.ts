@@ -37,7 +37,7 @@ export const databaseChecks = (
   durability: () => checkDurability(query),
   clock: () => checkClock(query),
   connections: () => checkConnections(query, config),
-  ...(config.databaseUrl === null && { log: () => checkLog(query) }),
+  ...(config.databaseUrl === null && { 'write-ahead log': () => checkWriteAheadLog(query) }),
   ...(config.replicaDatabaseUrls.length > 0 && { replicas: () => checkReplicas(query, config) }),
   ...(sharding !== 'none' && { shards: () => checkShards(query, sharding) }),
   secret: () => checkSecret(query, config),
@@ -187,14 +187,19 @@ const checkConnections = async (query: Query, { workers }: Config) => {
 
 const largeLogBytes = 4_000_000_000
 
-const checkLog = async (query: Query) => {
-  const { bytes, slots } = await facts.log(query)
-  const found = `the log of PostgreSQL has ${Math.ceil(bytes / 1_000_000).toLocaleString('en-US')} MB`
+const checkWriteAheadLog = async (query: Query) => {
+  const { bytes, allowedBytes, slots } = await facts.writeAheadLog(query)
+  const found = `the write-ahead log (WAL) of PostgreSQL takes ${Math.ceil(bytes / 1_000_000).toLocaleString('en-US')} MB`
   if (slots.length > 0) {
     const drops = slots.map((name) => `select pg_drop_replication_slot('${name}')`).join('; ')
-    return warning(`${found}, and is kept for replication slots that nobody uses: ${slots.join(', ')}`, drops)
+    return warning(`${found}, and grows for replication slots that nobody uses: ${slots.join(', ')}`, drops)
   }
-  return bytes < largeLogBytes ? ok(found) : warning(found, 'see postgres.log why it grows, and max_wal_size')
+  // PostgreSQL exceeds what it is allowed for a while when much is written.
+  if (bytes < Math.max(largeLogBytes, 2 * allowedBytes)) return ok(found)
+  return warning(
+    `${found}, more than twice what max_wal_size and wal_keep_size allow`,
+    'look in postgres.log why PostgreSQL does not remove it, as for an archive_command that fails',
+  )
 }
 
 const secretLost = 'set the MASTHEAD_SECRET, or put back the file `secret`, that this database was used with'

@@ -1,6 +1,5 @@
-import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { type Config, examineConfig } from '../config.ts'
+import { type Config, type DataDirOption, examineConfig } from '../config.ts'
+import { findCluster } from '../data-folder.ts'
 import { clientOptions, long, newClient, queryOn, serviceRole } from '../database/connections/connection.ts'
 import {
   findMismatch,
@@ -23,9 +22,8 @@ import * as facts from './queries.ts'
 import { redisChecks } from './redis.ts'
 
 /** Examines everything that Masthead needs, and changes nothing. */
-export const examine = async (dataDir: string | undefined): Promise<Finding[]> => {
-  const { config: given, mistakes, known, unknown } = examineConfig()
-  const config = { ...given, dataDirectory: dataDir ?? given.dataDirectory }
+export const examine = async (option: DataDirOption): Promise<Finding[]> => {
+  const { config, mistakes, known, unknown } = examineConfig(option)
   const found = await findings({
     ...mistakeChecks(mistakes),
     ...unknownVariables(unknown, known),
@@ -49,8 +47,9 @@ const reach = async (config: Config, onFound: (findings: Finding[]) => void): Pr
     const found = await examineServer(config, directDatabaseUrl ?? databaseUrl, onFound)
     return found.status === 'ok' && pooled !== null ? pooled : found
   }
-  const folder = join(config.dataDirectory, 'postgres')
-  if (!(await stat(folder).catch(() => null))) return ok('none yet: the first start makes one')
+  const found = await findCluster(config.dataDirectory)
+  if (found === 'none') return ok('none yet: the first start makes one')
+  if (found !== 'there') return failure(found.found, found.todo)
   await using server = await openEmbedded(config.dataDirectory)
   return await examineServer(config, server.connectionString, onFound)
 }

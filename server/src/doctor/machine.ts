@@ -1,6 +1,7 @@
-import { access, constants, readFile, stat, statfs } from 'node:fs/promises'
+import { readFile, stat, statfs } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
+import { folderTrouble } from '../data-folder.ts'
 import { type Check, failure, ok, warning } from './finding.ts'
 
 export const machineChecks = (config: Config): Record<string, Check> => ({
@@ -11,18 +12,10 @@ export const machineChecks = (config: Config): Record<string, Check> => ({
 
 const checkFolder = async ({ dataDirectory, databaseUrl }: Config) => {
   const folder = resolve(dataDirectory)
-  if (!(await stat(folder).catch(() => null))) {
-    return ok(`${folder} is not there yet${databaseUrl === null ? ': the first start makes it' : ''}`)
-  }
-  try {
-    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
-    return ok(`${folder} can be written to`)
-  } catch {
-    return failure(
-      `${folder} cannot be written to by this user`,
-      'run as its owner, or choose another MASTHEAD_DATA_DIR',
-    )
-  }
+  const trouble = await folderTrouble(folder)
+  if (trouble) return failure(trouble.found, trouble.todo)
+  if (await stat(folder).catch(() => null)) return ok(`${folder} can be written to`)
+  return ok(`${folder} is not there yet${databaseUrl === null ? ': the first start makes it' : ''}`)
 }
 
 const [scarceBytes, tooFewBytes] = [2_000_000_000, 200_000_000]
@@ -48,6 +41,6 @@ const checkOpenFiles = async () => {
   if (limit === 'unlimited' || Number(limit) >= fewestFiles) return ok(`${limit} may be open at once`)
   return warning(
     `${limit} may be open at once, and each connection is one`,
-    'raise it: `ulimit -n 65536`, or LimitNOFILE=65536 in the unit of systemd',
+    'raise it: `ulimit -n 65536`, or LimitNOFILE=65536 in the systemd unit',
   )
 }

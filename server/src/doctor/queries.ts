@@ -14,7 +14,7 @@ type ServerFacts = { version: string; major: number; isStandby: boolean; encodin
 export const writtenUpTo = async (query: Query): Promise<string> =>
   (await query<{ lsn: string }>({ text: 'select pg_current_wal_lsn()::text as lsn' }))[0]?.lsn ?? '0/0'
 
-/** How many bytes of the log of the primary it has not replayed. */
+/** How many bytes of the write-ahead log of the primary it has not replayed. */
 export const replica = async (query: Query, written: string): Promise<{ isStandby: boolean; behind: number }> => {
   const [found] = await query<{ isStandby: boolean; behind: string }>({
     text: `select pg_is_in_recovery() as "isStandby", pg_wal_lsn_diff($1::pg_lsn, pg_last_wal_replay_lsn()) as behind`,
@@ -94,12 +94,15 @@ export const unsafeSettings = async (query: Query): Promise<string[]> => {
   return (await query<{ name: string }>({ text })).map(({ name }) => name)
 }
 
-/** `slots` are inactive replication slots, which keep the log from being removed. */
-export const log = (query: Query) =>
-  one<{ bytes: number; slots: string[] }>(
+/** `slots` are inactive replication slots that keep the log from being removed; one that was never used keeps nothing. */
+export const writeAheadLog = (query: Query) =>
+  one<{ bytes: number; allowedBytes: number; slots: string[] }>(
     query,
     `select (select coalesce(sum(size), 0)::bigint from pg_ls_waldir()) as bytes,
-      array(select slot_name::text from pg_replication_slots where not active order by slot_name) as slots`,
+      pg_size_bytes(current_setting('max_wal_size')) + pg_size_bytes(current_setting('wal_keep_size')) as "allowedBytes",
+      array(
+        select slot_name::text from pg_replication_slots where not active and restart_lsn is not null order by slot_name
+      ) as slots`,
   )
 
 type EndpointFacts = {

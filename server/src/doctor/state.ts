@@ -1,6 +1,6 @@
-import { stat } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { type Config, readConfig } from '../config.ts'
+import { findCluster } from '../data-folder.ts'
 import { clientOptions, end, newClient, unpreparedOn } from '../database/connections/connection.ts'
 import { remedyFor, usualRemedy } from '../database/connections/reachability.ts'
 import { findRunning } from '../database/embedded/server.ts'
@@ -59,14 +59,11 @@ const findDatabase = async ({ databaseUrl, directDatabaseUrl, dataDirectory }: C
     schema: null,
     tenants: null,
   })
-  try {
-    await stat(join(dataDirectory, 'postgres'))
-    const running = await findRunning(dataDirectory)
-    return running === null ? without('stopped') : await ask(at, running)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return without('none')
-    return without('away', 'it belongs to another user: run this command as that user, or as root')
-  }
+  const found = await findCluster(dataDirectory)
+  if (found === 'none') return without('none')
+  if (found !== 'there') return without('away', `${found.found}: ${found.todo}`)
+  const running = await findRunning(dataDirectory)
+  return running === null ? without('stopped') : ask(at, running)
 }
 
 const ask = async (at: Pick<State['database'], 'kind' | 'place'>, connectionString: string): Promise<DatabaseState> => {

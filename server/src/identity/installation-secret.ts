@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { chown, link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chown, link, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { openDataFolder } from '../data-folder.ts'
 
 const readSecret = (file: string): Promise<string | null> => readFile(file, 'utf8').catch(() => null)
 
@@ -9,7 +10,7 @@ export const ensureSecret = async (dataDirectory: string): Promise<string> => {
   const file = join(dataDirectory, 'secret')
   const stored = await readSecret(file)
   if (stored !== null) return stored
-  await mkdir(dataDirectory, { recursive: true })
+  await openDataFolder(dataDirectory)
   // When two processes start at once, `link` lets one of them win, with a complete file.
   const draft = `${file}.${randomBytes(8).toString('hex')}`
   await writeFile(draft, randomBytes(32).toString('base64url'), { mode: 0o600, flush: true, flag: 'wx' })

@@ -15,7 +15,7 @@ const deriveNow = promisify(argon2)
 
 /** Returns a PHC string, which names its cost, so that old hashes stay valid when the cost grows. */
 export const hashPassword = async (password: string, nonce: Buffer): Promise<string> => {
-  if (password.length < 8) throw new Refusal('a password needs at least 8 characters')
+  if (password.length < 8) throw new Refusal('a password must have at least 8 characters')
   const tag = await derive('argon2id', { ...cost, message: password.normalize('NFKC'), nonce })
   return `${costPrefix}${base64(nonce)}$${base64(tag)}`
 }

@@ -89,7 +89,7 @@ export const createUser = async (query: Query, given: NewUser): Promise<User> =>
   if (!isEmail(email)) throw new Refusal(`"${email}" is not an e-mail address: write it like ada@acme.example`)
   if (name.trim() === '') throw new Refusal('a user needs a name: give the full name')
   if (name.length > 255 || /\p{Cc}/u.test(name))
-    throw new Refusal('a name has at most 255 characters, and no control characters')
+    throw new Refusal('a name must have at most 255 characters, and no control characters')
   if (subject !== null) await requireFreeSubject(query, subject)
   const user = await firstRow<User>(query, {
     text: `insert into users (id, email, email_key, name, password_hash, subject, tenant_id)

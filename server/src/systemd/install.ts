@@ -27,6 +27,7 @@ MASTHEAD_DATA_DIR=${stateFolder}
 /** Writes what a service needs, and tells each thing that it does. It starts nothing. */
 export const installService = async ({ replace }: { replace: boolean }, say: (line: string) => void): Promise<void> => {
   requireSystemd('install')
+  requireSight()
   const found = await readFile(unitFile, 'utf8').catch(() => null)
   if (found !== null && !found.startsWith(firstLine) && !replace)
     throw new Refusal(
@@ -77,6 +78,16 @@ const requireSystemd = (name: string): void => {
   if (process.getuid?.() !== 0) throw new Refusal(`only root can do this: run \`sudo masthead service ${name}\``)
 }
 
+/** The unit has a /tmp and a /var/tmp of its own. Home folders it can read, where they let the account in. */
+const requireSight = (): void => {
+  const hidden = [ownProgram.main, ownProgram.node].find((path) => /^\/(var\/)?tmp\//.test(path))
+  if (hidden !== undefined)
+    throw new Refusal(
+      `a systemd service cannot see ${hidden}, because it has a /tmp of its own: install Masthead elsewhere by ` +
+        '`npm install --global`, and run `sudo masthead service install` again',
+    )
+}
+
 /** Runs the program as the account, because mode bits alone do not tell. */
 const requireReach = async ({ uid, gid }: Account): Promise<void> => {
   const { node, main } = ownProgram
@@ -84,7 +95,8 @@ const requireReach = async ({ uid, gid }: Account): Promise<void> => {
     await run(node, [main, '--version'], { uid, gid, cwd: '/', env: {} })
   } catch (error) {
     throw new Refusal(
-      `${account} cannot run ${main}: install Masthead where every user may read it, such as below /opt or /usr/local`,
+      `the account ${account} cannot run ${node} ${main}: install Node and Masthead where every user may read them, such as below /opt or /usr/local, ` +
+        'by `npm install --global`',
       { cause: error },
     )
   }

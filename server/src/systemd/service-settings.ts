@@ -25,7 +25,7 @@ export const readServiceSettings = (): Record<string, string | undefined> => {
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {}
     throw new Refusal(
-      `only root may read ${settingsFile}, the settings of the service: run \`sudo masthead …\`, or name another database by MASTHEAD_DATA_DIR or DATABASE_URL`,
+      `only root may read ${settingsFile}, the settings of the service: run \`sudo masthead …\`, or name another database by MASTHEAD_DATA_DIR, DATABASE_URL or, where there is one, --data-dir`,
       { cause: error },
     )
   }

@@ -1,4 +1,4 @@
-/** The service of systemd, and the places that it uses. */
+/** The systemd service, and the places that it uses. */
 export const account = 'masthead'
 export const unitFile = '/etc/systemd/system/masthead.service'
 export const settingsFile = '/etc/masthead/masthead.env'

@@ -84,7 +84,7 @@ describe('the address of a legacy system', () => {
       ['ftp://legacy.example/', /must be an address like https:/],
       ['https://ada:hunter22@8.8.8.8/', /must not hold a user or a password/],
       ['https://8.8.8.8/#part', /after #/],
-      ['http://8.8.8.8/', /must begin with https:\/\/, because .*; ALLOW_PRIVATE_ADDRESSES=true allows it/],
+      ['http://8.8.8.8/', /must begin with https:\/\/, because .*; set ALLOW_PRIVATE_ADDRESSES=true to allow it/],
       ['https://nowhere.invalid/', /the host nowhere\.invalid cannot be found/],
     ]
     for (const [url, complaint] of refusals) await assert.rejects(readEndpointUrl(url, false), complaint, url)
@@ -97,7 +97,7 @@ describe('the address of a legacy system', () => {
       '[::ffff:10.0.0.1]',
       '169.254.169.254',
     ]) {
-      await assert.rejects(readEndpointUrl(`https://${host}/`, false), /is a private address; ALLOW_PRIVATE/, host)
+      await assert.rejects(readEndpointUrl(`https://${host}/`, false), /is a private address; set ALLOW_PRIVATE/, host)
     }
     await assert.rejects(readEndpointUrl('https://localhost/', false), /localhost is a private address/)
     await assert.rejects(readEndpointUrl('https://localhost/', false, 'admin'), /localhost is a private address$/)

@@ -56,7 +56,7 @@ export const requirePublicLiteral = (url: URL): void => {
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw new PrivateAddress('the host is not a public address')
 }
 
-export const allowPrivateRemedy = 'ALLOW_PRIVATE_ADDRESSES=true allows it'
+export const allowPrivateRemedy = 'set ALLOW_PRIVATE_ADDRESSES=true to allow it'
 
 /** Reads the address of an endpoint. Only operators are told of the setting: admins cannot change it. */
 export const readEndpointUrl = async (

@@ -91,9 +91,9 @@ describe('a worker', () => {
     const service = await startService()
     const tenants = await Promise.all(
       Object.entries({
-        'https://127.0.0.1': 'not a public address; ALLOW_PRIVATE_ADDRESSES=true allows it',
-        'https://localhost': 'not a public address; ALLOW_PRIVATE_ADDRESSES=true allows it',
-        'http://localhost': 'not an https address; ALLOW_PRIVATE_ADDRESSES=true allows it',
+        'https://127.0.0.1': 'not a public address; set ALLOW_PRIVATE_ADDRESSES=true to allow it',
+        'https://localhost': 'not a public address; set ALLOW_PRIVATE_ADDRESSES=true to allow it',
+        'http://localhost': 'not an https address; set ALLOW_PRIVATE_ADDRESSES=true to allow it',
       }).map(async ([address, error]) => {
         const made = await newTenant(service)
         const text = `update webhook_endpoints set url = replace(url, 'http://127.0.0.1', $1) where url = $2`

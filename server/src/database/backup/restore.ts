@@ -4,9 +4,10 @@ import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createZstdDecompress } from 'node:zlib'
 import pg from 'pg'
+import { openDataFolder } from '../../data-folder.ts'
 import { fileTrouble } from '../../file-trouble.ts'
 import { Refusal } from '../../refusal.ts'
-import { makeDraftFolder, makeFolder, ownVersion, syncFolder } from '../embedded/cluster.ts'
+import { makeDraftFolder, ownVersion, syncFolder } from '../embedded/cluster.ts'
 import { openEmbedded } from '../embedded/server.ts'
 import { type Entry, readArchive } from './archive.ts'
 import { type Description, type FileSum, paths, readDescription, summed, verify } from './manifest.ts'
@@ -28,7 +29,7 @@ export const restore = async (request: RestoreRequest) => {
   if (!(await stat(file).catch(() => null))?.isFile())
     throw new Refusal(`there is no file ${file}: name one that \`masthead backup\` wrote`)
   const wasThere = (await stat(dataDirectory).catch(() => null)) !== null
-  const folder = await makeFolder(dataDirectory)
+  const folder = await openDataFolder(dataDirectory)
   let restored = false
   try {
     const draft = await makeDraftFolder(folder)

@@ -36,7 +36,8 @@ const end = async (client: pg.Client, start: string): Promise<Ending> => {
     client,
     `select lsn::text, labelfile as label, spcmapfile as tablespaces from pg_backup_stop(wait_for_archive => false)`,
   )
-  if (tablespaces.trim() !== '') throw new Error('the database has tablespaces, which lie outside its folder')
+  if (tablespaces.trim() !== '')
+    throw new Error('the database has tablespaces, which lie outside its folder: use pg_basebackup')
   const { rows } = await client.query<{ name: string }>(selectWal, [start, lsn])
   return { label, wal: rows.map(({ name }) => name) }
 }

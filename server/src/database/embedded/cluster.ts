@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import description from '../../../package.json' with { type: 'json' }
-import { messageOf } from '../../error-message.ts'
+import { findCluster, openDataFolder, readClusterVersion, refusalOf } from '../../data-folder.ts'
 import { linkLibraries } from './libraries.ts'
 import { refuseOtherMajor } from './other-major.ts'
 import { type Account, findCause, findOperator, type Operator } from './privileges.ts'
@@ -21,14 +21,16 @@ const abandonedAfterMilliseconds = 600_000
 
 /** Opens the cluster in `<dataDirectory>/postgres`, and creates it when there is none. */
 export const openCluster = async (dataDirectory: string, say: (line: string) => void): Promise<Cluster> => {
-  const parent = await makeFolder(dataDirectory)
+  const parent = await openDataFolder(dataDirectory)
   const folder = join(parent, 'postgres')
   // pg_ctl passes its paths to a shell, inside double quotes.
   if (process.platform !== 'win32' && /["$`\\\n]/.test(folder)) {
     throw new Error(`PostgreSQL cannot live in ${folder}: choose a --data-dir without any of " $ \` \\`)
   }
+  const found = await findCluster(parent)
+  if (typeof found === 'object') throw refusalOf(found)
+  const isNew = found === 'none'
   const programs = await findPrograms()
-  const isNew = (await fs.readdir(folder).catch(() => [])).length === 0
   if (!isNew) await requireSameVersion(folder, programs)
   const libraries = await linkLibraries(dirname(dirname(programs.pg_ctl)), parent)
   const operator = await findOperator(folder, programs.pg_ctl, libraries, say)
@@ -43,17 +45,6 @@ export const openCluster = async (dataDirectory: string, say: (line: string) => 
 }
 
 export const readClusterPassword = (folder: string): Promise<string> => fs.readFile(join(folder, passwordFile), 'utf8')
-
-/** Returns the real path, because a running server is recognised by the path of its folder. */
-export const makeFolder = async (path: string): Promise<string> => {
-  try {
-    await fs.mkdir(path, { recursive: true })
-    await fs.access(path, fs.constants.W_OK)
-    return await fs.realpath(path)
-  } catch (cause) {
-    throw new Error(`No data can be kept in "${path}" (${messageOf(cause)}): choose another --data-dir`, { cause })
-  }
-}
 
 /** Creates a folder beside the cluster in which one is prepared, and removes those of processes that were killed. */
 export const makeDraftFolder = async (parent: string): Promise<string> => {
@@ -134,9 +125,8 @@ const findPrograms = async (): Promise<Programs> => {
 }
 
 const requireSameVersion = async (folder: string, programs: Programs): Promise<void> => {
-  const found = (await fs.readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => '')).trim()
-  if (!found) throw new Error(`${folder} holds something other than a PostgreSQL cluster: choose another --data-dir`)
-  if (found === ownVersion) return
+  const found = await readClusterVersion(folder)
+  if (found === null || found === ownVersion) return
   const { uid, gid } = await fs.stat(folder)
   const account = uid === process.getuid?.() ? undefined : { uid, gid }
   throw refuseOtherMajor({ folder, found, own: ownVersion, programs: dirname(programs.pg_ctl), account })

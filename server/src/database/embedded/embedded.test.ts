@@ -205,7 +205,7 @@ describe('embedded PostgreSQL', () => {
   test('refuses a folder of other things', async () => {
     await mkdir(join(home, 'other/postgres/things'), { recursive: true })
     await assert.rejects(openEmbedded(join(home, 'other')), {
-      message: /holds something other than a PostgreSQL cluster/,
+      message: /is no data folder of PostgreSQL: it has no file PG_VERSION: choose another/,
     })
   })
 })

@@ -6,9 +6,9 @@ type Link = { source: string; target: string }
 /**
  * Makes the names by which the libraries of PostgreSQL are loaded, such as libpq.so.5, where npm has not: they are links, which no package
  * of npm can hold, and its install scripts are often forbidden. They lie in the data directory, because the program may not be writable.
- * Returns what `LD_LIBRARY_PATH` must be, or undefined where nothing is missing.
+ * Returns the variable by which the system finds them, or none where nothing is missing.
  */
-export const linkLibraries = async (native: string, parent: string): Promise<string | undefined> => {
+export const linkLibraries = async (native: string, parent: string): Promise<NodeJS.ProcessEnv> => {
   const list = await fs.readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
   const links: Link[] = JSON.parse(list)
   const places = links.map(
@@ -22,12 +22,13 @@ export const linkLibraries = async (native: string, parent: string): Promise<str
       ),
     ),
   )
-  if (!isThere.includes(false)) return undefined
+  if (!isThere.includes(false)) return {}
   const folder = join(parent, 'postgres-libraries')
   await fs.mkdir(folder, { recursive: true })
   for (const [source, target] of places) await replaceLink(source, join(folder, basename(target)))
   // A library that is found by its link looks for others beside the link.
-  return `${folder}:${join(native, 'lib')}`
+  const name = process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH'
+  return { [name]: `${folder}:${join(native, 'lib')}` }
 }
 
 /** Another release, in another place, may have made it. */

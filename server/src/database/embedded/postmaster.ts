@@ -68,7 +68,7 @@ export const stopPostmaster = async ({ folder, log, programs, run }: Cluster): P
   const { ok, output } = await run(programs.pg_ctl, 'stop', '-W', '-m', 'fast', '-D', folder)
   if (!ok) throw new Error(`PostgreSQL did not stop in ${folder}: ${findCause(output)}; see ${log}`)
   for (const deadline = performance.now() + 60_000; findPostmaster(folder)?.pid === pid; await delay(10)) {
-    if (performance.now() > deadline) throw new Error(`PostgreSQL in ${folder} still stops after 60 s (see ${log})`)
+    if (performance.now() > deadline) throw new Error(`PostgreSQL in ${folder} has not stopped after 60 s; see ${log}`)
   }
 }
 

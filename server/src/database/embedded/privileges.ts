@@ -19,20 +19,12 @@ const sharedAccount = 'nobody'
 export const findOperator = async (
   cluster: string,
   pgCtl: string,
-  libraries: string | undefined,
+  libraries: NodeJS.ProcessEnv,
   say: (line: string) => void,
 ): Promise<Operator> => {
-  const environment = libraries === undefined ? env : { ...env, LD_LIBRARY_PATH: libraries }
+  const environment = { ...env, ...libraries }
+  if (process.getuid?.() !== 0) return { account: undefined, run: (file, ...args) => execute(file, args, environment) }
   const owner = await stat(cluster).catch(() => undefined)
-  const self = process.getuid?.()
-  if (self !== 0) {
-    if (owner && self !== undefined && owner.uid !== self) {
-      throw new Error(
-        `${cluster} belongs to another user (uid ${owner.uid}): run as that user, or choose another --data-dir`,
-      )
-    }
-    return { account: undefined, run: (file, ...args) => execute(file, args, environment) }
-  }
   const isOwned = owner !== undefined && owner.uid !== 0
   const account = isOwned ? { uid: owner.uid, gid: owner.gid } : await findUnprivilegedAccount(say)
   if (account.uid === (await accountNamed(sharedAccount))?.uid)

@@ -104,7 +104,7 @@ const join = async (
   }
   const why = reason instanceof Error ? `: ${reason.message}` : ''
   throw new Error(
-    `PostgreSQL in ${cluster.folder} was not ready after ${startTimeoutSeconds} s${why} (see ${cluster.log})`,
+    `PostgreSQL in ${cluster.folder} was not ready after ${startTimeoutSeconds} s${why}; see ${cluster.log}`,
   )
 }
 

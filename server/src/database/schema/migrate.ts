@@ -101,7 +101,7 @@ const refusePooler = async (client: pg.Client, connectionString: string): Promis
 const refuseOldServer = async (client: pg.Client): Promise<void> => {
   const { rows } = await client.query<{ server_version_num: string }>('show server_version_num')
   const major = Math.trunc(Number(rows[0]?.server_version_num) / 10_000)
-  if (major < oldestServer) throw new Error(`PostgreSQL ${major} is too old: Masthead needs ${oldestServer} or newer`)
+  if (major < oldestServer) throw new Error(`PostgreSQL ${major} is too old: use PostgreSQL ${oldestServer} or newer`)
 }
 
 /** A statement, up to its semicolon: none that stands in a comment, a text, a name or the body of a function ends it. */

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
+import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ResourceName, resourceNames, storedFieldsOf } from '@masthead/contract'
 import { operator } from '../../audit/author.ts'
+import { openDataFolder } from '../../data-folder.ts'
 import type { Query } from '../../database/connections/connection.ts'
 import type { Database } from '../../database/database.ts'
 import { versionsFrom } from '../../database/versions.ts'
@@ -120,7 +121,7 @@ const storedToken = async (database: Database, tenant: Tenant, dataDirectory: st
   if (holder?.tenantId === tenant.id) return stored
   const given = { tenantId: tenant.id, name: 'demo', service: 'demo', scopes: allScopes }
   const { token } = await database.transaction((query) => createToken(query, operator, given))
-  await mkdir(dataDirectory, { recursive: true })
+  await openDataFolder(dataDirectory)
   await writeFile(file, token, { mode: 0o600 })
   return token
 }

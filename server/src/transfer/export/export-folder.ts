@@ -1,6 +1,7 @@
 import { createWriteStream, type Dirent } from 'node:fs'
-import { mkdir, mkdtemp, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { mkdtemp, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { makeFolder } from '../../data-folder.ts'
 import { fileTrouble } from '../../file-trouble.ts'
 import { Refusal } from '../../refusal.ts'
 import { importedAs } from '../files/file-names.ts'
@@ -13,7 +14,8 @@ const abandonedAfterMilliseconds = 86_400_000
 /** Nobody sees the files of an export before `complete` has put all of them in their places. */
 export const openExportFolder = async (folder: string, names: readonly string[], { replace }: { replace: boolean }) => {
   try {
-    await makeFolder(folder)
+    // Exports hold personal data, so only their owner may read them.
+    await makeFolder(folder, 0o700)
     const entries = await readdir(folder, { withFileTypes: true })
     refuseOthers(folder, entries, names, replace)
     await removeAbandoned(folder, entries)
@@ -32,19 +34,6 @@ export const openExportFolder = async (folder: string, names: readonly string[],
     }
   } catch (error) {
     throw asRefusal(folder, error)
-  }
-}
-
-/** Exports hold personal data, so only their owner may read them. `recursive` alone never ends in some places. */
-const makeFolder = async (folder: string): Promise<void> => {
-  try {
-    await mkdir(folder, { mode: 0o700 })
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException // errors of the file system have a code
-    const isThere = async (path: string) => (await stat(path).catch(() => null)) !== null
-    if (code === 'EEXIST' && (await stat(folder)).isDirectory()) return
-    if (code !== 'ENOENT' || (await isThere(dirname(resolve(folder))))) throw error
-    await mkdir(folder, { recursive: true, mode: 0o700 })
   }
 }
 

@@ -55,6 +55,6 @@ export const refuseLargePrune = ({ resource, missing, live }: Missing): void => 
   if (missing <= live * largestShare) return
   const share = Math.round((missing / live) * 100)
   throw new Refusal(
-    `--prune would mark ${missing} of ${live} ${resource} as deleted (${share} %): above 10 % the file is probably not full. With --force it does`,
+    `--prune would mark ${missing} of ${live} ${resource} as deleted (${share} %): above 10 % the file is probably not full. Use --force to do it`,
   )
 }
