@@ -82,8 +82,6 @@ const makeTemplates = async (connectionString: string): Promise<void> => {
   const addressOf = (name: string) => Object.assign(new URL(connectionString), { pathname: `/${name}` }).href
   // Hundreds of databases would be vacuumed in turn, and none lives long enough to need it.
   await administrator.query('alter system set autovacuum = off')
-  // Nor is any kept: this halves what a clone costs.
-  for (const setting of ['fsync', 'full_page_writes']) await administrator.query(`alter system set ${setting} = off`)
   await administrator.query('select pg_reload_conf()')
   await administrator.query(`create database ${templates.bare}`)
   await migrate(addressOf(templates.bare))
