@@ -12,9 +12,11 @@ import { report } from './timing.ts'
  * and single contacts, 40 a second. The loud one is a process of its own that sends three times what a tenant may, pages,
  * contacts, searches and creates, by enough tokens to spend the minute of its tenant, at random moments whether or not
  * answers come. Silence and flood take turns. The loud tenant's minute is spent after 20 s of flood, so some two thirds of
- * its requests are served and the others refused. The same without limits shows what they are worth.
+ * its requests are served and the others refused. The same without limits shows what they are worth. The flood takes processors
+ * from everybody on the machine, so the same quiet tenant is also read from another service, which nobody floods.
  */
 const dataDirectory = resolve('.masthead/bench-fairness')
+const neighbourDirectory = resolve('.masthead/bench-fairness-neighbour')
 const rounds = Number(process.argv[2] ?? 8)
 const phaseMilliseconds = 8_000
 const settleMilliseconds = 500
@@ -23,14 +25,20 @@ const tokensOfLoud = 8
 
 const main = async (): Promise<void> => {
   run(dataDirectory, 'node', ['server/test/records/seed-contacts.ts', 'quiet=10000', 'loud=50000'])
+  run(neighbourDirectory, 'node', ['server/test/records/seed-contacts.ts', 'quiet=10000'])
   const times = new Map<string, number[]>()
-  for (const limits of ['on', 'off'] as const) {
-    const served = await serve(dataDirectory, { RATE_LIMIT: limits })
-    try {
-      await compare(served, limits === 'on' ? 'limits' : 'no limits', times)
-    } finally {
-      await served.stop()
+  const neighbour = await serve(neighbourDirectory)
+  try {
+    for (const limits of ['on', 'off'] as const) {
+      const served = await serve(dataDirectory, { RATE_LIMIT: limits })
+      try {
+        await compare(served, neighbour, limits === 'on' ? 'limits' : 'no limits', times)
+      } finally {
+        await served.stop()
+      }
     }
+  } finally {
+    await neighbour.stop()
   }
   report(
     times,
@@ -40,25 +48,38 @@ const main = async (): Promise<void> => {
         ...{ name: `${kind}, p99: flood ÷ silence`, of: `${kind}: flood`, by: `${kind}: silence`, share: 0.99 },
         ...(kind === 'limits' && { most: 2 }),
       },
+      { name: `${kind}, p99: ÷ neighbour`, of: `${kind}: flood`, by: `${kind}: neighbour`, share: 0.99 },
     ]),
   )
 }
 
-const compare = async (served: Served, kind: string, times: Map<string, number[]>): Promise<void> => {
+const compare = async (
+  served: Served,
+  neighbour: Served,
+  kind: string,
+  times: Map<string, number[]>,
+): Promise<void> => {
   const quiet = await newQuietCaller(served)
+  const quietBeside = await newQuietCaller(neighbour)
   const flood = await prepareFlood(served)
-  const silence: number[] = []
-  const flooded: number[] = []
   const answers: Flooded = {}
-  times.set(`${kind}: silence`, silence).set(`${kind}: flood`, flooded)
-  await quiet(2_000)
-  for (let round = 0; round < rounds; round++) {
-    silence.push(...(await quiet(phaseMilliseconds)))
+  const underFlood = async (call: typeof quiet): Promise<number[]> => {
     const loud = startFlood(flood)
     await delay(settleMilliseconds)
-    flooded.push(...(await quiet(phaseMilliseconds - settleMilliseconds)))
+    const measured = await call(phaseMilliseconds - settleMilliseconds)
     for (const [status, count] of Object.entries(await loud)) answers[status] = (answers[status] ?? 0) + count
     await delay(settleMilliseconds)
+    return measured
+  }
+  const silence: number[] = []
+  const flooded: number[] = []
+  const beside: number[] = []
+  times.set(`${kind}: silence`, silence).set(`${kind}: flood`, flooded).set(`${kind}: neighbour`, beside)
+  await Promise.all([quiet(2_000), quietBeside(2_000)])
+  for (let round = 0; round < rounds; round++) {
+    silence.push(...(await quiet(phaseMilliseconds)))
+    flooded.push(...(await underFlood(quiet)))
+    beside.push(...(await underFlood(quietBeside)))
   }
   process.stdout.write(`${kind}: the loud tenant got ${JSON.stringify(answers)}\n`)
 }

@@ -11,7 +11,7 @@ import { allowedSigner, isAllowedSigner, writeRelease } from './signed-release.t
 /** Makes a release: `npm run release`. */
 const usage = `Usage: npm run release -- --key <file> [--into <folder>]
 
-Makes the release of the version in package.json: asks for its dump, runs the gate, freezes the contract, packs twice and compares, and writes the tarballs,
+Makes the release of the version in package.json: asks for its dump, freezes the contract, runs the gate, packs twice and compares, and writes the tarballs,
 release notes, SHA256SUMS and its signature. Refuses when something is not committed, when release/allowed_signers does not name the key, or
 when the gate fails, and writes nothing then. Publishes nothing.
 
@@ -55,7 +55,9 @@ if (!existsSync(allowedSigners))
   )
 // Before all that takes long.
 if (!(await isAllowedSigner(key, allowedSigners).catch(({ message }: Error) => refuse(message))))
-  refuse(`release/allowed_signers does not name ${key}, so nobody could verify the release`)
+  refuse(
+    `release/allowed_signers does not name ${key}, so nobody could verify the release: sign with the key that it names, or add this one`,
+  )
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
 
 await requireClean('before the release')

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { pack } from './pack.ts'
@@ -14,6 +14,8 @@ export const allowedSigner = (publicKey: string): string => `${signer} namespace
 
 /** Packs twice, and writes the tarballs, `SHA256SUMS`, its signature and the release notes into a folder; nothing where a step fails. */
 export const writeRelease = async (key: string, notes: string, into: string): Promise<void> => {
+  const old = await readdir(into).catch(() => [])
+  if (old.length > 0) throw new Error(`${into} holds ${old.length} files already: move them away`)
   const made = await mkdtemp(join(tmpdir(), 'masthead-release-'))
   const [release, again] = [join(made, 'release'), join(made, 'again')]
   try {

@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 /** What npm runs after an installation in a clone. Node 20 must be able to read this file. */
 
@@ -8,10 +10,16 @@ import { createRequire } from 'node:module'
 for (const platform of ['linux-arm64', 'linux-x64'])
   rmSync(new URL(`../node_modules/node-${platform}/include`, import.meta.url), { recursive: true, force: true })
 
-// Source maps of packages: 18 MB, and nobody debugs what they lead to.
-const packages = new URL('../node_modules/', import.meta.url)
-for (const path of readdirSync(packages, { recursive: true }))
-  if (/\.[cm]?js\.map$/.test(path)) rmSync(new URL(path.replaceAll('\\', '/'), packages), { force: true })
+/** Of packages: 18 MB, and nobody debugs what they lead to. Links, which lead to our own, are not followed. */
+const removeSourceMaps = (folder) => {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) removeSourceMaps(path)
+    else if (/\.[cm]?js\.map$/.test(path)) rmSync(path)
+  }
+}
+const packages = fileURLToPath(new URL('../node_modules', import.meta.url))
+if (existsSync(packages)) removeSourceMaps(packages)
 
 const isInstalled = (name) => {
   try {

@@ -1,8 +1,10 @@
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
 import type { RateLimits } from './http/api/callers/rate-limit.ts'
 import { type LogLevel, logLevels } from './log/level.ts'
 import { isService, readServiceSettings } from './systemd/service-settings.ts'
+import { stateFolder } from './systemd/unit.ts'
 import type { Sampling } from './traces/tracing.ts'
 
 /**
@@ -117,20 +119,27 @@ export type OutsideIssuerConfig = {
 /** True for `npx`, `npm start` and the other commands of npm. */
 export const isRunByNpm = (): boolean => process.env.npm_command !== undefined
 
+/** It drops most variables of the environment. */
+export const isRunBySudo = (): boolean => process.env.SUDO_USER !== undefined
+
+/** systemd names each run of a unit. */
+export const isRunBySystemd = (): boolean => process.env.INVOCATION_ID !== undefined
+
 /** The address under which callers reach the service. */
 export const baseUrlOf = ({ baseUrl, port }: Pick<Config, 'baseUrl' | 'port'>): string =>
   baseUrl ?? `http://localhost:${port}`
 
-/** What an operator types to run this program. */
-export const programName = (isManaged = isService()): string => {
-  if (isRunByNpm()) return 'npx masthead'
-  return isManaged || process.env.SUDO_USER ? 'sudo masthead' : 'masthead'
+/** What an operator types to run this program, with variables of the environment as `NAME=value`: sudo keeps those that are given to it. */
+export const programName = (isManaged = isService(), variables: readonly string[] = []): string => {
+  if (isRunByNpm()) return [...variables, 'npx masthead'].join(' ')
+  const sudo = isManaged || isRunBySudo() ? ['sudo'] : []
+  return [...sudo, ...variables, 'masthead'].join(' ')
 }
 
-/** The program of a service uses the settings of the service, unless its environment or `--data-dir` names a database. */
-const ownEnvironment = ({ dataDir }: DataDirOption = {}): NodeJS.ProcessEnv => {
+/** The program of a service uses the settings of the service, unless its environment or `--data-dir` names another database. */
+const ownEnvironment = ({ dataDir = stateFolder }: DataDirOption = {}): NodeJS.ProcessEnv => {
   const { DATABASE_URL, MASTHEAD_DATA_DIR } = process.env
-  if (!DATABASE_URL && !MASTHEAD_DATA_DIR && dataDir === undefined && isService()) {
+  if (!DATABASE_URL && !MASTHEAD_DATA_DIR && resolve(dataDir) === stateFolder && isService()) {
     // Threads, child processes and OpenTelemetry read the environment, too.
     for (const [name, value] of Object.entries(readServiceSettings())) process.env[name] ??= value
   }

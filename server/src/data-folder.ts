@@ -1,12 +1,17 @@
 import type { Stats } from 'node:fs'
-import { access, constants, mkdir, readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { access, constants, mkdir, readdir, readFile, readlink, realpath, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { messageOf } from './error-message.ts'
 import { fileTrouble } from './file-trouble.ts'
 import { Refusal } from './refusal.ts'
 
 /** What is wrong with a folder, and what to do about it. */
-export type FolderTrouble = { found: string; todo: string }
+export type FolderTrouble = {
+  found: string
+  todo: string
+  /** It is not there, and cannot be made. */
+  isMissing?: true
+}
 
 const chooseAnother = 'choose another folder by --data-dir or MASTHEAD_DATA_DIR'
 
@@ -23,7 +28,8 @@ export const makeFolder = async (folder: string, mode = 0o777): Promise<void> =>
     // Another process may have made it by now.
     if (await isFolder(folder)) return
     const above = dirname(resolve(folder))
-    if (codeOf(error) !== 'ENOENT' || (await isFolder(above))) throw error
+    // Windows has roots that are not there: drives.
+    if (codeOf(error) !== 'ENOENT' || above === resolve(folder) || (await isFolder(above))) throw error
     await makeFolder(above, mode)
     await makeFolder(folder, mode)
   }
@@ -50,11 +56,12 @@ export const refusalOf = ({ found, todo }: FolderTrouble, cause?: unknown): Refu
 export const folderTrouble = async (dataDirectory: string): Promise<FolderTrouble | null> => {
   const folder = resolve(dataDirectory)
   try {
-    const { path, stats } = await nearest(folder)
-    const trouble = (what: string, todo: string): FolderTrouble => ({
-      found: path === folder ? what : `${folder} cannot be made, because ${what}`,
-      todo,
-    })
+    const { path, stats, isHidden } = await nearest(folder)
+    const trouble = (what: string, todo: string): FolderTrouble => {
+      if (path === folder) return { found: what, todo }
+      if (isHidden) return { found: `${folder} cannot be reached, because ${what}`, todo }
+      return { found: `${folder} cannot be made, because ${what}`, todo, isMissing: true }
+    }
     if (!stats.isDirectory()) return trouble(`${path} is a file, not a folder`, chooseAnother)
     const { R_OK, W_OK, X_OK } = constants
     try {
@@ -62,7 +69,10 @@ export const folderTrouble = async (dataDirectory: string): Promise<FolderTroubl
       return null
     } catch (error) {
       if (codeOf(error) === 'EROFS')
-        return trouble(`${path} lies on a disk that can only be read`, `mount it for writing, or ${chooseAnother}`)
+        return trouble(`${path} is on a read-only disk`, `mount it for writing, or ${chooseAnother}`)
+      // Windows, and attributes of a folder that bind its owner and root too.
+      if (process.getuid === undefined || codeOf(error) === 'EPERM')
+        return trouble(`${path} cannot be written to`, chooseAnother)
       const { found, todo } = await closed(path, stats.uid)
       return trouble(found, todo)
     }
@@ -76,6 +86,8 @@ export const findCluster = async (dataDirectory: string): Promise<'none' | 'ther
   const trouble = await folderTrouble(dataDirectory)
   if (trouble) return trouble
   const folder = join(resolve(dataDirectory), 'postgres')
+  const link = await brokenLink(folder)
+  if (link) return { found: link, todo: `mount what it leads to, or ${chooseAnother}` }
   const stats = await stat(folder).catch(() => null)
   if (!stats) return 'none'
   if (!stats.isDirectory()) return { found: `${folder} is a file, not a folder`, todo: chooseAnother }
@@ -101,20 +113,29 @@ export const readClusterVersion = async (folder: string): Promise<string | null>
   return /^\d{1,3}(?=\n?$)/.exec(text)?.[0] ?? null
 }
 
-/** The folder, or the first above it that is there. */
-const nearest = async (path: string): Promise<{ path: string; stats: Stats }> => {
+/** The folder, or the first above it that this user can see, and whether it hides what is in it. */
+const nearest = async (path: string, isHidden = false): Promise<{ path: string; stats: Stats; isHidden: boolean }> => {
+  const link = await brokenLink(path)
+  if (link) throw new Error(link)
   try {
-    return { path, stats: await stat(path) }
+    return { path, stats: await stat(path), isHidden }
   } catch (error) {
     if (!['ENOENT', 'ENOTDIR', 'EACCES'].includes(codeOf(error)) || dirname(path) === path) throw error
-    return nearest(dirname(path))
+    return nearest(dirname(path), isHidden || codeOf(error) === 'EACCES')
   }
+}
+
+/** Says so of a link that leads nowhere, as to a disk that is not mounted: nothing can be made in its place. */
+const brokenLink = async (path: string): Promise<string | null> => {
+  const target = await readlink(path).catch(() => null)
+  if (target === null || (await stat(path).catch(codeOf)) !== 'ENOENT') return null
+  return `${path} is a link to ${target}, which is not there`
 }
 
 /** The folder is there, but this user may not use it. */
 const closed = async (folder: string, uid: number): Promise<FolderTrouble> => {
   if (uid === process.getuid?.())
-    return { found: `${folder} denies its owner to read or write it`, todo: `run \`chmod u+rwx ${folder}\`` }
+    return { found: `${folder} does not let its owner read and write it`, todo: `run \`chmod u+rwx '${folder}'\`` }
   const accounts = await readFile('/etc/passwd', 'utf8').catch(() => '')
   const name = new RegExp(`^([^:\n]+):[^:\n]*:${uid}:`, 'm').exec(accounts)?.[1]
   const sudo = `sudo --preserve-env=MASTHEAD_DATA_DIR${uid === 0 ? '' : ` -u ${name ?? `'#${uid}'`}`}`

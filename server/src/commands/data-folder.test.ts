@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { chmod, chown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -41,7 +44,6 @@ describe('a data folder that cannot be used', () => {
   const assertTold = async (data: string, found: RegExp, todo: RegExp, run = runMasthead) => {
     const environment = { MASTHEAD_DATA_DIR: data, PORT: '1' }
     const status = JSON.parse((await run(['status', '--json'], environment)).stdout)
-    assert.equal(status.database.state, 'away')
     assert.match(status.database.trouble, new RegExp(`${found.source}: ${todo.source}`))
     const check = await run(['upgrade', 'check'], environment)
     assert.deepEqual([check.code, check.stderr], [1, ''])
@@ -78,7 +80,50 @@ describe('a data folder that cannot be used', () => {
     await mkdir(own)
     if (isRoot) await chown(own, nobody, nobody)
     await chmod(own, 0o500)
-    await assertTold(own, /own denies its owner to read or write it/, /run `chmod u\+rwx \S+own`/, runUnprivileged)
+    await assertTold(
+      own,
+      /own does not let its owner read and write it/,
+      /run `chmod u\+rwx '\S+own'`/,
+      runUnprivileged,
+    )
+  })
+
+  test('because it lies in a folder that hides it is not taken for missing', {
+    skip: isRoot ? cannotBeOther : 'only root makes a folder of another user',
+  }, async () => {
+    const hidden = join(home, 'hidden')
+    await mkdir(join(hidden, 'data'), { recursive: true })
+    await chmod(hidden, 0o700)
+    await assertTold(
+      join(hidden, 'data'),
+      /data cannot be reached, because \S+hidden belongs to another user \(root\)/,
+      /run this command as that user/,
+      runUnprivileged,
+    )
+  })
+
+  test('because it or its PostgreSQL is a link to what is not there says so', async () => {
+    const link = join(home, 'link')
+    await symlink(join(home, 'not-mounted'), link)
+    await assertTold(link, /link is a link to \S+not-mounted, which is not there/, /choose another folder/)
+    const data = join(home, 'linking')
+    await mkdir(data)
+    await symlink(join(home, 'not-mounted'), join(data, 'postgres'))
+    await assertTold(
+      data,
+      /postgres is a link to \S+not-mounted, which is not there/,
+      /mount what it leads to, or choose/,
+    )
+  })
+
+  test('and is not there is not the one that is served', async () => {
+    const server = createServer((_request, response) => response.end()).listen(0, '127.0.0.1')
+    after(() => server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo // it listens on a port
+    await writeFile(join(home, 'plain'), '')
+    const environment = { MASTHEAD_DATA_DIR: join(home, 'plain/data'), HOST: '127.0.0.1', PORT: String(port) }
+    assert.match((await runMasthead(['status'], environment)).stdout, /plain\/data: not the one that is served\n/)
   })
 
   test('because its PostgreSQL is damaged, or was never one, leads to a backup', async () => {

@@ -73,6 +73,11 @@ describe('masthead doctor', () => {
     assert.deepEqual([...new Set(Object.values(findings).map(({ status }) => status))], ['ok'])
   })
 
+  test('needs no data folder where database and secret are elsewhere', async () => {
+    const { findings } = await diagnose({ ...environment, MASTHEAD_DATA_DIR: '/proc/none/masthead' })
+    assert.deepEqual([findings['data folder']?.status, findings.disk?.status], ['ok', 'ok'])
+  })
+
   test('says in words what it found, with the way out below', async () => {
     const { code, stdout } = await runMasthead(['doctor'], { ...environment, BASE_URL: 'http://api.example.com' })
     assert.equal(code, 0)

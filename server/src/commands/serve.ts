@@ -9,6 +9,8 @@ import {
   type Config,
   type DataDirOption,
   defaultPort,
+  isRunBySudo,
+  isRunBySystemd,
   programName,
   readConfigWith,
   readPort,
@@ -214,21 +216,23 @@ const isEmpty = ({ query }: Database): Promise<boolean> =>
 /** The way to a first tenant, admin, import and call, as commands for another terminal. They hold no secret: this may go to a log. */
 const firstSteps = ({ databaseUrl, dataDirectory, baseUrl, port, secret, outsideIssuer }: Config): string[] => {
   // Commands of root use the settings of the service, whose unit lets it write to one folder only.
-  const isManaged = isService() && (databaseUrl !== null || resolve(dataDirectory) === stateFolder)
-  const masthead = programName(isManaged)
+  const isManaged = isService() && (databaseUrl === null ? resolve(dataDirectory) === stateFolder : isRunBySystemd())
   const variables = {
     ...(databaseUrl === null && { MASTHEAD_DATA_DIR: resolve(dataDirectory) }),
     ...(port !== defaultPort && { PORT: String(port) }),
     ...(baseUrl !== null && { BASE_URL: baseUrl }),
   }
-  const assignments = Object.entries(variables).map(([name, value]) => `${name}=${shellWord(value)}`)
+  const assignments = isManaged ? [] : Object.entries(variables).map(([name, value]) => `${name}=${shellWord(value)}`)
+  // What is exported does not pass sudo.
+  const isExported = assignments.length > 0 && !isRunBySudo()
+  const masthead = programName(isManaged, isExported ? [] : assignments)
   const kept = [...(databaseUrl === null ? [] : ['DATABASE_URL']), ...(secret === null ? [] : ['MASTHEAD_SECRET'])]
   const user = outsideIssuer
     ? `${masthead} user create --help`
     : `${masthead} user invite --tenant acme --email you@example.com --role admin`
   return [
     `No tenant yet. In another terminal${!isManaged && kept.length > 0 ? `, with the same ${kept.join(' and ')}` : ''}:`,
-    ...(!isManaged && assignments.length > 0 ? [`  ${strong(`export ${assignments.join(' ')}`)}`] : []),
+    ...(isExported ? [`  ${strong(`export ${assignments.join(' ')}`)}`] : []),
     `  ${strong(`${masthead} tenant create acme --name "Acme Press"`)}`,
     `  ${strong(user)}`,
     `  ${strong(`${masthead} import template accounts`)}`,

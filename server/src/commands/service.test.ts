@@ -139,7 +139,7 @@ describe('masthead service', async () => {
   const expected = (line: RegExp) => new RegExp(`${line.source}\\n`)
 
   test('install refuses a program below /tmp, which the unit hides, and leaves nothing', async () => {
-    const place = await mkdtemp(join(tmpdir(), 'masthead-hidden-'))
+    const place = await mkdtemp('/tmp/masthead-hidden-')
     after(() => rmdir(place))
     // Only inside the machine, and it ends with it.
     const [mounted] = await once(start(['mount', '--bind', root, place]), 'close')

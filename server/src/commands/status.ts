@@ -43,8 +43,8 @@ const databaseWords = (state: State): string => {
   const { kind, place, trouble } = state.database
   const name = kind === 'embedded' ? `embedded, in ${place}` : `${place}, by DATABASE_URL`
   if (isElsewhere(state)) return `${name}: not the one that is served`
-  const more = { running: '', stopped: ', stopped', none: ', not made yet', away: `: ${trouble}` }
-  return name + more[state.database.state]
+  if (trouble !== null) return `${name}: ${trouble}`
+  return name + { running: '', stopped: ', stopped', none: ', not made yet', away: '' }[state.database.state]
 }
 
 const schemaWords = (schema: NonNullable<State['schema']>): string => {
@@ -76,10 +76,14 @@ const nextSteps = (state: State): NextStep[] => {
 
   if (isElsewhere(state))
     return [
-      { command: `MASTHEAD_DATA_DIR=<folder> ${masthead}`, does: 'look at the embedded database that is served' },
-      { command: `DATABASE_URL=<address> ${masthead}`, does: 'look at the one on another server' },
+      {
+        command: programName(isManaged, ['MASTHEAD_DATA_DIR=<folder>']),
+        does: 'look at the embedded database that is served',
+      },
+      { command: programName(isManaged, ['DATABASE_URL=<address>']), does: 'look at the one on another server' },
       doctor,
     ]
+  if (database.trouble !== null) return [doctor, serve, isManaged ? log : step('--help', 'all commands')]
   if (database.state === 'none' && isManaged) return [serve, log, doctor]
   if (database.state === 'none')
     return [
@@ -87,7 +91,6 @@ const nextSteps = (state: State): NextStep[] => {
       step('serve', 'serve for real; it says how to make the first tenant'),
       step('service install', 'run it as a systemd service'),
     ]
-  if (database.state === 'away') return [doctor, serve, isManaged ? log : step('--help', 'all commands')]
   if (schema && refusalOf(schema))
     return [step('upgrade check', 'tell what stands in the way'), doctor, step('--help', 'all commands')]
   if (schema?.standing === 'behind')

@@ -49,11 +49,11 @@ const examine = async (config: Config): Promise<Check> => {
   const plan = await readPlan(config).catch((error: unknown): Obstacle => {
     if (config.databaseUrl !== null)
       return {
-        found: `the database of DATABASE_URL cannot be used: ${messageOf(error)}`,
+        found: `the database of ${config.directDatabaseUrl === null ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL'} cannot be used: ${messageOf(error)}`,
         todo: remedyFor(error) ?? usualRemedy,
       }
     const steps = error instanceof Refusal ? error.steps : []
-    return { found: messageOf(error), todo: steps.join('\n') || `do that, and run \`${programName()} doctor\`` }
+    return { found: messageOf(error), todo: steps.join('\n') || `run \`${programName()} doctor\`` }
   })
   if (plan === null) return { program: version, plan, backup: null, obstacles: [], ready: true }
   if ('found' in plan) return { program: version, plan: null, backup: null, obstacles: [plan], ready: false }
@@ -66,7 +66,8 @@ const readPlan = async (config: Config): Promise<UpgradePlan | Obstacle | null> 
   if (config.databaseUrl !== null) return planAt(config.directDatabaseUrl ?? config.databaseUrl)
   // To open an embedded database would make one.
   const found = await findCluster(config.dataDirectory)
-  if (found !== 'there') return found === 'none' ? null : found
+  if (found === 'none') return null
+  if (found !== 'there') return { found: found.found, todo: found.todo }
   await using server = await openEmbedded(config.dataDirectory)
   return await planAt(server.connectionString)
 }

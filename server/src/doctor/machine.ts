@@ -10,8 +10,9 @@ export const machineChecks = (config: Config): Record<string, Check> => ({
   'open files': checkOpenFiles,
 })
 
-const checkFolder = async ({ dataDirectory, databaseUrl }: Config) => {
+const checkFolder = async ({ dataDirectory, databaseUrl, secret }: Config) => {
   const folder = resolve(dataDirectory)
+  if (databaseUrl !== null && secret !== null) return ok('not used: DATABASE_URL and MASTHEAD_SECRET are set')
   const trouble = await folderTrouble(folder)
   if (trouble) return failure(trouble.found, trouble.todo)
   if (await stat(folder).catch(() => null)) return ok(`${folder} can be written to`)

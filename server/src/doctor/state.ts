@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Config, readConfig } from '../config.ts'
+import { type Config, programName, readConfig } from '../config.ts'
 import { findCluster } from '../data-folder.ts'
 import { clientOptions, end, newClient, unpreparedOn } from '../database/connections/connection.ts'
 import { remedyFor, usualRemedy } from '../database/connections/reachability.ts'
@@ -61,9 +61,13 @@ const findDatabase = async ({ databaseUrl, directDatabaseUrl, dataDirectory }: C
   })
   const found = await findCluster(dataDirectory)
   if (found === 'none') return without('none')
-  if (found !== 'there') return without('away', `${found.found}: ${found.todo}`)
-  const running = await findRunning(dataDirectory)
-  return running === null ? without('stopped') : ask(at, running)
+  if (found !== 'there') return without(found.isMissing ? 'none' : 'away', `${found.found}: ${found.todo}`)
+  try {
+    const running = await findRunning(dataDirectory)
+    return running === null ? without('stopped') : ask(at, running)
+  } catch (error) {
+    return without('away', `${messageOf(error)}: run \`${programName()} doctor\``)
+  }
 }
 
 const ask = async (at: Pick<State['database'], 'kind' | 'place'>, connectionString: string): Promise<DatabaseState> => {

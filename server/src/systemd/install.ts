@@ -27,7 +27,7 @@ MASTHEAD_DATA_DIR=${stateFolder}
 /** Writes what a service needs, and tells each thing that it does. It starts nothing. */
 export const installService = async ({ replace }: { replace: boolean }, say: (line: string) => void): Promise<void> => {
   requireSystemd('install')
-  requireSight()
+  requireVisible()
   const found = await readFile(unitFile, 'utf8').catch(() => null)
   if (found !== null && !found.startsWith(firstLine) && !replace)
     throw new Refusal(
@@ -79,7 +79,7 @@ const requireSystemd = (name: string): void => {
 }
 
 /** The unit has a /tmp and a /var/tmp of its own. Home folders it can read, where they let the account in. */
-const requireSight = (): void => {
+const requireVisible = (): void => {
   const hidden = [ownProgram.main, ownProgram.node].find((path) => /^\/(var\/)?tmp\//.test(path))
   if (hidden !== undefined)
     throw new Refusal(

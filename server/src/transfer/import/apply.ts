@@ -181,14 +181,16 @@ const inBatches = async <R>(
   for (let first = 1, last = 0; first <= total; first = last + 1) {
     signal.throwIfAborted()
     last = Math.min(total, first + Math.min(size, pace.portion(most)) - 1)
-    await inTransaction(query, async () => {
+    const rows = last - first + 1
+    const locked = await inTransaction(query, async () => {
       // A separate statement, so that the next ones see everything that was written before the lock was free.
       await lockHead(query, resource)
-      const locked = performance.now()
+      const now = performance.now()
       await work(await query<R>({ text, values: [first, last, ...values] }))
-      size = fitting(size, most, performance.now() - locked)
+      return now
     })
-    onRows(last - first + 1)
+    size = fitting(rows, most, performance.now() - locked)
+    onRows(rows)
     await pace.rest()
   }
 }
@@ -197,7 +199,7 @@ const inBatches = async <R>(
  * Whoever writes to the same list waits for the batch, and is refused after three seconds. So batches become smaller where the
  * machine is slow or busy, and larger where they end soon.
  */
-const fitting = (size: number, most: number, took: number): number => {
-  if (took > 500) return Math.max(Math.floor(size / 2), most / 100)
-  return took < 200 ? Math.min(size * 2, most) : size
+const fitting = (rows: number, most: number, took: number): number => {
+  if (took > 1_000) return Math.max(Math.floor(rows / 2), most / 100)
+  return took < 300 ? Math.min(rows * 2, most) : rows
 }

@@ -165,7 +165,7 @@ describe('while an import runs', () => {
     await assertTenantTallies(service.owner, tenant.id)
   })
 
-  test('a caller need not wait for longer than a request may, also where the machine is slow', async () => {
+  test('a caller need not wait for longer than a request may, also where the machine is slow', async (context) => {
     const tenant = await service.newTenant()
     const token = await tenant.serviceToken()
     const rows = Array.from({ length: 2_500 }, (_, index) => `S${index},Slow`)
@@ -173,7 +173,11 @@ describe('while an import runs', () => {
     await service.owner.query(`
       create function take_long() returns trigger language plpgsql as $$ begin perform pg_sleep(0.02); return new; end $$;
       create trigger slow before insert on accounts for each row when (new.account_id like 'S%0') execute function take_long()`)
-    const { ended } = spawnMasthead(['import', folder, '--tenant', tenant.slug], environmentOf(service))
+    const { child, ended } = spawnMasthead(['import', folder, '--tenant', tenant.slug], environmentOf(service))
+    context.after(async () => {
+      child.kill()
+      await service.owner.query('drop trigger slow on accounts; drop function take_long')
+    })
     let over = false
     const finished = ended.finally(() => (over = true))
     while (!over) {
@@ -183,7 +187,6 @@ describe('while an import runs', () => {
       await delay(300)
     }
     assert.equal((await finished).code, 0)
-    await service.owner.query('drop trigger slow on accounts; drop function take_long')
   })
 })
 
