@@ -37,7 +37,7 @@ export const liveService = (url: string, signal: AbortSignal) => {
   const get = async (path: string): Promise<string> => {
     const response = await request(path, {})
     if (response.ok) return response.text()
-    throw new Refusal(`${url}${path} answers ${response.status}: is this the address of a Masthead?`)
+    throw new Refusal(`${url}${path} answers ${response.status}: give the address of a Masthead`)
   }
 
   /** A rate-limited request is sent again after the time that the service asks for. */

@@ -55,7 +55,7 @@ export class EscapedRows {
     }
     this.#text = this.#text.slice(start)
     if (this.#text.length > longestRow)
-      throw new Refusal(`the row on line ${this.#line} of ${this.#name} is longer than 16 MiB: is it a table?`)
+      throw new Refusal(`the row on line ${this.#line} of ${this.#name} is longer than 16 MiB: choose a file that holds a table`)
     this.#enough = Math.min(this.#text.length * 2, longestRow + 1)
     return rows
   }
@@ -67,7 +67,7 @@ export class EscapedRows {
       const { cells, problem } = cellsOf(text, this.#dialect)
       if (cells.length > mostCells)
         throw new Refusal(
-          `the row on line ${this.#line} of ${this.#name} has more than ${mostCells.toLocaleString('en')} cells: is it a table?`,
+          `the row on line ${this.#line} of ${this.#name} has more than ${mostCells.toLocaleString('en')} cells: choose a file that holds a table`,
         )
       rows.push({ line: this.#line, cells, ...(problem !== undefined && { problem }) })
     }

@@ -401,7 +401,7 @@ describe('a refusal', () => {
     )
     assert.equal(
       await refusal(`id,name\n1,"Ada\n${'2,Bob\n'.repeat(3_000_000)}`),
-      'the row on line 2 of FILE is longer than 16 MiB: is a quote left open?',
+      'the row on line 2 of FILE is longer than 16 MiB: close the quote that is left open, or choose a file that holds a table',
     )
     assert.equal(
       await refusal(`{"a":1}\n[${'{"a":2},'.repeat(2_200_000)}]`, 'a.ndjson'),

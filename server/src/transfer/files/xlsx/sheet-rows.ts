@@ -46,7 +46,7 @@ export async function* sheetRows(
         column = attributes.r === undefined ? column + 1 : columnOf(attributes.r)
         if (!(column < mostCells))
           throw new Refusal(
-            `row ${line} of ${source.path} has more than ${mostCells.toLocaleString('en')} cells: is it a table?`,
+            `row ${line} of ${source.path} has more than ${mostCells.toLocaleString('en')} cells: choose a file that holds a table`,
           )
         type = attributes.t ?? 'n'
         style = Number(attributes.s ?? 0)
@@ -75,7 +75,7 @@ export async function* sheetRows(
       value += text
       characters += text.length
       if (characters > longestRow)
-        throw new Refusal(`row ${line} of ${source.path} is longer than 16 MiB: is it a table?`)
+        throw new Refusal(`row ${line} of ${source.path} is longer than 16 MiB: choose a file that holds a table`)
     },
   )
   for await (const _ of work) {
