@@ -92,7 +92,9 @@ async function* entriesOf(
   yield file(textEntry(`${paths.cluster}/backup_label`, label))
   for (const name of wal)
     yield* copyOf(`pg_wal/${name}`, () => {
-      throw new Error(`PostgreSQL has removed ${name}, which the backup needs: leave max_slot_wal_keep_size unset, and run it again`)
+      throw new Error(
+        `PostgreSQL has removed ${name}, which the backup needs: leave max_slot_wal_keep_size unset, and run it again`,
+      )
     })
   yield textEntry(paths.manifest, JSON.stringify({ files: sums }))
 }

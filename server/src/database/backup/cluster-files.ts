@@ -37,7 +37,9 @@ export const listClusterFiles = async (cluster: string): Promise<ClusterFiles> =
         found.folders.push(path)
         if (!emptied.has(path)) await visit(path)
       } else if (entry.isSymbolicLink()) {
-        throw new Refusal(`${path} of the database is a link, and a backup holds only what is in the folder itself: move what it leads to there`)
+        throw new Refusal(
+          `${path} of the database is a link, and a backup holds only what is in the folder itself: move what it leads to there`,
+        )
       } else if (entry.isFile() && path !== controlFile) {
         found.files.push(path)
       }

@@ -128,7 +128,9 @@ describe('a row', () => {
       for (let count = 0; count < 15; count++) assert.deepEqual(reader.push(million), [])
       return [...reader.push(last), ...reader.end()]
     }
-    const tooLong = new Refusal('the row on line 3 of t.csv is longer than 16 MiB: close the quote that is left open, or choose a file that holds a table')
+    const tooLong = new Refusal(
+      'the row on line 3 of t.csv is longer than 16 MiB: close the quote that is left open, or choose a file that holds a table',
+    )
     for (const end of [million, `${million}\n`, `${million},1\n`]) assert.throws(() => read16('y', end), tooLong)
     for (const end of [million, `${million}"\n`, `\n${million}`]) assert.throws(() => read16('"', end), tooLong)
     assert.throws(() => read16('"', '"'.repeat(1 << 21)), tooLong)

@@ -171,12 +171,16 @@ export class CsvRows {
   }
 
   #tooLong(): Refusal {
-    return new Refusal(`the row on line ${this.#line} of ${this.#name} is longer than 16 MiB: close the quote that is left open, or choose a file that holds a table`)
+    return new Refusal(
+      `the row on line ${this.#line} of ${this.#name} is longer than 16 MiB: close the quote that is left open, or choose a file that holds a table`,
+    )
   }
 
   #tooManyCells(): Refusal {
     const most = mostCells.toLocaleString('en')
-    return new Refusal(`the row on line ${this.#line} of ${this.#name} has more than ${most} cells: choose a file that holds a table`)
+    return new Refusal(
+      `the row on line ${this.#line} of ${this.#name} has more than ${most} cells: choose a file that holds a table`,
+    )
   }
 }
 

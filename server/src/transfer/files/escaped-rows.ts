@@ -55,7 +55,9 @@ export class EscapedRows {
     }
     this.#text = this.#text.slice(start)
     if (this.#text.length > longestRow)
-      throw new Refusal(`the row on line ${this.#line} of ${this.#name} is longer than 16 MiB: choose a file that holds a table`)
+      throw new Refusal(
+        `the row on line ${this.#line} of ${this.#name} is longer than 16 MiB: choose a file that holds a table`,
+      )
     this.#enough = Math.min(this.#text.length * 2, longestRow + 1)
     return rows
   }

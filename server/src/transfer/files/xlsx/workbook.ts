@@ -175,7 +175,8 @@ export async function* parsing(
     held += chunk.length
     parser.write(decoder.decode(chunk, { stream: true }))
     if (isRefused) throw isRefused
-    if (held > mostHeld) throw new Refusal(`${source.path} has a text that is longer than 16 MiB: choose a file that holds a table`)
+    if (held > mostHeld)
+      throw new Refusal(`${source.path} has a text that is longer than 16 MiB: choose a file that holds a table`)
     yield
   }
   parser.write(decoder.decode())
