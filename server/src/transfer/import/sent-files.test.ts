@@ -116,7 +116,7 @@ describe('a file that is made to cost much is refused while others are served', 
     ],
     'many cells': [
       ...(['cells.csv.gz', Buffer.concat([gzipSync(header), repeated(`${','.repeat(20_000)}\n`, 1_000)])] as const),
-      /^The row on line 2 of cells\.csv\.gz has more than 10,000 cells: is it a table\?$/,
+      /^The row on line 2 of cells\.csv\.gz has more than 10,000 cells: choose a file that holds a table\.$/,
     ],
     'many columns': [
       ...(['columns.csv.gz', repeated('"company",', 4_000_000)] as const),
@@ -136,7 +136,7 @@ describe('a file that is made to cost much is refused while others are served', 
     ],
     'a cell without end': [
       ...(['cell.csv.gz', Buffer.concat([gzipSync(`${header}1,"`), repeated('x', 300_000_000)])] as const),
-      /^The row on line 2 of cell\.csv\.gz is longer than 16 MiB: is a quote left open\?$/,
+      /^The row on line 2 of cell\.csv\.gz is longer than 16 MiB: close the quote that is left open, or choose a file that holds a table\.$/,
     ],
     'a cell of doubled quotes': [
       ...(['quotes.csv.gz', Buffer.concat([gzipSync(`${header}1,`), repeated('""', 50_000_000)])] as const),
