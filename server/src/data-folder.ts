@@ -14,6 +14,7 @@ export type FolderTrouble = {
 }
 
 const chooseAnother = 'choose another folder by --data-dir or MASTHEAD_DATA_DIR'
+const mountOrChoose = `mount what it leads to, or ${chooseAnother}`
 
 /**
  * Makes a folder and those above it, one at a time: with `recursive`, Node tries for ever where the system cannot make a folder although
@@ -55,6 +56,8 @@ export const refusalOf = ({ found, todo }: FolderTrouble, cause?: unknown): Refu
 /** Says why this user cannot keep data in the folder, as far as that can be told without making it. */
 export const folderTrouble = async (dataDirectory: string): Promise<FolderTrouble | null> => {
   const folder = resolve(dataDirectory)
+  const link = await brokenLink(folder)
+  if (link) return { found: link, todo: mountOrChoose }
   try {
     const { path, stats, isHidden } = await nearest(folder)
     const trouble = (what: string, todo: string): FolderTrouble => {
@@ -87,7 +90,7 @@ export const findCluster = async (dataDirectory: string): Promise<'none' | 'ther
   if (trouble) return trouble
   const folder = join(resolve(dataDirectory), 'postgres')
   const link = await brokenLink(folder)
-  if (link) return { found: link, todo: `mount what it leads to, or ${chooseAnother}` }
+  if (link) return { found: link, todo: mountOrChoose }
   const stats = await stat(folder).catch(() => null)
   if (!stats) return 'none'
   if (!stats.isDirectory()) return { found: `${folder} is a file, not a folder`, todo: chooseAnother }

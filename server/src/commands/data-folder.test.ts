@@ -105,7 +105,7 @@ describe('a data folder that cannot be used', () => {
   test('because it or its PostgreSQL is a link to what is not there says so', async () => {
     const link = join(home, 'link')
     await symlink(join(home, 'not-mounted'), link)
-    await assertTold(link, /link is a link to \S+not-mounted, which is not there/, /choose another folder/)
+    await assertTold(link, /link is a link to \S+not-mounted, which is not there/, /mount what it leads to, or choose/)
     const data = join(home, 'linking')
     await mkdir(data)
     await symlink(join(home, 'not-mounted'), join(data, 'postgres'))
