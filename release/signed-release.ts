@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { pack } from './pack.ts'
 
-/** As SECURITY.md tells whoever verifies a release. */
+/** SECURITY.md names them for those who verify a release. */
 const namespace = 'masthead'
 const signer = 'release@masthead.example'
 
@@ -43,7 +43,7 @@ const sumOf = async (path: string): Promise<string> =>
     .update(await readFile(path))
     .digest('hex')
 
-/** Whether the key is one of those that whoever verifies a release allows. Throws where it cannot sign. */
+/** Whether a file of allowed signers names the key. Throws where the key cannot sign. */
 export const isAllowedSigner = async (key: string, allowedSigners: string): Promise<boolean> => {
   const folder = await mkdtemp(join(tmpdir(), 'masthead-signature-'))
   try {

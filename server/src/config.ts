@@ -119,7 +119,7 @@ export type OutsideIssuerConfig = {
 /** True for `npx`, `npm start` and the other commands of npm. */
 export const isRunByNpm = (): boolean => process.env.npm_command !== undefined
 
-/** It drops most variables of the environment. */
+/** sudo drops most variables of the environment. */
 export const isRunBySudo = (): boolean => process.env.SUDO_USER !== undefined
 
 /** systemd names each run of a unit. */
@@ -137,22 +137,19 @@ export const programName = (isManaged = isService(), variables: readonly string[
 }
 
 /** The program of a service uses the settings of the service, unless its environment or `--data-dir` names another database. */
-const ownEnvironment = ({ dataDir = stateFolder }: DataDirOption = {}): NodeJS.ProcessEnv => {
+const ownEnvironment = ({ dataDir }: DataDirOption = {}): NodeJS.ProcessEnv => {
   const { DATABASE_URL, MASTHEAD_DATA_DIR } = process.env
-  if (!DATABASE_URL && !MASTHEAD_DATA_DIR && resolve(dataDir) === stateFolder && isService()) {
+  if (!DATABASE_URL && !MASTHEAD_DATA_DIR && resolve(dataDir ?? stateFolder) === stateFolder && isService()) {
     // Threads, child processes and OpenTelemetry read the environment, too.
     for (const [name, value] of Object.entries(readServiceSettings())) process.env[name] ??= value
   }
-  return process.env
+  return dataDir === undefined ? process.env : { ...process.env, MASTHEAD_DATA_DIR: dataDir }
 }
 
 export type DataDirOption = { dataDir?: string }
 
 /** The configuration of a command with `--data-dir`, which counts more than MASTHEAD_DATA_DIR. */
-export const readConfigWith = (option: DataDirOption): Config => {
-  const config = readConfig(ownEnvironment(option))
-  return { ...config, dataDirectory: option.dataDir ?? config.dataDirectory }
-}
+export const readConfigWith = (option: DataDirOption): Config => readConfig(ownEnvironment(option))
 
 export const defaultPort = 8_080
 
@@ -228,8 +225,7 @@ export const examineConfig = (
   })
   for (;;) {
     try {
-      const read = readConfig(noting)
-      const config = { ...read, dataDirectory: option.dataDir ?? read.dataDirectory }
+      const config = readConfig(noting)
       const unknown = Object.keys(environment).filter((name) => /^MASTHEAD_/i.test(name) && !known.has(name))
       return { config, mistakes, known: [...known], unknown }
     } catch (error) {

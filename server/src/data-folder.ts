@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs'
 import { access, constants, mkdir, readdir, readFile, readlink, realpath, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { messageOf } from './error-message.ts'
+import { codeOf, messageOf } from './error-message.ts'
 import { fileTrouble } from './file-trouble.ts'
 import { Refusal } from './refusal.ts'
 
@@ -39,18 +39,18 @@ export const makeFolder = async (folder: string, mode = 0o777): Promise<void> =>
 /** Makes the data folder where it is missing. Returns the real path, because a running server is recognised by the path of its folder. */
 export const openDataFolder = async (dataDirectory: string): Promise<string> => {
   const trouble = await folderTrouble(dataDirectory)
-  if (trouble) throw refusalOf(trouble)
+  if (trouble) throw folderRefusal(trouble)
   try {
     await makeFolder(dataDirectory)
     return await realpath(dataDirectory)
   } catch (error) {
     const folder = resolve(dataDirectory)
     const found = fileTrouble(folder, error) ?? `${folder} cannot be used: ${messageOf(error)}`
-    throw refusalOf({ found, todo: chooseAnother }, error)
+    throw folderRefusal({ found, todo: chooseAnother }, error)
   }
 }
 
-export const refusalOf = ({ found, todo }: FolderTrouble, cause?: unknown): Refusal =>
+export const folderRefusal = ({ found, todo }: FolderTrouble, cause?: unknown): Refusal =>
   new Refusal(`${found}: ${todo}`, { cause })
 
 /** Says why this user cannot keep data in the folder, as far as that can be told without making it. */
@@ -147,5 +147,3 @@ const closed = async (folder: string, uid: number): Promise<FolderTrouble> => {
     todo: `run this command as that user (\`${sudo} masthead …\`), or ${chooseAnother}`,
   }
 }
-
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')

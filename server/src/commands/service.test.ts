@@ -139,6 +139,7 @@ describe('masthead service', async () => {
   const expected = (line: RegExp) => new RegExp(`${line.source}\\n`)
 
   test('install refuses a program below /tmp, which the unit hides, and leaves nothing', async () => {
+    // Not tmpdir(), which may be elsewhere.
     const place = await mkdtemp('/tmp/masthead-hidden-')
     after(() => rmdir(place))
     // Only inside the machine, and it ends with it.

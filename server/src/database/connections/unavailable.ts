@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { codeOf } from '../../error-message.ts'
 
 /** Nothing is written: as a statement that writes fails on a standby, and as a transaction fails that is to write. */
 const takesNoWrites = new Set(['25006', '25001'])
@@ -45,8 +46,6 @@ export class Unavailable extends Error {
 /** Whether it was known only after a while that the server had gone. */
 export const isWithoutResponse = (error: unknown): boolean =>
   error instanceof Unavailable && (error.code === noResponse || isWithoutResponse(error.cause))
-
-const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '')
 
 /** Whether the server of a shard failed, and the one that we asked told us: others are served. */
 export const isShardLost = (error: unknown): boolean =>

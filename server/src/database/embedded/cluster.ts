@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import description from '../../../package.json' with { type: 'json' }
-import { findCluster, openDataFolder, readClusterVersion, refusalOf } from '../../data-folder.ts'
+import { findCluster, folderRefusal, openDataFolder, readClusterVersion } from '../../data-folder.ts'
 import { linkLibraries } from './libraries.ts'
 import { refuseOtherMajor } from './other-major.ts'
 import { type Account, findCause, findOperator, type Operator } from './privileges.ts'
@@ -28,7 +28,7 @@ export const openCluster = async (dataDirectory: string, say: (line: string) => 
     throw new Error(`PostgreSQL cannot live in ${folder}: choose a --data-dir without any of " $ \` \\`)
   }
   const found = await findCluster(parent)
-  if (typeof found === 'object') throw refusalOf(found)
+  if (typeof found === 'object') throw folderRefusal(found)
   const isNew = found === 'none'
   const programs = await findPrograms()
   if (!isNew) await requireSameVersion(folder, programs)

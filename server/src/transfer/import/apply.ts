@@ -196,7 +196,7 @@ const inBatches = async <R>(
 }
 
 /**
- * Whoever writes to the same list waits for the batch, and is refused after three seconds. So batches become smaller where the
+ * Other writers of the list wait for the batch, and are refused after three seconds. So batches become smaller where the
  * machine is slow or busy, and larger where they end soon.
  */
 const fitting = (rows: number, most: number, took: number): number => {
