@@ -289,7 +289,7 @@ test('writes find their records by an index, by a plan that is kept, whichever t
   client.on('notice', ({ message = '' }) => {
     const [, plan] = /plan:\n(\{.*)$/s.exec(message) ?? []
     const told: { 'Query Text': string; Plan: Plan } | null = plan ? JSON.parse(plan) : null
-    if (told?.['Query Text'].includes('with given as')) plans.push(told.Plan)
+    if (told && /with (given|head) as/.test(told['Query Text'])) plans.push(told.Plan)
   })
   const author = operator
   try {

@@ -4,15 +4,12 @@ import { type Table, tables } from './tables.ts'
 import {
   auditColumns,
   columnsOf,
-  eventBody,
-  eventType,
   givenColumns,
   givenRow,
   isSearched,
-  isTold,
-  newEventId,
   type Operation,
   tallyLevels,
+  tellEndpoints,
 } from './write-statement.ts'
 
 /**
@@ -37,7 +34,6 @@ declare
   given record;
   former record;
   counted record;
-  told record;
   facets text[] := '{}';
   classes smallint[] := '{}';
   positions bigint[] := '{}';
@@ -87,20 +83,14 @@ const tell = (table: Table): string => `
 
 const deliver = (table: Table): string => `
   if exists (select from json_to_recordset(rows) as given (is_delivered boolean) where is_delivered) then
-    perform from webhook_endpoints where tenant_id = tenant for key share;
+    perform from webhook_endpoints where tenant_id = tenant;
     if found then${eachRow(
       table,
       `
-      continue when given.is_delivered is not true or not exists (
-        select from webhook_endpoints as target where target.tenant_id = tenant and ${isTold(table, 'target', 'given')});
-      insert into webhook_events (tenant_id, id, type, record_id, body)
-      values (tenant, ${newEventId}, ${eventType(table, 'given')}, given.id, ${eventBody(table, 'given')})
-      returning sequence into told;
-      insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-      select target.tenant_id, target.id, told.sequence, given.id from webhook_endpoints as target
-      where target.tenant_id = tenant and ${isTold(table, 'target', 'given')};`,
+      if given.is_delivered then
+        perform ${tellEndpoints(table, 'tenant', 'given')};
+      end if;`,
     )}
-      perform wake_webhook_worker(tenant, '${table.name}', now());
     end if;
   end if;`
 

@@ -50,14 +50,16 @@ const oncePerResource = (build: (table: Table) => string): ((resource: ResourceN
 
 const tenant = '$1'
 
+/** The rows stay in the order in which they are given. */
 const create = (table: Table): string => {
   const columns = columnsOf(table).map(({ name }) => name)
   return `
-with ${given(table)}, ${head(table, '$3::bigint')}, written as (
-  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
+with ${head(table, '$3::bigint')}, written as (
+  select ${givenRow(table)}, head.position + given.place as position, head.version + given.place as version
+  from head, ${givenRows(table)}
 ), created as (
   insert into ${table.name} (tenant_id, position, version, class, body, ${columns.join(', ')})
-  select ${tenant}, position, version, class, body, ${columns.join(', ')} from written order by place
+  select ${tenant}, position, version, class, body, ${columns.join(', ')} from written
 )${
     isSearched(table)
       ? `, texts as (
@@ -65,14 +67,16 @@ with ${given(table)}, ${head(table, '$3::bigint')}, written as (
   select ${tenant}, '${table.name}', position, class, search_text from written
 )`
       : ''
-  }, ${counted(table, 'select position, class, facets, 1 as change from written')}, ${audited(table)}, ${delivered(table)}
-select id, body, position from written order by place`
+  }, ${counted(table, 'select position, class, facets, 1 as change from written')}, ${audited(table, 'create')}
+select id, body, position, ${told(table)} from written`
 }
 
 const update = (table: Table): string => {
   const columns = columnsOf(table).map(({ name }) => name)
   return `
-with ${given(table)}, ${head(table, '0')}, ${former(table)}, written as (
+with given as materialized (
+  select ${givenRow(table)} from ${givenRows(table)}
+), ${head(table, '0')}, ${former(table)}, written as (
   select given.*, former.position, former.class as former_class, former.facets as former_facets
   from given join former on former.id = given.id
 ), updated as (
@@ -94,8 +98,8 @@ with ${given(table)}, ${head(table, '0')}, ${former(table)}, written as (
     table,
     `select position, class, facets, 1 as change from written
     union all select position, former_class, former_facets, -1 from written`,
-  )}, ${audited(table)}, ${delivered(table)}
-select id, body, position from written order by place`
+  )}, ${audited(table, 'update')}
+select id, body, position, ${told(table)} from written`
 }
 
 const remove = (table: Table): string => `
@@ -115,7 +119,7 @@ with given as materialized (
   where tenant_id = ${tenant} and resource = '${table.name}' and position = any (array(select position from former))
 )`
     : ''
-}, ${counted(table, 'select position, class, facets, -1 as change from former')}, ${audited(table)}
+}, ${counted(table, 'select position, class, facets, -1 as change from former')}, ${audited(table, 'remove')}
 select id, null as body, position from former`
 
 const texts: Record<Operation, (resource: ResourceName) => string> = {
@@ -150,12 +154,9 @@ export const givenColumns = (table: Table): string =>
 export const givenRow = (table: Table): string =>
   `given.*, ${classOf(table)} as class, ${table.facets('given')} as facets, ${bodyOf(table.name, 'given')} as body`
 
-const given = (table: Table): string => `given as materialized (
-  select ${givenRow(table)}
-  from json_to_recordset($2::json) as given (
+const givenRows = (table: Table): string => `json_to_recordset($2::json) as given (
     ${givenColumns(table)}
-  )
-)`
+  )`
 
 const head = (table: Table, positions: string): string => `head as (
   ${moveHead(table.name, { tenant, positions, versions: '$3::bigint' })}
@@ -175,63 +176,39 @@ const counted = (table: Table, changes: string): string => `counted as (
   on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
 )`
 
-/** The values are encrypted under the key of the record, which an erasure destroys. */
-const audited = (table: Table): string => `events as materialized (
-  select id::text as record_id, place, author, action,
-    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
+/** The values are encrypted under the key of the record, which an erasure destroys. A new record has none yet. */
+const audited = (table: Table, operation: Operation): string => {
+  const isNew = operation === 'create'
+  const newKey = 'gen_random_bytes(32)'
+  const key = `coalesce((
       select key from audit_keys
       where tenant_id = ${tenant} and resource = '${table.name}' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
+    ), ${newKey})`
+  return `events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    ${isNew ? newKey : key} as key
   from written where action is not null
 ), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select ${tenant}, '${table.name}', record_id, key from events
-  on conflict do nothing
+  insert into audit_keys (tenant_id, resource, record_id, key)
+  select ${tenant}, '${table.name}', record_id, key from events${isNew ? '' : ' on conflict do nothing'}
 ), entries as (
   insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select ${tenant}, author, action, '${table.name}', record_id, audit_seal(plain, key) from events order by place
+  select ${tenant}, author, action, '${table.name}', record_id, audit_seal(plain, key) from events${isNew ? '' : ' order by place'}
   returning number
 ), unchained as (
   insert into audit_waiting (tenant_id, number) select ${tenant}, number from entries
 )`
+}
 
-const now = `to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+const told = (table: Table): string => `case
+    when is_delivered and exists (select from webhook_endpoints where tenant_id = ${tenant}) then ${tellEndpoints(table, tenant, 'written')}
+  end as told`
 
-export const eventType = (table: Table, row: string): string => `'${resources[table.name].singular}.' || ${row}.action`
-
-export const eventBody = (table: Table, row: string): string =>
-  `'{"type":"' || ${eventType(table, row)} || '","timestamp":"' || ${now} || '","data":'
-      || coalesce(left(${row}.body, -1) || ',"userId":' || ${row}.delivered_user || '}', ${row}.body) || '}'`
-
-export const newEventId = `'msg_' || replace(gen_random_uuid()::text, '-', '')`
-
-/** A legacy system is told of every record, save one of which the response has said that it is native. */
-export const isTold = (table: Table, endpoint: string, row: string): string =>
-  `(${endpoint}.kind = 'legacy' and ${row}.is_native is not true or ${eventType(table, row)} = any (${endpoint}.events))`
-
-/**
- * Only where a tenant has endpoints. The lock keeps them until the commit, and sees that one was deleted meanwhile. An event is stored
- * once, however many are told of it. The row that wakes a worker is that of the list whose head is locked, so nobody else waits for it.
- */
-const delivered = (table: Table): string => `endpoints as materialized (
-  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = ${tenant} for key share
-), told as (
-  insert into webhook_events (tenant_id, id, type, record_id, body)
-  select ${tenant}, ${newEventId}, ${eventType(table, 'written')}, written.id,
-    ${eventBody(table, 'written')}
-  from written
-  where is_delivered and exists (select from endpoints where ${isTold(table, 'endpoints', 'written')}) order by place
-  returning sequence, record_id
-), delivered as (
-  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-  select ${tenant}, endpoints.id, told.sequence, told.record_id
-  from told join written on written.id = told.record_id join endpoints on ${isTold(table, 'endpoints', 'written')}
-  returning endpoint_id
-), woken as (
-  insert into webhook_wakes as wake (tenant, name, at)
-  select ${tenant}, '${table.name}', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
-  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
-)`
+/** SQL: tells of the row, which has its body. */
+export const tellEndpoints = (table: Table, tenant: string, row: string): string =>
+  `tell_endpoints(${tenant}, '${table.name}', '${resources[table.name].singular}.' || ${row}.action, ${row}.id,
+    coalesce(left(${row}.body, -1) || ',"userId":' || ${row}.delivered_user || '}', ${row}.body), ${row}.is_native)`
 
 /** Which lists show the record: bit n stands for the n-th of the fields that tell them apart. */
 const classOf = ({ name, classFields }: Table): string => {

@@ -54,7 +54,8 @@ export const insertRecords = async (
   records: readonly Fields[],
 ): Promise<string[]> => {
   const added = records.map((after) => ({ before: null, after: after as StoredRecord, author: null })) // new ones have an id
-  return (await writeRecords(query, resource, added)).map(({ body }) => body)
+  const written = await writeRecords(query, resource, added)
+  return written.toSorted((one, other) => one.position - other.position).map(({ body }) => body)
 }
 
 const writeStatements = (resource: ResourceName, changes: readonly Change[]): Statement[] =>

@@ -8,7 +8,6 @@ declare
   given record;
   former record;
   counted record;
-  told record;
   facets text[] := '{}';
   classes smallint[] := '{}';
   positions bigint[] := '{}';
@@ -63,21 +62,15 @@ begin
       'before', before, 'after', after) order by place)
     from json_to_recordset(rows) as given (id uuid, place bigint, action text, author json, before json, after json) where action is not null and author is not null));
   if exists (select from json_to_recordset(rows) as given (is_delivered boolean) where is_delivered) then
-    perform from webhook_endpoints where tenant_id = tenant for key share;
+    perform from webhook_endpoints where tenant_id = tenant;
     if found then
   for given in select given.*, (0)::smallint as class, array_remove(array['', 'isActive=' || given.is_active::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.code as "code", given.name as "name", given.is_active as "isActive", given.frequency as "frequency", given.iss_frequency as "issFrequency", given.issue_decimals as "issueDecimals", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body from json_to_recordset(rows) as given (id uuid, code text, name text, name_key text, is_active boolean, frequency text, iss_frequency text, issue_decimals numeric, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json) order by place
   loop
-      continue when given.is_delivered is not true or not exists (
-        select from webhook_endpoints as target where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'publication.' || given.action = any (target.events)));
-      insert into webhook_events (tenant_id, id, type, record_id, body)
-      values (tenant, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'publication.' || given.action, given.id, '{"type":"' || 'publication.' || given.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body) || '}')
-      returning sequence into told;
-      insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-      select target.tenant_id, target.id, told.sequence, given.id from webhook_endpoints as target
-      where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'publication.' || given.action = any (target.events));
+      if given.is_delivered then
+        perform tell_endpoints(tenant, 'publications', 'publication.' || given.action, given.id,
+    coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body), given.is_native);
+      end if;
   end loop;
-      perform wake_webhook_worker(tenant, 'publications', now());
     end if;
   end if;
 end $$;
@@ -90,7 +83,6 @@ declare
   given record;
   former record;
   counted record;
-  told record;
   facets text[] := '{}';
   classes smallint[] := '{}';
   positions bigint[] := '{}';
@@ -147,21 +139,15 @@ begin
       'before', before, 'after', after) order by place)
     from json_to_recordset(rows) as given (id uuid, place bigint, action text, author json, before json, after json) where action is not null and author is not null));
   if exists (select from json_to_recordset(rows) as given (is_delivered boolean) where is_delivered) then
-    perform from webhook_endpoints where tenant_id = tenant for key share;
+    perform from webhook_endpoints where tenant_id = tenant;
     if found then
   for given in select given.*, (0)::smallint as class, array_remove(array['', 'isActive=' || given.is_active::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.code as "code", given.name as "name", given.is_active as "isActive", given.frequency as "frequency", given.iss_frequency as "issFrequency", given.issue_decimals as "issueDecimals", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body from json_to_recordset(rows) as given (id uuid, code text, name text, name_key text, is_active boolean, frequency text, iss_frequency text, issue_decimals numeric, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json) order by place
   loop
-      continue when given.is_delivered is not true or not exists (
-        select from webhook_endpoints as target where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'publication.' || given.action = any (target.events)));
-      insert into webhook_events (tenant_id, id, type, record_id, body)
-      values (tenant, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'publication.' || given.action, given.id, '{"type":"' || 'publication.' || given.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body) || '}')
-      returning sequence into told;
-      insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-      select target.tenant_id, target.id, told.sequence, given.id from webhook_endpoints as target
-      where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'publication.' || given.action = any (target.events));
+      if given.is_delivered then
+        perform tell_endpoints(tenant, 'publications', 'publication.' || given.action, given.id,
+    coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body), given.is_native);
+      end if;
   end loop;
-      perform wake_webhook_worker(tenant, 'publications', now());
     end if;
   end if;
 end $$;
@@ -174,7 +160,6 @@ declare
   given record;
   former record;
   counted record;
-  told record;
   facets text[] := '{}';
   classes smallint[] := '{}';
   positions bigint[] := '{}';
@@ -233,7 +218,6 @@ declare
   given record;
   former record;
   counted record;
-  told record;
   facets text[] := '{}';
   classes smallint[] := '{}';
   positions bigint[] := '{}';
@@ -288,21 +272,15 @@ begin
       'before', before, 'after', after) order by place)
     from json_to_recordset(rows) as given (id uuid, place bigint, action text, author json, before json, after json) where action is not null and author is not null));
   if exists (select from json_to_recordset(rows) as given (is_delivered boolean) where is_delivered) then
-    perform from webhook_endpoints where tenant_id = tenant for key share;
+    perform from webhook_endpoints where tenant_id = tenant;
     if found then
   for given in select given.*, (0)::smallint as class, array_remove(array['', 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.company as "company", given.address as "address", given.suite as "suite", given.city as "city", given.state as "state", given.zip as "zip", given.country as "country", given.web_address as "webAddress", given.status as "status", given.billing_email as "billingEmail", given.invoice_email_enabled as "invoiceEmailEnabled", given.invoice_print_enabled as "invoicePrintEnabled", given.do_not_email as "doNotEmail", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body from json_to_recordset(rows) as given (id uuid, account_id text, company text, company_key text, address text, suite text, city text, city_key text, state text, zip text, country text, web_address text, status text, status_key text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json) order by place
   loop
-      continue when given.is_delivered is not true or not exists (
-        select from webhook_endpoints as target where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'account.' || given.action = any (target.events)));
-      insert into webhook_events (tenant_id, id, type, record_id, body)
-      values (tenant, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'account.' || given.action, given.id, '{"type":"' || 'account.' || given.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body) || '}')
-      returning sequence into told;
-      insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-      select target.tenant_id, target.id, told.sequence, given.id from webhook_endpoints as target
-      where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'account.' || given.action = any (target.events));
+      if given.is_delivered then
+        perform tell_endpoints(tenant, 'accounts', 'account.' || given.action, given.id,
+    coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body), given.is_native);
+      end if;
   end loop;
-      perform wake_webhook_worker(tenant, 'accounts', now());
     end if;
   end if;
 end $$;
@@ -315,7 +293,6 @@ declare
   given record;
   former record;
   counted record;
-  told record;
   facets text[] := '{}';
   classes smallint[] := '{}';
   positions bigint[] := '{}';
@@ -372,21 +349,15 @@ begin
       'before', before, 'after', after) order by place)
     from json_to_recordset(rows) as given (id uuid, place bigint, action text, author json, before json, after json) where action is not null and author is not null));
   if exists (select from json_to_recordset(rows) as given (is_delivered boolean) where is_delivered) then
-    perform from webhook_endpoints where tenant_id = tenant for key share;
+    perform from webhook_endpoints where tenant_id = tenant;
     if found then
   for given in select given.*, (0)::smallint as class, array_remove(array['', 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.company as "company", given.address as "address", given.suite as "suite", given.city as "city", given.state as "state", given.zip as "zip", given.country as "country", given.web_address as "webAddress", given.status as "status", given.billing_email as "billingEmail", given.invoice_email_enabled as "invoiceEmailEnabled", given.invoice_print_enabled as "invoicePrintEnabled", given.do_not_email as "doNotEmail", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body from json_to_recordset(rows) as given (id uuid, account_id text, company text, company_key text, address text, suite text, city text, city_key text, state text, zip text, country text, web_address text, status text, status_key text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json) order by place
   loop
-      continue when given.is_delivered is not true or not exists (
-        select from webhook_endpoints as target where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'account.' || given.action = any (target.events)));
-      insert into webhook_events (tenant_id, id, type, record_id, body)
-      values (tenant, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'account.' || given.action, given.id, '{"type":"' || 'account.' || given.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body) || '}')
-      returning sequence into told;
-      insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-      select target.tenant_id, target.id, told.sequence, given.id from webhook_endpoints as target
-      where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'account.' || given.action = any (target.events));
+      if given.is_delivered then
+        perform tell_endpoints(tenant, 'accounts', 'account.' || given.action, given.id,
+    coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body), given.is_native);
+      end if;
   end loop;
-      perform wake_webhook_worker(tenant, 'accounts', now());
     end if;
   end if;
 end $$;
@@ -399,7 +370,6 @@ declare
   given record;
   former record;
   counted record;
-  told record;
   facets text[] := '{}';
   classes smallint[] := '{}';
   positions bigint[] := '{}';
@@ -458,7 +428,6 @@ declare
   given record;
   former record;
   counted record;
-  told record;
   facets text[] := '{}';
   classes smallint[] := '{}';
   positions bigint[] := '{}';
@@ -513,21 +482,15 @@ begin
       'before', before, 'after', after) order by place)
     from json_to_recordset(rows) as given (id uuid, place bigint, action text, author json, before json, after json) where action is not null and author is not null));
   if exists (select from json_to_recordset(rows) as given (is_delivered boolean) where is_delivered) then
-    perform from webhook_endpoints where tenant_id = tenant for key share;
+    perform from webhook_endpoints where tenant_id = tenant;
     if found then
   for given in select given.*, (coalesce(given.hide_contact, false)::integer * 1 + coalesce(given.subs_only, false)::integer * 2 + (given.deleted_at is not null)::integer * 4)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.owner_id as "ownerId", given.name as "name", given.first_name as "firstName", given.last_name as "lastName", given.phone as "phone", given.phone2 as "phone2", given.extension as "extension", given.hide_contact as "hideContact", given.subs_only as "subsOnly", given.do_not_email as "doNotEmail", given.email as "email", given.title as "title", given.notes as "notes", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body from json_to_recordset(rows) as given (id uuid, account_id text, owner_id text, name text, name_key text, first_name text, first_name_key text, last_name text, last_name_key text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, email_key text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json) order by place
   loop
-      continue when given.is_delivered is not true or not exists (
-        select from webhook_endpoints as target where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'contact.' || given.action = any (target.events)));
-      insert into webhook_events (tenant_id, id, type, record_id, body)
-      values (tenant, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'contact.' || given.action, given.id, '{"type":"' || 'contact.' || given.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body) || '}')
-      returning sequence into told;
-      insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-      select target.tenant_id, target.id, told.sequence, given.id from webhook_endpoints as target
-      where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'contact.' || given.action = any (target.events));
+      if given.is_delivered then
+        perform tell_endpoints(tenant, 'contacts', 'contact.' || given.action, given.id,
+    coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body), given.is_native);
+      end if;
   end loop;
-      perform wake_webhook_worker(tenant, 'contacts', now());
     end if;
   end if;
 end $$;
@@ -540,7 +503,6 @@ declare
   given record;
   former record;
   counted record;
-  told record;
   facets text[] := '{}';
   classes smallint[] := '{}';
   positions bigint[] := '{}';
@@ -597,21 +559,15 @@ begin
       'before', before, 'after', after) order by place)
     from json_to_recordset(rows) as given (id uuid, place bigint, action text, author json, before json, after json) where action is not null and author is not null));
   if exists (select from json_to_recordset(rows) as given (is_delivered boolean) where is_delivered) then
-    perform from webhook_endpoints where tenant_id = tenant for key share;
+    perform from webhook_endpoints where tenant_id = tenant;
     if found then
   for given in select given.*, (coalesce(given.hide_contact, false)::integer * 1 + coalesce(given.subs_only, false)::integer * 2 + (given.deleted_at is not null)::integer * 4)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.owner_id as "ownerId", given.name as "name", given.first_name as "firstName", given.last_name as "lastName", given.phone as "phone", given.phone2 as "phone2", given.extension as "extension", given.hide_contact as "hideContact", given.subs_only as "subsOnly", given.do_not_email as "doNotEmail", given.email as "email", given.title as "title", given.notes as "notes", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body from json_to_recordset(rows) as given (id uuid, account_id text, owner_id text, name text, name_key text, first_name text, first_name_key text, last_name text, last_name_key text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, email_key text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json) order by place
   loop
-      continue when given.is_delivered is not true or not exists (
-        select from webhook_endpoints as target where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'contact.' || given.action = any (target.events)));
-      insert into webhook_events (tenant_id, id, type, record_id, body)
-      values (tenant, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'contact.' || given.action, given.id, '{"type":"' || 'contact.' || given.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body) || '}')
-      returning sequence into told;
-      insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-      select target.tenant_id, target.id, told.sequence, given.id from webhook_endpoints as target
-      where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'contact.' || given.action = any (target.events));
+      if given.is_delivered then
+        perform tell_endpoints(tenant, 'contacts', 'contact.' || given.action, given.id,
+    coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body), given.is_native);
+      end if;
   end loop;
-      perform wake_webhook_worker(tenant, 'contacts', now());
     end if;
   end if;
 end $$;
@@ -624,7 +580,6 @@ declare
   given record;
   former record;
   counted record;
-  told record;
   facets text[] := '{}';
   classes smallint[] := '{}';
   positions bigint[] := '{}';
@@ -683,7 +638,6 @@ declare
   given record;
   former record;
   counted record;
-  told record;
   facets text[] := '{}';
   classes smallint[] := '{}';
   positions bigint[] := '{}';
@@ -732,21 +686,15 @@ begin
       'before', before, 'after', after) order by place)
     from json_to_recordset(rows) as given (id uuid, place bigint, action text, author json, before json, after json) where action is not null and author is not null));
   if exists (select from json_to_recordset(rows) as given (is_delivered boolean) where is_delivered) then
-    perform from webhook_endpoints where tenant_id = tenant for key share;
+    perform from webhook_endpoints where tenant_id = tenant;
     if found then
   for given in select given.*, ((given.deleted_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.subscription_id as "subscriptionId", given.account_id as "accountId", given.publication_id as "publicationId", given.renewed_from_subs_id as "renewedFromSubsId", given.renewal_date as "renewalDate", given.status as "status", given.start_date as "startDate", given.end_date as "endDate", given.expire_date as "expireDate", given.first_run_date as "firstRunDate", given.subscription_number as "subscriptionNumber", given.copies::text as "copies", given.auto_reschedule as "autoReschedule", given.auto_invoice as "autoInvoice", given.notes as "notes", given.total_net_charge::text as "totalNetCharge", given.total_applied::text as "totalApplied", given.total_due::text as "totalDue", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt") as shown) as body from json_to_recordset(rows) as given (id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_net_charge_cents bigint, total_applied numeric(20, 2), total_applied_cents bigint, total_due numeric(20, 2), total_due_cents bigint, created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json) order by place
   loop
-      continue when given.is_delivered is not true or not exists (
-        select from webhook_endpoints as target where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'subscription.' || given.action = any (target.events)));
-      insert into webhook_events (tenant_id, id, type, record_id, body)
-      values (tenant, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'subscription.' || given.action, given.id, '{"type":"' || 'subscription.' || given.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body) || '}')
-      returning sequence into told;
-      insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-      select target.tenant_id, target.id, told.sequence, given.id from webhook_endpoints as target
-      where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'subscription.' || given.action = any (target.events));
+      if given.is_delivered then
+        perform tell_endpoints(tenant, 'subscriptions', 'subscription.' || given.action, given.id,
+    coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body), given.is_native);
+      end if;
   end loop;
-      perform wake_webhook_worker(tenant, 'subscriptions', now());
     end if;
   end if;
 end $$;
@@ -759,7 +707,6 @@ declare
   given record;
   former record;
   counted record;
-  told record;
   facets text[] := '{}';
   classes smallint[] := '{}';
   positions bigint[] := '{}';
@@ -812,21 +759,15 @@ begin
       'before', before, 'after', after) order by place)
     from json_to_recordset(rows) as given (id uuid, place bigint, action text, author json, before json, after json) where action is not null and author is not null));
   if exists (select from json_to_recordset(rows) as given (is_delivered boolean) where is_delivered) then
-    perform from webhook_endpoints where tenant_id = tenant for key share;
+    perform from webhook_endpoints where tenant_id = tenant;
     if found then
   for given in select given.*, ((given.deleted_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.subscription_id as "subscriptionId", given.account_id as "accountId", given.publication_id as "publicationId", given.renewed_from_subs_id as "renewedFromSubsId", given.renewal_date as "renewalDate", given.status as "status", given.start_date as "startDate", given.end_date as "endDate", given.expire_date as "expireDate", given.first_run_date as "firstRunDate", given.subscription_number as "subscriptionNumber", given.copies::text as "copies", given.auto_reschedule as "autoReschedule", given.auto_invoice as "autoInvoice", given.notes as "notes", given.total_net_charge::text as "totalNetCharge", given.total_applied::text as "totalApplied", given.total_due::text as "totalDue", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt") as shown) as body from json_to_recordset(rows) as given (id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_net_charge_cents bigint, total_applied numeric(20, 2), total_applied_cents bigint, total_due numeric(20, 2), total_due_cents bigint, created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json) order by place
   loop
-      continue when given.is_delivered is not true or not exists (
-        select from webhook_endpoints as target where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'subscription.' || given.action = any (target.events)));
-      insert into webhook_events (tenant_id, id, type, record_id, body)
-      values (tenant, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'subscription.' || given.action, given.id, '{"type":"' || 'subscription.' || given.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body) || '}')
-      returning sequence into told;
-      insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-      select target.tenant_id, target.id, told.sequence, given.id from webhook_endpoints as target
-      where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'subscription.' || given.action = any (target.events));
+      if given.is_delivered then
+        perform tell_endpoints(tenant, 'subscriptions', 'subscription.' || given.action, given.id,
+    coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body), given.is_native);
+      end if;
   end loop;
-      perform wake_webhook_worker(tenant, 'subscriptions', now());
     end if;
   end if;
 end $$;
@@ -839,7 +780,6 @@ declare
   given record;
   former record;
   counted record;
-  told record;
   facets text[] := '{}';
   classes smallint[] := '{}';
   positions bigint[] := '{}';
@@ -897,7 +837,6 @@ declare
   given record;
   former record;
   counted record;
-  told record;
   facets text[] := '{}';
   classes smallint[] := '{}';
   positions bigint[] := '{}';
@@ -946,21 +885,15 @@ begin
       'before', before, 'after', after) order by place)
     from json_to_recordset(rows) as given (id uuid, place bigint, action text, author json, before json, after json) where action is not null and author is not null));
   if exists (select from json_to_recordset(rows) as given (is_delivered boolean) where is_delivered) then
-    perform from webhook_endpoints where tenant_id = tenant for key share;
+    perform from webhook_endpoints where tenant_id = tenant;
     if found then
   for given in select given.*, (0)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.publication_id as "publicationId", given.issue_id as "issueId", given.status as "status", given.issue_date as "issueDate", given.due_date as "dueDate", given.terms as "terms", given.total::text as "total", given.total_due::text as "totalDue", coalesce((given.total_due * 100)::bigint, 0) as "balanceCents", given.gross::text as "gross", given.net::text as "net", given.invoice_type as "invoiceType", given.invoice_description as "invoiceDescription", given.inv_charges::text as "invCharges", given.inv_invoiced::text as "invInvoiced", given.inv_applied::text as "invApplied", given.inv_discount::text as "invDiscount", given.inv_tax::text as "invTax", given.date_paid as "datePaid", given.is_open as "isOpen", given.notes as "notes", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body from json_to_recordset(rows) as given (id uuid, account_id text, publication_id uuid, issue_id text, status text, status_key text, issue_date date, due_date date, terms text, total numeric(20, 2), total_cents bigint, total_due numeric(20, 2), total_due_cents bigint, gross numeric(20, 2), gross_cents bigint, net numeric(20, 2), net_cents bigint, invoice_type text, invoice_description text, inv_charges numeric(20, 2), inv_charges_cents bigint, inv_invoiced numeric(20, 2), inv_invoiced_cents bigint, inv_applied numeric(20, 2), inv_applied_cents bigint, inv_discount numeric(20, 2), inv_discount_cents bigint, inv_tax numeric(20, 2), inv_tax_cents bigint, date_paid date, is_open numeric, is_open_key bigint, notes text, created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json) order by place
   loop
-      continue when given.is_delivered is not true or not exists (
-        select from webhook_endpoints as target where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'invoice.' || given.action = any (target.events)));
-      insert into webhook_events (tenant_id, id, type, record_id, body)
-      values (tenant, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'invoice.' || given.action, given.id, '{"type":"' || 'invoice.' || given.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body) || '}')
-      returning sequence into told;
-      insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-      select target.tenant_id, target.id, told.sequence, given.id from webhook_endpoints as target
-      where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'invoice.' || given.action = any (target.events));
+      if given.is_delivered then
+        perform tell_endpoints(tenant, 'invoices', 'invoice.' || given.action, given.id,
+    coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body), given.is_native);
+      end if;
   end loop;
-      perform wake_webhook_worker(tenant, 'invoices', now());
     end if;
   end if;
 end $$;
@@ -973,7 +906,6 @@ declare
   given record;
   former record;
   counted record;
-  told record;
   facets text[] := '{}';
   classes smallint[] := '{}';
   positions bigint[] := '{}';
@@ -1026,21 +958,15 @@ begin
       'before', before, 'after', after) order by place)
     from json_to_recordset(rows) as given (id uuid, place bigint, action text, author json, before json, after json) where action is not null and author is not null));
   if exists (select from json_to_recordset(rows) as given (is_delivered boolean) where is_delivered) then
-    perform from webhook_endpoints where tenant_id = tenant for key share;
+    perform from webhook_endpoints where tenant_id = tenant;
     if found then
   for given in select given.*, (0)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.publication_id as "publicationId", given.issue_id as "issueId", given.status as "status", given.issue_date as "issueDate", given.due_date as "dueDate", given.terms as "terms", given.total::text as "total", given.total_due::text as "totalDue", coalesce((given.total_due * 100)::bigint, 0) as "balanceCents", given.gross::text as "gross", given.net::text as "net", given.invoice_type as "invoiceType", given.invoice_description as "invoiceDescription", given.inv_charges::text as "invCharges", given.inv_invoiced::text as "invInvoiced", given.inv_applied::text as "invApplied", given.inv_discount::text as "invDiscount", given.inv_tax::text as "invTax", given.date_paid as "datePaid", given.is_open as "isOpen", given.notes as "notes", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body from json_to_recordset(rows) as given (id uuid, account_id text, publication_id uuid, issue_id text, status text, status_key text, issue_date date, due_date date, terms text, total numeric(20, 2), total_cents bigint, total_due numeric(20, 2), total_due_cents bigint, gross numeric(20, 2), gross_cents bigint, net numeric(20, 2), net_cents bigint, invoice_type text, invoice_description text, inv_charges numeric(20, 2), inv_charges_cents bigint, inv_invoiced numeric(20, 2), inv_invoiced_cents bigint, inv_applied numeric(20, 2), inv_applied_cents bigint, inv_discount numeric(20, 2), inv_discount_cents bigint, inv_tax numeric(20, 2), inv_tax_cents bigint, date_paid date, is_open numeric, is_open_key bigint, notes text, created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json) order by place
   loop
-      continue when given.is_delivered is not true or not exists (
-        select from webhook_endpoints as target where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'invoice.' || given.action = any (target.events)));
-      insert into webhook_events (tenant_id, id, type, record_id, body)
-      values (tenant, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'invoice.' || given.action, given.id, '{"type":"' || 'invoice.' || given.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body) || '}')
-      returning sequence into told;
-      insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-      select target.tenant_id, target.id, told.sequence, given.id from webhook_endpoints as target
-      where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'invoice.' || given.action = any (target.events));
+      if given.is_delivered then
+        perform tell_endpoints(tenant, 'invoices', 'invoice.' || given.action, given.id,
+    coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body), given.is_native);
+      end if;
   end loop;
-      perform wake_webhook_worker(tenant, 'invoices', now());
     end if;
   end if;
 end $$;
@@ -1053,7 +979,6 @@ declare
   given record;
   former record;
   counted record;
-  told record;
   facets text[] := '{}';
   classes smallint[] := '{}';
   positions bigint[] := '{}';
@@ -1111,7 +1036,6 @@ declare
   given record;
   former record;
   counted record;
-  told record;
   facets text[] := '{}';
   classes smallint[] := '{}';
   positions bigint[] := '{}';
@@ -1160,21 +1084,15 @@ begin
       'before', before, 'after', after) order by place)
     from json_to_recordset(rows) as given (id uuid, place bigint, action text, author json, before json, after json) where action is not null and author is not null));
   if exists (select from json_to_recordset(rows) as given (is_delivered boolean) where is_delivered) then
-    perform from webhook_endpoints where tenant_id = tenant for key share;
+    perform from webhook_endpoints where tenant_id = tenant;
     if found then
   for given in select given.*, ((given.done_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'userId=' || given.user_id::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.title as "title", given.due_date as "dueDate", given.user_id as "userId", given.priority as "priority", given.type as "type", given.notes as "notes", to_char(given.done_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "doneAt", given.route as "route", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body from json_to_recordset(rows) as given (id uuid, account_id text, title text, due_date date, user_id text, priority text, type text, notes text, done_at timestamptz(3), route text, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json) order by place
   loop
-      continue when given.is_delivered is not true or not exists (
-        select from webhook_endpoints as target where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'task.' || given.action = any (target.events)));
-      insert into webhook_events (tenant_id, id, type, record_id, body)
-      values (tenant, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'task.' || given.action, given.id, '{"type":"' || 'task.' || given.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body) || '}')
-      returning sequence into told;
-      insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-      select target.tenant_id, target.id, told.sequence, given.id from webhook_endpoints as target
-      where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'task.' || given.action = any (target.events));
+      if given.is_delivered then
+        perform tell_endpoints(tenant, 'tasks', 'task.' || given.action, given.id,
+    coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body), given.is_native);
+      end if;
   end loop;
-      perform wake_webhook_worker(tenant, 'tasks', now());
     end if;
   end if;
 end $$;
@@ -1187,7 +1105,6 @@ declare
   given record;
   former record;
   counted record;
-  told record;
   facets text[] := '{}';
   classes smallint[] := '{}';
   positions bigint[] := '{}';
@@ -1240,21 +1157,15 @@ begin
       'before', before, 'after', after) order by place)
     from json_to_recordset(rows) as given (id uuid, place bigint, action text, author json, before json, after json) where action is not null and author is not null));
   if exists (select from json_to_recordset(rows) as given (is_delivered boolean) where is_delivered) then
-    perform from webhook_endpoints where tenant_id = tenant for key share;
+    perform from webhook_endpoints where tenant_id = tenant;
     if found then
   for given in select given.*, ((given.done_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'userId=' || given.user_id::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.title as "title", given.due_date as "dueDate", given.user_id as "userId", given.priority as "priority", given.type as "type", given.notes as "notes", to_char(given.done_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "doneAt", given.route as "route", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body from json_to_recordset(rows) as given (id uuid, account_id text, title text, due_date date, user_id text, priority text, type text, notes text, done_at timestamptz(3), route text, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json) order by place
   loop
-      continue when given.is_delivered is not true or not exists (
-        select from webhook_endpoints as target where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'task.' || given.action = any (target.events)));
-      insert into webhook_events (tenant_id, id, type, record_id, body)
-      values (tenant, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'task.' || given.action, given.id, '{"type":"' || 'task.' || given.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body) || '}')
-      returning sequence into told;
-      insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-      select target.tenant_id, target.id, told.sequence, given.id from webhook_endpoints as target
-      where target.tenant_id = tenant and (target.kind = 'legacy' and given.is_native is not true or 'task.' || given.action = any (target.events));
+      if given.is_delivered then
+        perform tell_endpoints(tenant, 'tasks', 'task.' || given.action, given.id,
+    coalesce(left(given.body, -1) || ',"userId":' || given.delivered_user || '}', given.body), given.is_native);
+      end if;
   end loop;
-      perform wake_webhook_worker(tenant, 'tasks', now());
     end if;
   end if;
 end $$;
@@ -1267,7 +1178,6 @@ declare
   given record;
   former record;
   counted record;
-  told record;
   facets text[] := '{}';
   classes smallint[] := '{}';
   positions bigint[] := '{}';

@@ -3198,218 +3198,7 @@ on conflict (tenant_id, resource) do update set last = heads.last;
 -- records/write.ts writeBatch
 -- records/write.ts writeRecords
 with given as materialized (
-  select given.*, ((given.done_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'userId=' || given.user_id::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.title as "title", given.due_date as "dueDate", given.user_id as "userId", given.priority as "priority", given.type as "type", given.notes as "notes", to_char(given.done_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "doneAt", given.route as "route", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
-  from json_to_recordset($2::json) as given (
-    id uuid, account_id text, title text, due_date date, user_id text, priority text, type text, notes text, done_at timestamptz(3), route text, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
-  )
-), head as (
-  insert into heads (tenant_id, resource, last, version, timelines)
-  values ($1, 'tasks', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
-  on conflict (tenant_id, resource) do update set
-    last = heads.last + excluded.last,
-    version = heads.version + excluded.version,
-    source = source_of(heads.tenant_id),
-    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
-      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
-  returning last - $3::bigint as position, version - $3::bigint as version
-), written as (
-  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
-), created as (
-  insert into tasks (tenant_id, position, version, class, body, id, account_id, title, due_date, user_id, priority, type, notes, done_at, route, created_at, updated_at, import_id)
-  select $1, position, version, class, body, id, account_id, title, due_date, user_id, priority, type, notes, done_at, route, created_at, updated_at, import_id from written order by place
-), counted as (
-  insert into tallies (tenant_id, resource, facet, class, level, block, count)
-  select $1, 'tasks', facet, class, level, position >> level, sum(change)
-  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
-  group by facet, class, level, position >> level
-  having sum(change) <> 0
-  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
-), events as materialized (
-  select id::text as record_id, place, author, action,
-    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
-      select key from audit_keys
-      where tenant_id = $1 and resource = 'tasks' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
-  from written where action is not null
-), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'tasks', record_id, key from events
-  on conflict do nothing
-), entries as (
-  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select $1, author, action, 'tasks', record_id, audit_seal(plain, key) from events order by place
-  returning number
-), unchained as (
-  insert into audit_waiting (tenant_id, number) select $1, number from entries
-), endpoints as materialized (
-  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
-), told as (
-  insert into webhook_events (tenant_id, id, type, record_id, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'task.' || written.action, written.id,
-    '{"type":"' || 'task.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
-  from written
-  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'task.' || written.action = any (endpoints.events))) order by place
-  returning sequence, record_id
-), delivered as (
-  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-  select $1, endpoints.id, told.sequence, told.record_id
-  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'task.' || written.action = any (endpoints.events))
-  returning endpoint_id
-), woken as (
-  insert into webhook_wakes as wake (tenant, name, at)
-  select $1, 'tasks', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
-  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
-)
-select id, body, position from written order by place;
-
--- records/write.ts writeBatch
--- records/write.ts writeRecords
-with given as materialized (
-  select given.*, (0)::smallint as class, array_remove(array['', 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.company as "company", given.address as "address", given.suite as "suite", given.city as "city", given.state as "state", given.zip as "zip", given.country as "country", given.web_address as "webAddress", given.status as "status", given.billing_email as "billingEmail", given.invoice_email_enabled as "invoiceEmailEnabled", given.invoice_print_enabled as "invoicePrintEnabled", given.do_not_email as "doNotEmail", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
-  from json_to_recordset($2::json) as given (
-    id uuid, account_id text, company text, company_key text, address text, suite text, city text, city_key text, state text, zip text, country text, web_address text, status text, status_key text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
-  )
-), head as (
-  insert into heads (tenant_id, resource, last, version, timelines)
-  values ($1, 'accounts', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
-  on conflict (tenant_id, resource) do update set
-    last = heads.last + excluded.last,
-    version = heads.version + excluded.version,
-    source = source_of(heads.tenant_id),
-    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
-      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
-  returning last - $3::bigint as position, version - $3::bigint as version
-), written as (
-  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
-), created as (
-  insert into accounts (tenant_id, position, version, class, body, id, account_id, company, company_key, address, suite, city, city_key, state, zip, country, web_address, status, status_key, billing_email, invoice_email_enabled, invoice_print_enabled, do_not_email, created_at, updated_at, user_id, category, quality, primary_publication_id, import_id)
-  select $1, position, version, class, body, id, account_id, company, company_key, address, suite, city, city_key, state, zip, country, web_address, status, status_key, billing_email, invoice_email_enabled, invoice_print_enabled, do_not_email, created_at, updated_at, user_id, category, quality, primary_publication_id, import_id from written order by place
-), texts as (
-  insert into search_texts (tenant_id, resource, position, class, text)
-  select $1, 'accounts', position, class, search_text from written
-), counted as (
-  insert into tallies (tenant_id, resource, facet, class, level, block, count)
-  select $1, 'accounts', facet, class, level, position >> level, sum(change)
-  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
-  group by facet, class, level, position >> level
-  having sum(change) <> 0
-  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
-), events as materialized (
-  select id::text as record_id, place, author, action,
-    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
-      select key from audit_keys
-      where tenant_id = $1 and resource = 'accounts' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
-  from written where action is not null
-), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'accounts', record_id, key from events
-  on conflict do nothing
-), entries as (
-  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select $1, author, action, 'accounts', record_id, audit_seal(plain, key) from events order by place
-  returning number
-), unchained as (
-  insert into audit_waiting (tenant_id, number) select $1, number from entries
-), endpoints as materialized (
-  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
-), told as (
-  insert into webhook_events (tenant_id, id, type, record_id, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'account.' || written.action, written.id,
-    '{"type":"' || 'account.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
-  from written
-  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'account.' || written.action = any (endpoints.events))) order by place
-  returning sequence, record_id
-), delivered as (
-  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-  select $1, endpoints.id, told.sequence, told.record_id
-  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'account.' || written.action = any (endpoints.events))
-  returning endpoint_id
-), woken as (
-  insert into webhook_wakes as wake (tenant, name, at)
-  select $1, 'accounts', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
-  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
-)
-select id, body, position from written order by place;
-
--- records/write.ts writeBatch
--- records/write.ts writeRecords
-with given as materialized (
-  select given.*, (coalesce(given.hide_contact, false)::integer * 1 + coalesce(given.subs_only, false)::integer * 2 + (given.deleted_at is not null)::integer * 4)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.owner_id as "ownerId", given.name as "name", given.first_name as "firstName", given.last_name as "lastName", given.phone as "phone", given.phone2 as "phone2", given.extension as "extension", given.hide_contact as "hideContact", given.subs_only as "subsOnly", given.do_not_email as "doNotEmail", given.email as "email", given.title as "title", given.notes as "notes", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
-  from json_to_recordset($2::json) as given (
-    id uuid, account_id text, owner_id text, name text, name_key text, first_name text, first_name_key text, last_name text, last_name_key text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, email_key text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
-  )
-), head as (
-  insert into heads (tenant_id, resource, last, version, timelines)
-  values ($1, 'contacts', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
-  on conflict (tenant_id, resource) do update set
-    last = heads.last + excluded.last,
-    version = heads.version + excluded.version,
-    source = source_of(heads.tenant_id),
-    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
-      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
-  returning last - $3::bigint as position, version - $3::bigint as version
-), written as (
-  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
-), created as (
-  insert into contacts (tenant_id, position, version, class, body, id, account_id, owner_id, name, name_key, first_name, first_name_key, last_name, last_name_key, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, email_key, title, notes, deleted_at, created_at, updated_at, external_id, import_id)
-  select $1, position, version, class, body, id, account_id, owner_id, name, name_key, first_name, first_name_key, last_name, last_name_key, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, email_key, title, notes, deleted_at, created_at, updated_at, external_id, import_id from written order by place
-), texts as (
-  insert into search_texts (tenant_id, resource, position, class, text)
-  select $1, 'contacts', position, class, search_text from written
-), counted as (
-  insert into tallies (tenant_id, resource, facet, class, level, block, count)
-  select $1, 'contacts', facet, class, level, position >> level, sum(change)
-  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
-  group by facet, class, level, position >> level
-  having sum(change) <> 0
-  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
-), events as materialized (
-  select id::text as record_id, place, author, action,
-    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
-      select key from audit_keys
-      where tenant_id = $1 and resource = 'contacts' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
-  from written where action is not null
-), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'contacts', record_id, key from events
-  on conflict do nothing
-), entries as (
-  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select $1, author, action, 'contacts', record_id, audit_seal(plain, key) from events order by place
-  returning number
-), unchained as (
-  insert into audit_waiting (tenant_id, number) select $1, number from entries
-), endpoints as materialized (
-  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
-), told as (
-  insert into webhook_events (tenant_id, id, type, record_id, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'contact.' || written.action, written.id,
-    '{"type":"' || 'contact.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
-  from written
-  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'contact.' || written.action = any (endpoints.events))) order by place
-  returning sequence, record_id
-), delivered as (
-  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-  select $1, endpoints.id, told.sequence, told.record_id
-  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'contact.' || written.action = any (endpoints.events))
-  returning endpoint_id
-), woken as (
-  insert into webhook_wakes as wake (tenant, name, at)
-  select $1, 'contacts', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
-  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
-)
-select id, body, position from written order by place;
-
--- records/write.ts writeBatch
--- records/write.ts writeRecords
-with given as materialized (
-  select given.*, (coalesce(given.hide_contact, false)::integer * 1 + coalesce(given.subs_only, false)::integer * 2 + (given.deleted_at is not null)::integer * 4)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.owner_id as "ownerId", given.name as "name", given.first_name as "firstName", given.last_name as "lastName", given.phone as "phone", given.phone2 as "phone2", given.extension as "extension", given.hide_contact as "hideContact", given.subs_only as "subsOnly", given.do_not_email as "doNotEmail", given.email as "email", given.title as "title", given.notes as "notes", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
-  from json_to_recordset($2::json) as given (
+  select given.*, (coalesce(given.hide_contact, false)::integer * 1 + coalesce(given.subs_only, false)::integer * 2 + (given.deleted_at is not null)::integer * 4)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.owner_id as "ownerId", given.name as "name", given.first_name as "firstName", given.last_name as "lastName", given.phone as "phone", given.phone2 as "phone2", given.extension as "extension", given.hide_contact as "hideContact", given.subs_only as "subsOnly", given.do_not_email as "doNotEmail", given.email as "email", given.title as "title", given.notes as "notes", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body from json_to_recordset($2::json) as given (
     id uuid, account_id text, owner_id text, name text, name_key text, first_name text, first_name_key text, last_name text, last_name_key text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, email_key text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
@@ -3456,40 +3245,170 @@ with given as materialized (
     ), gen_random_bytes(32)) as key
   from written where action is not null
 ), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'contacts', record_id, key from events
-  on conflict do nothing
+  insert into audit_keys (tenant_id, resource, record_id, key)
+  select $1, 'contacts', record_id, key from events on conflict do nothing
 ), entries as (
   insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
   select $1, author, action, 'contacts', record_id, audit_seal(plain, key) from events order by place
   returning number
 ), unchained as (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
-), endpoints as materialized (
-  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
-), told as (
-  insert into webhook_events (tenant_id, id, type, record_id, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'contact.' || written.action, written.id,
-    '{"type":"' || 'contact.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
-  from written
-  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'contact.' || written.action = any (endpoints.events))) order by place
-  returning sequence, record_id
-), delivered as (
-  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-  select $1, endpoints.id, told.sequence, told.record_id
-  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'contact.' || written.action = any (endpoints.events))
-  returning endpoint_id
-), woken as (
-  insert into webhook_wakes as wake (tenant, name, at)
-  select $1, 'contacts', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
-  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position from written order by place;
+select id, body, position, case
+    when is_delivered and exists (select from webhook_endpoints where tenant_id = $1) then tell_endpoints($1, 'contacts', 'contact.' || written.action, written.id,
+    coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body), written.is_native)
+  end as told from written;
+
+-- records/write.ts writeBatch
+-- records/write.ts writeRecords
+with head as (
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'accounts', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
+  returning last - $3::bigint as position, version - $3::bigint as version
+), written as (
+  select given.*, (0)::smallint as class, array_remove(array['', 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.company as "company", given.address as "address", given.suite as "suite", given.city as "city", given.state as "state", given.zip as "zip", given.country as "country", given.web_address as "webAddress", given.status as "status", given.billing_email as "billingEmail", given.invoice_email_enabled as "invoiceEmailEnabled", given.invoice_print_enabled as "invoicePrintEnabled", given.do_not_email as "doNotEmail", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body, head.position + given.place as position, head.version + given.place as version
+  from head, json_to_recordset($2::json) as given (
+    id uuid, account_id text, company text, company_key text, address text, suite text, city text, city_key text, state text, zip text, country text, web_address text, status text, status_key text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
+  )
+), created as (
+  insert into accounts (tenant_id, position, version, class, body, id, account_id, company, company_key, address, suite, city, city_key, state, zip, country, web_address, status, status_key, billing_email, invoice_email_enabled, invoice_print_enabled, do_not_email, created_at, updated_at, user_id, category, quality, primary_publication_id, import_id)
+  select $1, position, version, class, body, id, account_id, company, company_key, address, suite, city, city_key, state, zip, country, web_address, status, status_key, billing_email, invoice_email_enabled, invoice_print_enabled, do_not_email, created_at, updated_at, user_id, category, quality, primary_publication_id, import_id from written
+), texts as (
+  insert into search_texts (tenant_id, resource, position, class, text)
+  select $1, 'accounts', position, class, search_text from written
+), counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select $1, 'accounts', facet, class, level, position >> level, sum(change)
+  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+), events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    gen_random_bytes(32) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key)
+  select $1, 'accounts', record_id, key from events
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select $1, author, action, 'accounts', record_id, audit_seal(plain, key) from events
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select $1, number from entries
+)
+select id, body, position, case
+    when is_delivered and exists (select from webhook_endpoints where tenant_id = $1) then tell_endpoints($1, 'accounts', 'account.' || written.action, written.id,
+    coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body), written.is_native)
+  end as told from written;
+
+-- records/write.ts writeBatch
+-- records/write.ts writeRecords
+with head as (
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'contacts', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
+  returning last - $3::bigint as position, version - $3::bigint as version
+), written as (
+  select given.*, (coalesce(given.hide_contact, false)::integer * 1 + coalesce(given.subs_only, false)::integer * 2 + (given.deleted_at is not null)::integer * 4)::smallint as class, array_remove(array[''], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.owner_id as "ownerId", given.name as "name", given.first_name as "firstName", given.last_name as "lastName", given.phone as "phone", given.phone2 as "phone2", given.extension as "extension", given.hide_contact as "hideContact", given.subs_only as "subsOnly", given.do_not_email as "doNotEmail", given.email as "email", given.title as "title", given.notes as "notes", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body, head.position + given.place as position, head.version + given.place as version
+  from head, json_to_recordset($2::json) as given (
+    id uuid, account_id text, owner_id text, name text, name_key text, first_name text, first_name_key text, last_name text, last_name_key text, phone text, phone2 text, extension text, hide_contact boolean, subs_only boolean, do_not_email boolean, email text, email_key text, title text, notes text, deleted_at timestamptz(3), created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
+  )
+), created as (
+  insert into contacts (tenant_id, position, version, class, body, id, account_id, owner_id, name, name_key, first_name, first_name_key, last_name, last_name_key, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, email_key, title, notes, deleted_at, created_at, updated_at, external_id, import_id)
+  select $1, position, version, class, body, id, account_id, owner_id, name, name_key, first_name, first_name_key, last_name, last_name_key, phone, phone2, extension, hide_contact, subs_only, do_not_email, email, email_key, title, notes, deleted_at, created_at, updated_at, external_id, import_id from written
+), texts as (
+  insert into search_texts (tenant_id, resource, position, class, text)
+  select $1, 'contacts', position, class, search_text from written
+), counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select $1, 'contacts', facet, class, level, position >> level, sum(change)
+  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+), events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    gen_random_bytes(32) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key)
+  select $1, 'contacts', record_id, key from events
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select $1, author, action, 'contacts', record_id, audit_seal(plain, key) from events
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select $1, number from entries
+)
+select id, body, position, case
+    when is_delivered and exists (select from webhook_endpoints where tenant_id = $1) then tell_endpoints($1, 'contacts', 'contact.' || written.action, written.id,
+    coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body), written.is_native)
+  end as told from written;
+
+-- records/write.ts writeBatch
+-- records/write.ts writeRecords
+with head as (
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'tasks', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
+  returning last - $3::bigint as position, version - $3::bigint as version
+), written as (
+  select given.*, ((given.done_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'userId=' || given.user_id::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.title as "title", given.due_date as "dueDate", given.user_id as "userId", given.priority as "priority", given.type as "type", given.notes as "notes", to_char(given.done_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "doneAt", given.route as "route", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body, head.position + given.place as position, head.version + given.place as version
+  from head, json_to_recordset($2::json) as given (
+    id uuid, account_id text, title text, due_date date, user_id text, priority text, type text, notes text, done_at timestamptz(3), route text, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
+  )
+), created as (
+  insert into tasks (tenant_id, position, version, class, body, id, account_id, title, due_date, user_id, priority, type, notes, done_at, route, created_at, updated_at, import_id)
+  select $1, position, version, class, body, id, account_id, title, due_date, user_id, priority, type, notes, done_at, route, created_at, updated_at, import_id from written
+), counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select $1, 'tasks', facet, class, level, position >> level, sum(change)
+  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+), events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    gen_random_bytes(32) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key)
+  select $1, 'tasks', record_id, key from events
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select $1, author, action, 'tasks', record_id, audit_seal(plain, key) from events
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select $1, number from entries
+)
+select id, body, position, case
+    when is_delivered and exists (select from webhook_endpoints where tenant_id = $1) then tell_endpoints($1, 'tasks', 'task.' || written.action, written.id,
+    coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body), written.is_native)
+  end as told from written;
 
 -- records/write.ts writeBatch
 with given as materialized (
-  select given.*, ((given.done_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'userId=' || given.user_id::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.title as "title", given.due_date as "dueDate", given.user_id as "userId", given.priority as "priority", given.type as "type", given.notes as "notes", to_char(given.done_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "doneAt", given.route as "route", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
-  from json_to_recordset($2::json) as given (
+  select given.*, ((given.done_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'userId=' || given.user_id::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.title as "title", given.due_date as "dueDate", given.user_id as "userId", given.priority as "priority", given.type as "type", given.notes as "notes", to_char(given.done_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "doneAt", given.route as "route", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body from json_to_recordset($2::json) as given (
     id uuid, account_id text, title text, due_date date, user_id text, priority text, type text, notes text, done_at timestamptz(3), route text, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
@@ -3530,40 +3449,23 @@ with given as materialized (
     ), gen_random_bytes(32)) as key
   from written where action is not null
 ), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'tasks', record_id, key from events
-  on conflict do nothing
+  insert into audit_keys (tenant_id, resource, record_id, key)
+  select $1, 'tasks', record_id, key from events on conflict do nothing
 ), entries as (
   insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
   select $1, author, action, 'tasks', record_id, audit_seal(plain, key) from events order by place
   returning number
 ), unchained as (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
-), endpoints as materialized (
-  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
-), told as (
-  insert into webhook_events (tenant_id, id, type, record_id, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'task.' || written.action, written.id,
-    '{"type":"' || 'task.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
-  from written
-  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'task.' || written.action = any (endpoints.events))) order by place
-  returning sequence, record_id
-), delivered as (
-  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-  select $1, endpoints.id, told.sequence, told.record_id
-  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'task.' || written.action = any (endpoints.events))
-  returning endpoint_id
-), woken as (
-  insert into webhook_wakes as wake (tenant, name, at)
-  select $1, 'tasks', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
-  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position from written order by place;
+select id, body, position, case
+    when is_delivered and exists (select from webhook_endpoints where tenant_id = $1) then tell_endpoints($1, 'tasks', 'task.' || written.action, written.id,
+    coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body), written.is_native)
+  end as told from written;
 
 -- records/write.ts writeBatch
 with given as materialized (
-  select given.*, (0)::smallint as class, array_remove(array['', 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.company as "company", given.address as "address", given.suite as "suite", given.city as "city", given.state as "state", given.zip as "zip", given.country as "country", given.web_address as "webAddress", given.status as "status", given.billing_email as "billingEmail", given.invoice_email_enabled as "invoiceEmailEnabled", given.invoice_print_enabled as "invoicePrintEnabled", given.do_not_email as "doNotEmail", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
-  from json_to_recordset($2::json) as given (
+  select given.*, (0)::smallint as class, array_remove(array['', 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.company as "company", given.address as "address", given.suite as "suite", given.city as "city", given.state as "state", given.zip as "zip", given.country as "country", given.web_address as "webAddress", given.status as "status", given.billing_email as "billingEmail", given.invoice_email_enabled as "invoiceEmailEnabled", given.invoice_print_enabled as "invoicePrintEnabled", given.do_not_email as "doNotEmail", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body from json_to_recordset($2::json) as given (
     id uuid, account_id text, company text, company_key text, address text, suite text, city text, city_key text, state text, zip text, country text, web_address text, status text, status_key text, billing_email text, invoice_email_enabled boolean, invoice_print_enabled boolean, do_not_email boolean, created_at timestamptz(3), updated_at timestamptz(3), user_id text, category text, quality text, primary_publication_id uuid, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
@@ -3610,35 +3512,19 @@ with given as materialized (
     ), gen_random_bytes(32)) as key
   from written where action is not null
 ), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'accounts', record_id, key from events
-  on conflict do nothing
+  insert into audit_keys (tenant_id, resource, record_id, key)
+  select $1, 'accounts', record_id, key from events on conflict do nothing
 ), entries as (
   insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
   select $1, author, action, 'accounts', record_id, audit_seal(plain, key) from events order by place
   returning number
 ), unchained as (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
-), endpoints as materialized (
-  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
-), told as (
-  insert into webhook_events (tenant_id, id, type, record_id, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'account.' || written.action, written.id,
-    '{"type":"' || 'account.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
-  from written
-  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'account.' || written.action = any (endpoints.events))) order by place
-  returning sequence, record_id
-), delivered as (
-  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-  select $1, endpoints.id, told.sequence, told.record_id
-  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'account.' || written.action = any (endpoints.events))
-  returning endpoint_id
-), woken as (
-  insert into webhook_wakes as wake (tenant, name, at)
-  select $1, 'accounts', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
-  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position from written order by place;
+select id, body, position, case
+    when is_delivered and exists (select from webhook_endpoints where tenant_id = $1) then tell_endpoints($1, 'accounts', 'account.' || written.action, written.id,
+    coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body), written.is_native)
+  end as told from written;
 
 -- records/write.ts writeRecords
 with given as materialized (
@@ -3682,8 +3568,8 @@ with given as materialized (
     ), gen_random_bytes(32)) as key
   from written where action is not null
 ), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'accounts', record_id, key from events
-  on conflict do nothing
+  insert into audit_keys (tenant_id, resource, record_id, key)
+  select $1, 'accounts', record_id, key from events on conflict do nothing
 ), entries as (
   insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
   select $1, author, action, 'accounts', record_id, audit_seal(plain, key) from events order by place
@@ -3735,8 +3621,8 @@ with given as materialized (
     ), gen_random_bytes(32)) as key
   from written where action is not null
 ), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'contacts', record_id, key from events
-  on conflict do nothing
+  insert into audit_keys (tenant_id, resource, record_id, key)
+  select $1, 'contacts', record_id, key from events on conflict do nothing
 ), entries as (
   insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
   select $1, author, action, 'contacts', record_id, audit_seal(plain, key) from events order by place
@@ -3785,8 +3671,8 @@ with given as materialized (
     ), gen_random_bytes(32)) as key
   from written where action is not null
 ), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'invoices', record_id, key from events
-  on conflict do nothing
+  insert into audit_keys (tenant_id, resource, record_id, key)
+  select $1, 'invoices', record_id, key from events on conflict do nothing
 ), entries as (
   insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
   select $1, author, action, 'invoices', record_id, audit_seal(plain, key) from events order by place
@@ -3838,8 +3724,8 @@ with given as materialized (
     ), gen_random_bytes(32)) as key
   from written where action is not null
 ), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'publications', record_id, key from events
-  on conflict do nothing
+  insert into audit_keys (tenant_id, resource, record_id, key)
+  select $1, 'publications', record_id, key from events on conflict do nothing
 ), entries as (
   insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
   select $1, author, action, 'publications', record_id, audit_seal(plain, key) from events order by place
@@ -3888,8 +3774,8 @@ with given as materialized (
     ), gen_random_bytes(32)) as key
   from written where action is not null
 ), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'subscriptions', record_id, key from events
-  on conflict do nothing
+  insert into audit_keys (tenant_id, resource, record_id, key)
+  select $1, 'subscriptions', record_id, key from events on conflict do nothing
 ), entries as (
   insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
   select $1, author, action, 'subscriptions', record_id, audit_seal(plain, key) from events order by place
@@ -3938,8 +3824,8 @@ with given as materialized (
     ), gen_random_bytes(32)) as key
   from written where action is not null
 ), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'tasks', record_id, key from events
-  on conflict do nothing
+  insert into audit_keys (tenant_id, resource, record_id, key)
+  select $1, 'tasks', record_id, key from events on conflict do nothing
 ), entries as (
   insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
   select $1, author, action, 'tasks', record_id, audit_seal(plain, key) from events order by place
@@ -3951,75 +3837,7 @@ select id, null as body, position from former;
 
 -- records/write.ts writeRecords
 with given as materialized (
-  select given.*, ((given.deleted_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.subscription_id as "subscriptionId", given.account_id as "accountId", given.publication_id as "publicationId", given.renewed_from_subs_id as "renewedFromSubsId", given.renewal_date as "renewalDate", given.status as "status", given.start_date as "startDate", given.end_date as "endDate", given.expire_date as "expireDate", given.first_run_date as "firstRunDate", given.subscription_number as "subscriptionNumber", given.copies::text as "copies", given.auto_reschedule as "autoReschedule", given.auto_invoice as "autoInvoice", given.notes as "notes", given.total_net_charge::text as "totalNetCharge", given.total_applied::text as "totalApplied", given.total_due::text as "totalDue", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt") as shown) as body
-  from json_to_recordset($2::json) as given (
-    id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_net_charge_cents bigint, total_applied numeric(20, 2), total_applied_cents bigint, total_due numeric(20, 2), total_due_cents bigint, created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
-  )
-), head as (
-  insert into heads (tenant_id, resource, last, version, timelines)
-  values ($1, 'subscriptions', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
-  on conflict (tenant_id, resource) do update set
-    last = heads.last + excluded.last,
-    version = heads.version + excluded.version,
-    source = source_of(heads.tenant_id),
-    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
-      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
-  returning last - $3::bigint as position, version - $3::bigint as version
-), written as (
-  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
-), created as (
-  insert into subscriptions (tenant_id, position, version, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_net_charge_cents, total_applied, total_applied_cents, total_due, total_due_cents, created_at, updated_at, deleted_at, import_id)
-  select $1, position, version, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_net_charge_cents, total_applied, total_applied_cents, total_due, total_due_cents, created_at, updated_at, deleted_at, import_id from written order by place
-), counted as (
-  insert into tallies (tenant_id, resource, facet, class, level, block, count)
-  select $1, 'subscriptions', facet, class, level, position >> level, sum(change)
-  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
-  group by facet, class, level, position >> level
-  having sum(change) <> 0
-  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
-), events as materialized (
-  select id::text as record_id, place, author, action,
-    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
-      select key from audit_keys
-      where tenant_id = $1 and resource = 'subscriptions' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
-  from written where action is not null
-), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'subscriptions', record_id, key from events
-  on conflict do nothing
-), entries as (
-  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select $1, author, action, 'subscriptions', record_id, audit_seal(plain, key) from events order by place
-  returning number
-), unchained as (
-  insert into audit_waiting (tenant_id, number) select $1, number from entries
-), endpoints as materialized (
-  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
-), told as (
-  insert into webhook_events (tenant_id, id, type, record_id, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'subscription.' || written.action, written.id,
-    '{"type":"' || 'subscription.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
-  from written
-  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'subscription.' || written.action = any (endpoints.events))) order by place
-  returning sequence, record_id
-), delivered as (
-  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-  select $1, endpoints.id, told.sequence, told.record_id
-  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'subscription.' || written.action = any (endpoints.events))
-  returning endpoint_id
-), woken as (
-  insert into webhook_wakes as wake (tenant, name, at)
-  select $1, 'subscriptions', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
-  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
-)
-select id, body, position from written order by place;
-
--- records/write.ts writeRecords
-with given as materialized (
-  select given.*, ((given.deleted_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.subscription_id as "subscriptionId", given.account_id as "accountId", given.publication_id as "publicationId", given.renewed_from_subs_id as "renewedFromSubsId", given.renewal_date as "renewalDate", given.status as "status", given.start_date as "startDate", given.end_date as "endDate", given.expire_date as "expireDate", given.first_run_date as "firstRunDate", given.subscription_number as "subscriptionNumber", given.copies::text as "copies", given.auto_reschedule as "autoReschedule", given.auto_invoice as "autoInvoice", given.notes as "notes", given.total_net_charge::text as "totalNetCharge", given.total_applied::text as "totalApplied", given.total_due::text as "totalDue", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt") as shown) as body
-  from json_to_recordset($2::json) as given (
+  select given.*, ((given.deleted_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.subscription_id as "subscriptionId", given.account_id as "accountId", given.publication_id as "publicationId", given.renewed_from_subs_id as "renewedFromSubsId", given.renewal_date as "renewalDate", given.status as "status", given.start_date as "startDate", given.end_date as "endDate", given.expire_date as "expireDate", given.first_run_date as "firstRunDate", given.subscription_number as "subscriptionNumber", given.copies::text as "copies", given.auto_reschedule as "autoReschedule", given.auto_invoice as "autoInvoice", given.notes as "notes", given.total_net_charge::text as "totalNetCharge", given.total_applied::text as "totalApplied", given.total_due::text as "totalDue", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt") as shown) as body from json_to_recordset($2::json) as given (
     id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_net_charge_cents bigint, total_applied numeric(20, 2), total_applied_cents bigint, total_due numeric(20, 2), total_due_cents bigint, created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
 ), head as (
@@ -4060,43 +3878,68 @@ with given as materialized (
     ), gen_random_bytes(32)) as key
   from written where action is not null
 ), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'subscriptions', record_id, key from events
-  on conflict do nothing
+  insert into audit_keys (tenant_id, resource, record_id, key)
+  select $1, 'subscriptions', record_id, key from events on conflict do nothing
 ), entries as (
   insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
   select $1, author, action, 'subscriptions', record_id, audit_seal(plain, key) from events order by place
   returning number
 ), unchained as (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
-), endpoints as materialized (
-  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
-), told as (
-  insert into webhook_events (tenant_id, id, type, record_id, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'subscription.' || written.action, written.id,
-    '{"type":"' || 'subscription.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
-  from written
-  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'subscription.' || written.action = any (endpoints.events))) order by place
-  returning sequence, record_id
-), delivered as (
-  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-  select $1, endpoints.id, told.sequence, told.record_id
-  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'subscription.' || written.action = any (endpoints.events))
-  returning endpoint_id
-), woken as (
-  insert into webhook_wakes as wake (tenant, name, at)
-  select $1, 'subscriptions', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
-  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position from written order by place;
+select id, body, position, case
+    when is_delivered and exists (select from webhook_endpoints where tenant_id = $1) then tell_endpoints($1, 'subscriptions', 'subscription.' || written.action, written.id,
+    coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body), written.is_native)
+  end as told from written;
 
 -- records/write.ts writeRecords
-with given as materialized (
-  select given.*, (0)::smallint as class, array_remove(array['', 'isActive=' || given.is_active::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.code as "code", given.name as "name", given.is_active as "isActive", given.frequency as "frequency", given.iss_frequency as "issFrequency", given.issue_decimals as "issueDecimals", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
-  from json_to_recordset($2::json) as given (
-    id uuid, code text, name text, name_key text, is_active boolean, frequency text, iss_frequency text, issue_decimals numeric, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
+with head as (
+  insert into heads (tenant_id, resource, last, version, timelines)
+  values ($1, 'invoices', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  on conflict (tenant_id, resource) do update set
+    last = heads.last + excluded.last,
+    version = heads.version + excluded.version,
+    source = source_of(heads.tenant_id),
+    timelines = case when heads.source = source_of(heads.tenant_id) then heads.timelines
+      else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
+  returning last - $3::bigint as position, version - $3::bigint as version
+), written as (
+  select given.*, (0)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.publication_id as "publicationId", given.issue_id as "issueId", given.status as "status", given.issue_date as "issueDate", given.due_date as "dueDate", given.terms as "terms", given.total::text as "total", given.total_due::text as "totalDue", coalesce((given.total_due * 100)::bigint, 0) as "balanceCents", given.gross::text as "gross", given.net::text as "net", given.invoice_type as "invoiceType", given.invoice_description as "invoiceDescription", given.inv_charges::text as "invCharges", given.inv_invoiced::text as "invInvoiced", given.inv_applied::text as "invApplied", given.inv_discount::text as "invDiscount", given.inv_tax::text as "invTax", given.date_paid as "datePaid", given.is_open as "isOpen", given.notes as "notes", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body, head.position + given.place as position, head.version + given.place as version
+  from head, json_to_recordset($2::json) as given (
+    id uuid, account_id text, publication_id uuid, issue_id text, status text, status_key text, issue_date date, due_date date, terms text, total numeric(20, 2), total_cents bigint, total_due numeric(20, 2), total_due_cents bigint, gross numeric(20, 2), gross_cents bigint, net numeric(20, 2), net_cents bigint, invoice_type text, invoice_description text, inv_charges numeric(20, 2), inv_charges_cents bigint, inv_invoiced numeric(20, 2), inv_invoiced_cents bigint, inv_applied numeric(20, 2), inv_applied_cents bigint, inv_discount numeric(20, 2), inv_discount_cents bigint, inv_tax numeric(20, 2), inv_tax_cents bigint, date_paid date, is_open numeric, is_open_key bigint, notes text, created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
   )
-), head as (
+), created as (
+  insert into invoices (tenant_id, position, version, class, body, id, account_id, publication_id, issue_id, status, status_key, issue_date, due_date, terms, total, total_cents, total_due, total_due_cents, gross, gross_cents, net, net_cents, invoice_type, invoice_description, inv_charges, inv_charges_cents, inv_invoiced, inv_invoiced_cents, inv_applied, inv_applied_cents, inv_discount, inv_discount_cents, inv_tax, inv_tax_cents, date_paid, is_open, is_open_key, notes, created_at, updated_at, external_id, import_id)
+  select $1, position, version, class, body, id, account_id, publication_id, issue_id, status, status_key, issue_date, due_date, terms, total, total_cents, total_due, total_due_cents, gross, gross_cents, net, net_cents, invoice_type, invoice_description, inv_charges, inv_charges_cents, inv_invoiced, inv_invoiced_cents, inv_applied, inv_applied_cents, inv_discount, inv_discount_cents, inv_tax, inv_tax_cents, date_paid, is_open, is_open_key, notes, created_at, updated_at, external_id, import_id from written
+), counted as (
+  insert into tallies (tenant_id, resource, facet, class, level, block, count)
+  select $1, 'invoices', facet, class, level, position >> level, sum(change)
+  from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
+  group by facet, class, level, position >> level
+  having sum(change) <> 0
+  on conflict (tenant_id, resource, facet, class, level, block) do update set count = tallies.count + excluded.count
+), events as materialized (
+  select id::text as record_id, place, author, action,
+    '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
+    gen_random_bytes(32) as key
+  from written where action is not null
+), keys as (
+  insert into audit_keys (tenant_id, resource, record_id, key)
+  select $1, 'invoices', record_id, key from events
+), entries as (
+  insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
+  select $1, author, action, 'invoices', record_id, audit_seal(plain, key) from events
+  returning number
+), unchained as (
+  insert into audit_waiting (tenant_id, number) select $1, number from entries
+)
+select id, body, position, case
+    when is_delivered and exists (select from webhook_endpoints where tenant_id = $1) then tell_endpoints($1, 'invoices', 'invoice.' || written.action, written.id,
+    coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body), written.is_native)
+  end as told from written;
+
+-- records/write.ts writeRecords
+with head as (
   insert into heads (tenant_id, resource, last, version, timelines)
   values ($1, 'publications', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
   on conflict (tenant_id, resource) do update set
@@ -4107,10 +3950,13 @@ with given as materialized (
       else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), written as (
-  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
+  select given.*, (0)::smallint as class, array_remove(array['', 'isActive=' || given.is_active::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.code as "code", given.name as "name", given.is_active as "isActive", given.frequency as "frequency", given.iss_frequency as "issFrequency", given.issue_decimals as "issueDecimals", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body, head.position + given.place as position, head.version + given.place as version
+  from head, json_to_recordset($2::json) as given (
+    id uuid, code text, name text, name_key text, is_active boolean, frequency text, iss_frequency text, issue_decimals numeric, created_at timestamptz(3), updated_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
+  )
 ), created as (
   insert into publications (tenant_id, position, version, class, body, id, code, name, name_key, is_active, frequency, iss_frequency, issue_decimals, created_at, updated_at, import_id)
-  select $1, position, version, class, body, id, code, name, name_key, is_active, frequency, iss_frequency, issue_decimals, created_at, updated_at, import_id from written order by place
+  select $1, position, version, class, body, id, code, name, name_key, is_active, frequency, iss_frequency, issue_decimals, created_at, updated_at, import_id from written
 ), texts as (
   insert into search_texts (tenant_id, resource, position, class, text)
   select $1, 'publications', position, class, search_text from written
@@ -4124,51 +3970,27 @@ with given as materialized (
 ), events as materialized (
   select id::text as record_id, place, author, action,
     '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
-      select key from audit_keys
-      where tenant_id = $1 and resource = 'publications' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
+    gen_random_bytes(32) as key
   from written where action is not null
 ), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'publications', record_id, key from events
-  on conflict do nothing
+  insert into audit_keys (tenant_id, resource, record_id, key)
+  select $1, 'publications', record_id, key from events
 ), entries as (
   insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select $1, author, action, 'publications', record_id, audit_seal(plain, key) from events order by place
+  select $1, author, action, 'publications', record_id, audit_seal(plain, key) from events
   returning number
 ), unchained as (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
-), endpoints as materialized (
-  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
-), told as (
-  insert into webhook_events (tenant_id, id, type, record_id, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'publication.' || written.action, written.id,
-    '{"type":"' || 'publication.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
-  from written
-  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'publication.' || written.action = any (endpoints.events))) order by place
-  returning sequence, record_id
-), delivered as (
-  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-  select $1, endpoints.id, told.sequence, told.record_id
-  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'publication.' || written.action = any (endpoints.events))
-  returning endpoint_id
-), woken as (
-  insert into webhook_wakes as wake (tenant, name, at)
-  select $1, 'publications', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
-  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position from written order by place;
+select id, body, position, case
+    when is_delivered and exists (select from webhook_endpoints where tenant_id = $1) then tell_endpoints($1, 'publications', 'publication.' || written.action, written.id,
+    coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body), written.is_native)
+  end as told from written;
 
 -- records/write.ts writeRecords
-with given as materialized (
-  select given.*, (0)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.account_id as "accountId", given.publication_id as "publicationId", given.issue_id as "issueId", given.status as "status", given.issue_date as "issueDate", given.due_date as "dueDate", given.terms as "terms", given.total::text as "total", given.total_due::text as "totalDue", coalesce((given.total_due * 100)::bigint, 0) as "balanceCents", given.gross::text as "gross", given.net::text as "net", given.invoice_type as "invoiceType", given.invoice_description as "invoiceDescription", given.inv_charges::text as "invCharges", given.inv_invoiced::text as "invInvoiced", given.inv_applied::text as "invApplied", given.inv_discount::text as "invDiscount", given.inv_tax::text as "invTax", given.date_paid as "datePaid", given.is_open as "isOpen", given.notes as "notes", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt") as shown) as body
-  from json_to_recordset($2::json) as given (
-    id uuid, account_id text, publication_id uuid, issue_id text, status text, status_key text, issue_date date, due_date date, terms text, total numeric(20, 2), total_cents bigint, total_due numeric(20, 2), total_due_cents bigint, gross numeric(20, 2), gross_cents bigint, net numeric(20, 2), net_cents bigint, invoice_type text, invoice_description text, inv_charges numeric(20, 2), inv_charges_cents bigint, inv_invoiced numeric(20, 2), inv_invoiced_cents bigint, inv_applied numeric(20, 2), inv_applied_cents bigint, inv_discount numeric(20, 2), inv_discount_cents bigint, inv_tax numeric(20, 2), inv_tax_cents bigint, date_paid date, is_open numeric, is_open_key bigint, notes text, created_at timestamptz(3), updated_at timestamptz(3), external_id text, import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
-  )
-), head as (
+with head as (
   insert into heads (tenant_id, resource, last, version, timelines)
-  values ($1, 'invoices', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
+  values ($1, 'subscriptions', $3::bigint, $3::bigint, array['0:' || left(gen_random_uuid()::text, 8)])
   on conflict (tenant_id, resource) do update set
     last = heads.last + excluded.last,
     version = heads.version + excluded.version,
@@ -4177,13 +3999,16 @@ with given as materialized (
       else heads.timelines || (heads.version::text || ':' || split_part(excluded.timelines[1], ':', 2)) end
   returning last - $3::bigint as position, version - $3::bigint as version
 ), written as (
-  select given.*, head.position + given.place as position, head.version + given.place as version from head, given
+  select given.*, ((given.deleted_at is not null)::integer * 1)::smallint as class, array_remove(array['', 'publicationId=' || given.publication_id::text, 'status=' || given.status_key::text, 'publicationId=' || given.publication_id::text || '&' || 'status=' || given.status_key::text], null) as facets, (select row_to_json(shown)::text from (select given.id as "id", given.subscription_id as "subscriptionId", given.account_id as "accountId", given.publication_id as "publicationId", given.renewed_from_subs_id as "renewedFromSubsId", given.renewal_date as "renewalDate", given.status as "status", given.start_date as "startDate", given.end_date as "endDate", given.expire_date as "expireDate", given.first_run_date as "firstRunDate", given.subscription_number as "subscriptionNumber", given.copies::text as "copies", given.auto_reschedule as "autoReschedule", given.auto_invoice as "autoInvoice", given.notes as "notes", given.total_net_charge::text as "totalNetCharge", given.total_applied::text as "totalApplied", given.total_due::text as "totalDue", to_char(given.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt", to_char(given.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", to_char(given.deleted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "deletedAt") as shown) as body, head.position + given.place as position, head.version + given.place as version
+  from head, json_to_recordset($2::json) as given (
+    id uuid, subscription_id text, account_id text, publication_id uuid, renewed_from_subs_id uuid, renewal_date date, status text, status_key text, start_date date, end_date date, expire_date date, first_run_date date, subscription_number text, copies bigint, auto_reschedule boolean, auto_invoice boolean, notes text, total_net_charge numeric(20, 2), total_net_charge_cents bigint, total_applied numeric(20, 2), total_applied_cents bigint, total_due numeric(20, 2), total_due_cents bigint, created_at timestamptz(3), updated_at timestamptz(3), deleted_at timestamptz(3), import_id uuid, search_text text, is_new_text boolean, is_delivered boolean, is_native boolean, delivered_user text, place bigint, action text, author json, before json, after json
+  )
 ), created as (
-  insert into invoices (tenant_id, position, version, class, body, id, account_id, publication_id, issue_id, status, status_key, issue_date, due_date, terms, total, total_cents, total_due, total_due_cents, gross, gross_cents, net, net_cents, invoice_type, invoice_description, inv_charges, inv_charges_cents, inv_invoiced, inv_invoiced_cents, inv_applied, inv_applied_cents, inv_discount, inv_discount_cents, inv_tax, inv_tax_cents, date_paid, is_open, is_open_key, notes, created_at, updated_at, external_id, import_id)
-  select $1, position, version, class, body, id, account_id, publication_id, issue_id, status, status_key, issue_date, due_date, terms, total, total_cents, total_due, total_due_cents, gross, gross_cents, net, net_cents, invoice_type, invoice_description, inv_charges, inv_charges_cents, inv_invoiced, inv_invoiced_cents, inv_applied, inv_applied_cents, inv_discount, inv_discount_cents, inv_tax, inv_tax_cents, date_paid, is_open, is_open_key, notes, created_at, updated_at, external_id, import_id from written order by place
+  insert into subscriptions (tenant_id, position, version, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_net_charge_cents, total_applied, total_applied_cents, total_due, total_due_cents, created_at, updated_at, deleted_at, import_id)
+  select $1, position, version, class, body, id, subscription_id, account_id, publication_id, renewed_from_subs_id, renewal_date, status, status_key, start_date, end_date, expire_date, first_run_date, subscription_number, copies, auto_reschedule, auto_invoice, notes, total_net_charge, total_net_charge_cents, total_applied, total_applied_cents, total_due, total_due_cents, created_at, updated_at, deleted_at, import_id from written
 ), counted as (
   insert into tallies (tenant_id, resource, facet, class, level, block, count)
-  select $1, 'invoices', facet, class, level, position >> level, sum(change)
+  select $1, 'subscriptions', facet, class, level, position >> level, sum(change)
   from (select position, class, facets, 1 as change from written) as changed, unnest(facets) as facet, unnest(array[10, 16, 22, 62]) as level
   group by facet, class, level, position >> level
   having sum(change) <> 0
@@ -4191,41 +4016,22 @@ with given as materialized (
 ), events as materialized (
   select id::text as record_id, place, author, action,
     '{"before":' || coalesce(before::text, 'null') || ',"after":' || coalesce(after::text, 'null') || '}' as plain,
-    coalesce((
-      select key from audit_keys
-      where tenant_id = $1 and resource = 'invoices' and record_id = written.id::text
-    ), gen_random_bytes(32)) as key
+    gen_random_bytes(32) as key
   from written where action is not null
 ), keys as (
-  insert into audit_keys (tenant_id, resource, record_id, key) select $1, 'invoices', record_id, key from events
-  on conflict do nothing
+  insert into audit_keys (tenant_id, resource, record_id, key)
+  select $1, 'subscriptions', record_id, key from events
 ), entries as (
   insert into audit_entries (tenant_id, author, action, resource, record_id, sealed)
-  select $1, author, action, 'invoices', record_id, audit_seal(plain, key) from events order by place
+  select $1, author, action, 'subscriptions', record_id, audit_seal(plain, key) from events
   returning number
 ), unchained as (
   insert into audit_waiting (tenant_id, number) select $1, number from entries
-), endpoints as materialized (
-  select id, kind, events, disabled_at from webhook_endpoints where tenant_id = $1 for key share
-), told as (
-  insert into webhook_events (tenant_id, id, type, record_id, body)
-  select $1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), 'invoice.' || written.action, written.id,
-    '{"type":"' || 'invoice.' || written.action || '","timestamp":"' || to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":'
-      || coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body) || '}'
-  from written
-  where is_delivered and exists (select from endpoints where (endpoints.kind = 'legacy' and written.is_native is not true or 'invoice.' || written.action = any (endpoints.events))) order by place
-  returning sequence, record_id
-), delivered as (
-  insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-  select $1, endpoints.id, told.sequence, told.record_id
-  from told join written on written.id = told.record_id join endpoints on (endpoints.kind = 'legacy' and written.is_native is not true or 'invoice.' || written.action = any (endpoints.events))
-  returning endpoint_id
-), woken as (
-  insert into webhook_wakes as wake (tenant, name, at)
-  select $1, 'invoices', now() from delivered join endpoints on endpoints.id = endpoint_id where disabled_at is null limit 1
-  on conflict (tenant, name) do update set at = excluded.at where excluded.at < wake.at
 )
-select id, body, position from written order by place;
+select id, body, position, case
+    when is_delivered and exists (select from webhook_endpoints where tenant_id = $1) then tell_endpoints($1, 'subscriptions', 'subscription.' || written.action, written.id,
+    coalesce(left(written.body, -1) || ',"userId":' || written.delivered_user || '}', written.body), written.is_native)
+  end as told from written;
 
 -- resources/accounts/queries.ts nextAccountId
 update heads set last_number = coalesce(free.number, heads.last_number + $2)
@@ -5477,7 +5283,6 @@ where tenant_id = $1 and id = $2;
 
 -- webhooks/deliveries/queries.ts putBack
 -- webhooks/endpoints/administration.ts update
--- webhooks/events/queries.ts recordEvent
 -- webhooks/history/queries.ts replayDeliveries
 -- webhooks/history/queries.ts sendAgain
 -- webhooks/legacy/queries.ts attachSystem
@@ -5641,16 +5446,7 @@ returning 1;
 delete from webhook_events where tenant_id = $1 and record_id = $2;
 
 -- webhooks/events/queries.ts recordEvent
-insert into webhook_deliveries (tenant_id, endpoint_id, sequence, record_id)
-select tenant_id, id, $2, $3 from webhook_endpoints where tenant_id = $1 and id = any ($4);
-
--- webhooks/events/queries.ts recordEvent
-insert into webhook_events (tenant_id, id, type, record_id, body)
-values ($1, 'msg_' || replace(gen_random_uuid()::text, '-', ''), $2, $3, $4) returning sequence, id;
-
--- webhooks/events/queries.ts recordEvent
-select id from webhook_endpoints
-where tenant_id = $1 and case when $2::uuid is null then $3 = any (events) else id = $2 end for key share;
+select tell_endpoints($1, 'later', $2, $3, $4, is_native => true, endpoint => $5) as id;
 
 -- webhooks/history/queries.ts deleteOldEvents
 select max(sequence) filter (where created_at < now() - interval '30 days') as last from (

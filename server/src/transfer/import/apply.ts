@@ -42,9 +42,9 @@ export const applyCreations = async (query: Query, resource: ResourceName, batch
       return []
     })
     const written = await writeRecords(query, resource, added)
-    const [start, end] = [written[0], written.at(-1)]
-    if (start && end) {
-      await storeCreations(query, importId, resource, start.position, end.position)
+    if (written.length > 0) {
+      const positions = written.map(({ position }) => position)
+      await storeCreations(query, importId, resource, Math.min(...positions), Math.max(...positions))
       // One event per batch suffices: the record itself, or the event of its first change, has the values.
       const after = JSON.stringify({ resource, count: written.length })
       await audit(query, author, [{ action: 'created', resource: 'imports', recordId: importId, after }])
