@@ -34,14 +34,19 @@ const isSoughtAsWritten = (word: string): boolean => word.includes('@') || (word
 export const searchedText = (text: string): string => withKeys(withRespelledWords(withoutMarks(normalise(text))))
 
 /** A text that an earlier program stored, as this one stores it. */
-export const renewedText = (stored: string): string =>
-  stored.includes(keysMark) ? stored : withKeys(withRespelledWords(stored))
+export const renewedText = (stored: string): string => {
+  if (stored.includes(keysMark)) return stored
+  const [text = ''] = stored.split(` ${formerKeysMark}`)
+  return withKeys(withRespelledWords(text))
+}
 
 /** Marks stand in no text that is searched, so that what follows them can be told from the text itself. */
 const mark = '\u0001'
 /** Stands in every stored text, before its keys: those without are of an earlier program, and the index `search_texts_to_renew` holds them. */
-const keysMark = '\u0002'
-const withoutMarks = (text: string): string => text.replaceAll(mark, ' ').replaceAll(keysMark, ' ')
+const keysMark = '\u0003'
+const formerKeysMark = '\u0002'
+const withoutMarks = (text: string): string =>
+  [mark, keysMark, formerKeysMark].reduce((rest, one) => rest.replaceAll(one, ' '), text)
 
 const withKeys = (text: string): string => `${text} ${keysMark}${keysOfText(text)}`
 

@@ -1,7 +1,7 @@
 /**
  * The index of searches knows texts by every three letters that stand together. It cannot lead to a word of two, and an e-mail address is made of
  * letters that many share. So there are keys behind a text, which begin with a capital, of which no text and no word has any: the pairs of
- * letters that are rare, as `Zqj`, and a number for what stands around each @.
+ * letters that are rare, as `Zqj`, and two numbers for what stands around each @.
  */
 const capital = 'Z'
 const capitalOfAddresses = 'Y'
@@ -49,26 +49,29 @@ export const keysOfText = (text: string): string => {
       if (rareInAscii[text.charCodeAt(index - 1) * 128 + text.charCodeAt(index)])
         found.add(capital + text.slice(index - 1, index + 1))
   }
-  for (const [, before = '', after = ''] of text.matchAll(aroundAt)) found.add(keyOfAddress(before + after))
+  for (const around of aroundAts) for (const address of text.matchAll(around)) found.add(keyOfAddress(address))
   return [...found].join('')
 }
 
 /** The key that stands behind every text with this word; null where there is none. */
 export const keyOfWord = (word: string): string | null => {
-  for (const [, before = '', after = ''] of word.matchAll(aroundAt)) return keyOfAddress(before + after)
+  for (const around of aroundAts) for (const address of word.matchAll(around)) return keyOfAddress(address)
   const [first = '', second, ...more] = word
   if (more.length > 0) return null
   if (second === undefined) return isIdeograph(first) ? `${capital}${capital}${first}` : null
   return isRarePair(first, second) ? `${capital}${first}${second}` : null
 }
 
-/** Five characters before the @ and the domain up to its first dot: a search for more of the address includes them. */
-const aroundAt = /@(?<=(\S{5})@)(?=([^\s@.]+\.))/gu
+/**
+ * Ten or five characters before the @ and the domain up to its first dot: a search for more of the address includes them. The longer leads to
+ * fewer where many people of one domain have the same last name.
+ */
+const aroundAts = [/@(?<=(\S{10})@)(?=([^\s@.]+\.))/gu, /@(?<=(\S{5})@)(?=([^\s@.]+\.))/gu]
 
 /** One of 457 thousand, in capitals only, because any small letter or digit is a word that somebody may seek. */
-const keyOfAddress = (around: string): string => {
+const keyOfAddress = ([, before = '', after = '']: RegExpMatchArray): string => {
   let hash = 0
-  for (const character of around) hash = (Math.imul(hash, 31) + (character.codePointAt(0) ?? 0)) >>> 0
+  for (const character of before + after) hash = (Math.imul(hash, 31) + (character.codePointAt(0) ?? 0)) >>> 0
   const letters = [26 ** 3, 26 ** 2, 26, 1].map((place) => 65 + (Math.floor(hash / place) % 26))
   return capitalOfAddresses + String.fromCharCode(...letters)
 }

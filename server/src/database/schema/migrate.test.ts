@@ -358,14 +358,15 @@ test('stored search texts get the form that this program searches for, batch by 
   await add(1, 5_000, 'jan mueller kjær')
   await add(5_001, 5_002, 'ann')
   assert.equal((await runMasthead(['migrate'], { DATABASE_URL: url })).code, 0)
-  const renewed = 'jan muller kjar \u0001mueller kjær \u0002ZkjZjæZær'
+  const renewed = 'jan muller kjar \u0001mueller kjær \u0003ZkjZjæZær'
   assert.deepEqual(await counts(), [
     { text: renewed, count: 5_000 },
-    { text: 'ann \u0002', count: 2 },
+    { text: 'ann \u0003', count: 2 },
   ])
   await client.query(`update search_texts set text = 'noel' where position = 1`)
+  await client.query(`update search_texts set text = $1 where position = 2`, ['nol \u0001noel \u0002Zxx'])
   assert.equal((await runMasthead(['migrate'], { DATABASE_URL: url })).code, 0)
-  assert.deepEqual((await counts())[0], { text: 'nol \u0001noel \u0002', count: 1 })
+  assert.deepEqual((await counts())[0], { text: 'nol \u0001noel \u0003', count: 2 })
 })
 
 test('records of before are found and sorted by names as this program compares them', async () => {
