@@ -32,7 +32,7 @@ Citus is no package of Debian. Where its own packages cannot be had, it is built
 then \`./configure --without-libcurl && make install\` in them.`
 
 /** What the API promises, through its front door. */
-const acceptance = ['http/api', 'records', 'resources', 'transfer', 'deliveries', 'management']
+const acceptance = ['http/api', 'records', 'resources', 'transfer', 'webhooks', 'management']
 
 const readOptions = () => {
   const flag = { type: 'boolean', default: false } as const
