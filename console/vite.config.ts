@@ -56,6 +56,10 @@ export default defineConfig({
     target: 'baseline-widely-available',
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    rolldownOptions: { checks: { pluginTimings: false } },
+    rolldownOptions: {
+      checks: { pluginTimings: false },
+      // What several pages need is one file: a first page takes 5 files instead of 35, for 3 KiB more.
+      output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 3 }] } },
+    },
   },
 })
