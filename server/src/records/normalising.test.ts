@@ -218,6 +218,9 @@ test('whatever of an address is sought, the key that leads to it stands behind t
   )
   assert.ok(keyOfWord('maelle@example.com'))
   assert.notEqual(keyOfWord('marie.maelle@example.com'), keyOfWord('maelle@example.com'))
+  const key = keyOfWord('maelle@example.com') ?? ''
+  assert.ok(searchedText('maelle@example.com').includes(key))
+  assert.ok(!isFound(key, 'maelle@example.com'), 'a word in Hangul finds no key')
 })
 
 test('what stands behind a text is found by no word that the text has not', () => {

@@ -1,10 +1,9 @@
 /**
  * The index of searches knows texts by every three letters that stand together. It cannot lead to a word of two, and an e-mail address is made of
- * letters that many share. So there are keys behind a text, which begin with a capital, of which no text and no word has any: the pairs of
- * letters that are rare, as `Zqj`, and two numbers for what stands around each @.
+ * letters that many share. So there are keys behind a text: the pairs of letters that are rare, after a capital, of which no text and no word has
+ * any, as `Zqj`, and three syllables for what stands around each @.
  */
 const capital = 'Z'
-const capitalOfAddresses = 'Y'
 
 /** Behind each letter those that follow it in one of some fifty names and addresses: a search finds enough of them by reading in order. */
 const common: Readonly<Record<string, string>> = {
@@ -68,10 +67,17 @@ export const keyOfWord = (word: string): string | null => {
  */
 const aroundAts = [/@(?<=(\S{10})@)(?=([^\s@.]+\.))/gu, /@(?<=(\S{5})@)(?=([^\s@.]+\.))/gu]
 
-/** One of 457 thousand, in capitals only, because any small letter or digit is a word that somebody may seek. */
+/**
+ * A number, written in syllables of Hangul. No text and no word has any, because normalising takes them apart into letters; and to the index,
+ * which knows no capitals, letters of ours would be three more that stand together in some word.
+ */
 const keyOfAddress = ([, before = '', after = '']: RegExpMatchArray): string => {
   let hash = 0
   for (const character of before + after) hash = (Math.imul(hash, 31) + (character.codePointAt(0) ?? 0)) >>> 0
-  const letters = [26 ** 3, 26 ** 2, 26, 1].map((place) => 65 + (Math.floor(hash / place) % 26))
-  return capitalOfAddresses + String.fromCharCode(...letters)
+  const syllables = [1, countOfSyllables, countOfSyllables ** 2].map(
+    (place) => Math.floor(hash / place) % countOfSyllables,
+  )
+  return String.fromCharCode(...syllables.map((number) => firstSyllable + number))
 }
+const firstSyllable = 0xac00
+const countOfSyllables = 11_172
