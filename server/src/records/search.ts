@@ -22,7 +22,8 @@ export type Search = {
  */
 type Sample = { texts: string[]; total: number; trigrams: ReadonlyMap<string, number> }
 const totalLevel = tallyLevels.at(-1)
-const sampleSize = 512
+/** Of a long list four times as many: the more, the sooner it is sure that nobody need count, and to count 10,000 takes longest there. */
+const sampleSize = 'case when last > 200000 then 2048 else 512 end'
 /** In microseconds: a text that is read in order, a record to which the index leads, and the index itself for each record of the list. */
 const costs = { text: 0.9, found: 2.5, listed: 0.01 }
 /** As a page shows by default, and one more. */
@@ -57,10 +58,10 @@ const readSample = async ({ read }: TenantDatabase, resource: ResourceName): Pro
   const rows = await read<{ body: Buffer; total: number }>({
     text: `select distinct on (record.position) record.body,
         (select count from tallies where tenant_id = $1 and resource = '${resource}' and facet = '' and class = 0 and level = ${totalLevel}) as total
-      from (select last from heads where tenant_id = $1 and resource = '${resource}') as head,
-        generate_series(0, ${sampleSize - 1}) as number,
+      from (select last, ${sampleSize} as size from heads where tenant_id = $1 and resource = '${resource}') as head,
+        generate_series(0, head.size - 1) as number,
         lateral (
-          select position, body from ${resource} where tenant_id = $1 and class = 0 and position > number * head.last / ${sampleSize}
+          select position, body from ${resource} where tenant_id = $1 and class = 0 and position > number * head.last / head.size
           order by position limit 1
         ) as record
       order by record.position`,

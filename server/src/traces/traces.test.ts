@@ -99,7 +99,7 @@ describe('traces', () => {
     const versions = ['select identity_revision']
     const caller = [versions, ['select access_tokens']]
     assert.deepEqual(treeOf(spans, get), ['GetContactById', ...caller, versions, ['select contacts']])
-    const written = 'insert heads, insert contacts, insert search_texts, insert tallies, select audit_keys'
+    const written = 'insert heads, insert contacts, insert search_texts, insert tallies, insert audit_keys'
     assert.deepEqual(treeOf(spans, create), ['CreateContactRecord', ...caller, ['transaction', [written]]])
     const statement = spans.find(({ parentSpanId, name }) => parentSpanId === get.spanId && name === 'select contacts')
     assert.equal(statement?.kind, client)

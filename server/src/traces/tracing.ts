@@ -132,7 +132,7 @@ const describe = (text: string): Description => {
 
 /** Summarises a statement, as in `insert heads, insert contacts`. */
 const summary = (query: string): string => {
-  const subqueries = new Set([...query.matchAll(/(\w+) as \(/g)].map(([, name]) => name))
+  const subqueries = new Set([...query.matchAll(/(\w+) as (?:materialized )?\(/g)].map(([, name]) => name))
   const steps = [...query.matchAll(/\b(insert into|update|delete from|from) (?!set\b)(\w+)\b(?!\()/g)]
     .filter(([, , table]) => !subqueries.has(table))
     .map(([, verb = '', table]) => `${verb === 'from' ? 'select' : verb.split(' ')[0]} ${table}`)

@@ -3155,10 +3155,10 @@ select page.*, (select nullif(count(*), 10001) from ((select position as along f
 -- records/search.ts readSample
 select distinct on (record.position) record.body,
   (select count from tallies where tenant_id = $1 and resource = 'accounts' and facet = '' and class = 0 and level = 62) as total
-from (select last from heads where tenant_id = $1 and resource = 'accounts') as head,
-  generate_series(0, 511) as number,
+from (select last, case when last > 200000 then 2048 else 512 end as size from heads where tenant_id = $1 and resource = 'accounts') as head,
+  generate_series(0, head.size - 1) as number,
   lateral (
-    select position, body from accounts where tenant_id = $1 and class = 0 and position > number * head.last / 512
+    select position, body from accounts where tenant_id = $1 and class = 0 and position > number * head.last / head.size
     order by position limit 1
   ) as record
 order by record.position;
@@ -3166,10 +3166,10 @@ order by record.position;
 -- records/search.ts readSample
 select distinct on (record.position) record.body,
   (select count from tallies where tenant_id = $1 and resource = 'contacts' and facet = '' and class = 0 and level = 62) as total
-from (select last from heads where tenant_id = $1 and resource = 'contacts') as head,
-  generate_series(0, 511) as number,
+from (select last, case when last > 200000 then 2048 else 512 end as size from heads where tenant_id = $1 and resource = 'contacts') as head,
+  generate_series(0, head.size - 1) as number,
   lateral (
-    select position, body from contacts where tenant_id = $1 and class = 0 and position > number * head.last / 512
+    select position, body from contacts where tenant_id = $1 and class = 0 and position > number * head.last / head.size
     order by position limit 1
   ) as record
 order by record.position;
@@ -3177,10 +3177,10 @@ order by record.position;
 -- records/search.ts readSample
 select distinct on (record.position) record.body,
   (select count from tallies where tenant_id = $1 and resource = 'publications' and facet = '' and class = 0 and level = 62) as total
-from (select last from heads where tenant_id = $1 and resource = 'publications') as head,
-  generate_series(0, 511) as number,
+from (select last, case when last > 200000 then 2048 else 512 end as size from heads where tenant_id = $1 and resource = 'publications') as head,
+  generate_series(0, head.size - 1) as number,
   lateral (
-    select position, body from publications where tenant_id = $1 and class = 0 and position > number * head.last / 512
+    select position, body from publications where tenant_id = $1 and class = 0 and position > number * head.last / head.size
     order by position limit 1
   ) as record
 order by record.position;
