@@ -9,8 +9,8 @@ import { assertTenantTallies } from '../../../test/records/tallies.ts'
 import { startService, type TestTenant, walk } from '../../../test/service.ts'
 
 const service = await startService()
-/** A batch of an import that creates and a little more; two and a little more of one that changes. */
-const count = 2_600
+/** Two batches of an import and a little more. */
+const count = 5_200
 const accounts = `accountId,company\n${Array.from({ length: 100 }, (_, index) => `A-${index},Company ${index}`).join('\n')}\n`
 const contacts = (name: string) =>
   `externalId,accountId,name\n${Array.from({ length: count }, (_, index) => `x${index},A-${index % 100},${name} ${index}`).join('\n')}\n`
@@ -43,7 +43,8 @@ describe('an import that is interrupted', () => {
 
   const interruptions: [when: string, signal: NodeJS.Signals, reached: number | null][] = [
     ['before it wrote anything', 'SIGKILL', null],
-    ['after its first contacts and before its last', 'SIGKILL', 2_500],
+    ['after its first contacts', 'SIGKILL', 2_500],
+    ['before its last contacts', 'SIGKILL', 5_000],
     ['by Ctrl-C', 'SIGINT', 2_500],
   ]
   for (const [when, signal, reached] of interruptions) {
@@ -84,7 +85,7 @@ describe('an import that is interrupted', () => {
     // As autovacuum would by now: without statistics, the next import compares each row with each record.
     await service.owner.query('analyze')
     const second = await newFolder({ 'contacts.csv': contacts('Bob') })
-    const release = await holdAt(2_000)
+    const release = await holdAt(2_500)
     const { child, ended: killed } = spawnMasthead(['import', second, '--tenant', tenant.slug], environmentOf(service))
     await until('some contacts have changed', isHeld)
     child.kill('SIGKILL')
