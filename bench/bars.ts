@@ -33,6 +33,7 @@ const cost = (name: string, of: string, by: string, most: number): RatioBar => (
 
 const ratioBars: RatioBar[] = [
   peer('get by id, 20,000 random', 'go', 1),
+  peer('get by id, 20,000 random, cold', 'go', 1),
   hot('get by id', 0.7),
   hot('page 1 of 1,000', 0.5),
   hot('page 1 of 1,000,000', 0.5),

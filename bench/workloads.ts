@@ -74,6 +74,7 @@ export const workloadsOf = async (sources: Sources): Promise<Workload[]> => {
       masthead: ask.contacts(random),
       ...peers(ask.contacts(random)),
     }),
+    cold(`get by id, ${inWords(randomCount)} random`, ask.contacts(random), peers(ask.contacts(random))),
     cold('of an account', ask.ofAccounts(large), peers(ask.ofAccounts(large))),
     cold('of an account of 1,000', ask.ofAccounts(small)),
     workload(`of an account, ${inWords(randomCount)} random`, {

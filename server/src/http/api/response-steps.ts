@@ -17,7 +17,7 @@ export const encoding: Step = (exchange) => {
   const { api, cached, encoding } = exchange
   const plain = found(exchange.plain)
   const isPlain = exchange.currentTag !== null || isLeftPlain(plain, encoding)
-  exchange.encoded = isPlain ? plain : (cached?.encoded.get(encoding) ?? null)
+  exchange.encoded = isPlain ? plain : (cached?.encoded[encoding] ?? null)
   if (exchange.encoded) return undefined
   const made = cached && api.cache ? api.cache.encodedIn(cached, encoding) : encode(plain, encoding)
   return made.then((encoded) => {

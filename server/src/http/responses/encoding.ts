@@ -1,7 +1,6 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
 import Negotiator from 'negotiator'
-import type { Head } from '../node-internals/kept-head.ts'
 
 export type Encoding = 'identity' | 'zstd' | 'br' | 'gzip'
 
@@ -10,9 +9,6 @@ export type EncodedResponse = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
-  /** Of the whole response, and of the 304 that stands for it, once they were sent. */
-  head?: Head | undefined
-  notModifiedHead?: Head | undefined
 }
 
 /** Below, the headers weigh as much as what is saved. */

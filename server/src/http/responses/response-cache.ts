@@ -8,7 +8,7 @@ export type ReadUnder = { tenantId: string; url: string; version: string; next: 
 export type CachedResponse = ReadUnder & {
   foundAt: number
   plain: EncodedResponse
-  encoded: Map<Encoding, EncodedResponse>
+  encoded: Partial<Record<Encoding, EncodedResponse>>
   bytes: number
   /** Since something had to go. */
   isUsed: boolean
@@ -26,12 +26,8 @@ export type CacheLoad = {
   mostBytes: number
 }
 
-/** What an entry weighs beside its encodings, by estimate. */
-const overheadBytes = 1_024
-
-/** Its headers stand there three times: by themselves, and in the heads of two kinds of response. */
-const weightOf = ({ headers, body }: EncodedResponse): number =>
-  body.length + 1_024 + 3 * Object.values(headers).join().length
+/** By what 50,000 of them took: 1,000 bytes for each beside its body. Of the headers, only links are long and of this response alone. */
+const weightOf = ({ headers, body }: EncodedResponse): number => body.length + (headers.link?.length ?? 0) + 1_024
 
 /** Small buffers are parts of large ones, which would be kept with them. */
 const alone = (one: EncodedResponse): EncodedResponse => {
@@ -72,6 +68,22 @@ class Kept<T extends { isUsed: boolean }> extends Map<string, T> {
   }
 }
 
+/** Which responses were made of late, by a hash of 32 bits each: more of them than are kept, in 128 KiB. */
+class Made {
+  readonly #hashes = new Int32Array(32_768)
+
+  /** Whether it was, unless another one took its place since; from now on it was. */
+  note(tenantId: string, url: string): boolean {
+    let hash = 0
+    for (let at = 0; at < tenantId.length; at++) hash = Math.imul(hash ^ tenantId.charCodeAt(at), 0x01000193)
+    for (let at = 0; at < url.length; at++) hash = Math.imul(hash ^ url.charCodeAt(at), 0x01000193)
+    const place = (hash ^ (hash >>> 15)) & (this.#hashes.length - 1)
+    const wasMade = this.#hashes[place] === hash
+    this.#hashes[place] = hash
+    return wasMade
+  }
+}
+
 /** So that changes by hand, which move no version, are seen at last. */
 const longestMilliseconds = 60_000
 
@@ -87,15 +99,17 @@ type Shelf = {
 /**
  * Responses to reads, by tenant and URL, each with the version of the tenant's records before they were read: it is as current
  * as that version. Bounded in bytes. What was not asked for of late goes first, of a tenant that has more than its share or
- * else of one that was away: nobody's many push out somebody else's few.
+ * else of one that was away: nobody's many push out somebody else's few. Nothing goes for a response that is made for the first time: whoever
+ * walks through a list asks for each page once.
  */
 export class ResponseCache {
   readonly #mostBytes: number
   readonly #shelves = new Kept<Shelf>()
+  readonly #made = new Made()
   readonly #sent = { memory: 0, database: 0 }
   #bytes = 0
 
-  constructor(mostBytes = 16 * 1_024 * 1_024) {
+  constructor(mostBytes = 32 * 1_024 * 1_024) {
     this.#mostBytes = mostBytes
   }
 
@@ -127,10 +141,11 @@ export class ResponseCache {
     if (former?.next === next && former.plain.body.equals(body))
       return Object.assign(former, { version, foundAt: Date.now() })
     const plain = make()
-    const bytes = overheadBytes + url.length + weightOf(plain)
-    const known = { ...read, foundAt: Date.now(), plain, encoded: new Map(), bytes, isUsed: true }
+    const bytes = url.length + weightOf(plain)
+    const known = { ...read, foundAt: Date.now(), plain, encoded: {}, bytes, isUsed: true }
     if (former) this.#forget(shelf, former)
-    if (bytes > this.#mostBytes / 8) return known
+    const isFull = this.#bytes + bytes > this.#mostBytes
+    if (bytes > this.#mostBytes / 8 || (isFull && !former && !this.#made.note(tenantId, url))) return known
     known.plain = alone(plain)
     this.#shelves.set(tenantId, shelf)
     shelf.responses.set(url, known)
@@ -145,8 +160,8 @@ export class ResponseCache {
   async encodedIn(known: CachedResponse, encoding: Encoding): Promise<EncodedResponse> {
     const encoded = alone(await encode(known.plain, encoding))
     const shelf = this.#shelves.get(known.tenantId)
-    if (shelf?.responses.get(known.url) === known && !known.encoded.has(encoding)) {
-      known.encoded.set(encoding, encoded)
+    if (shelf?.responses.get(known.url) === known && !known.encoded[encoding]) {
+      known.encoded[encoding] = encoded
       const bytes = weightOf(encoded)
       known.bytes += bytes
       this.#add(shelf, bytes)

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { writeHead } from '../node-internals/kept-head.ts'
+import { writeHead } from '../node-internals/own-head.ts'
 import type { EncodedResponse } from './encoding.ts'
 
 /** What belongs to each request: its id, and what is left of its rate. */
@@ -7,11 +7,10 @@ export type OwnHeaders = { requestId: string; rate: Record<string, string> }
 
 export const sendResponse = (
   response: ServerResponse,
-  encoded: EncodedResponse,
+  { status, headers, body }: EncodedResponse,
   { requestId, rate }: OwnHeaders,
 ): void => {
-  const { status, headers, body } = encoded
-  encoded.head = writeHead(response, status, encoded.head, () => headers, requestId, rate)
+  writeHead(response, status, headers, { 'x-request-id': requestId, ...rate })
   // As a text it goes out in one piece with the head, each byte a character.
   if (body.length < mostInOnePiece) response.end(body.toString('latin1'), 'latin1')
   else response.end(body)
@@ -22,16 +21,11 @@ const mostInOnePiece = 8_192
 /** Says that the caller has it already, by a head without a word of a body. */
 export const sendNotModified = (
   response: ServerResponse,
-  plain: EncodedResponse,
+  { headers }: EncodedResponse,
   etag: string,
   { requestId, rate }: OwnHeaders,
 ): void => {
-  const own = { etag, ...rate }
-  plain.notModifiedHead = writeHead(response, 304, plain.notModifiedHead, () => bare(plain), requestId, own)
-  response.end()
-}
-
-const bare = ({ headers }: EncodedResponse): Record<string, string> => {
   const { 'content-type': _type, 'content-length': _length, etag: _etag, ...others } = headers
-  return others
+  writeHead(response, 304, others, { 'x-request-id': requestId, etag, ...rate })
+  response.end()
 }

@@ -7,7 +7,7 @@ import { basePath } from '@masthead/contract'
 import { until } from '../../../test/processes/masthead-process.ts'
 import { populatedTenant } from '../../../test/records/populated-tenant.ts'
 import { startService } from '../../../test/service.ts'
-import { keptHeads } from './kept-head.ts'
+import { ownHeads } from './own-head.ts'
 
 const service = await startService()
 const { token, records } = await populatedTenant(service)
@@ -49,11 +49,11 @@ const comparable = ({ head, body }: Heard): Heard => ({
 
 /** What Node writes itself, with the switch turned off. */
 const writtenByNode = async (...sent: Sent[]): Promise<Heard[]> => {
-  keptHeads.areUsed = false
+  ownHeads.areUsed = false
   try {
     return await answersTo(...sent)
   } finally {
-    keptHeads.areUsed = true
+    ownHeads.areUsed = true
   }
 }
 
