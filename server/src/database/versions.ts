@@ -19,9 +19,12 @@ export type ListVersions = { versions: string; source: string }
 
 export type AskVersions = (tenantId: string | null) => Versions | Promise<Versions>
 
-type Answer = { identity: string; records: string[]; lists: ListVersions[] }
+/** `last` gives what was answered last for a tenant, however long ago. */
+export type VersionsSource = AskVersions & { last: (tenantId: string) => Versions | undefined }
+
+type Answer = ReadonlyMap<string, Versions>
 type Row = { source: string; identity: string; versions: string; noted: string }
-type Question = PromiseWithResolvers<Answer> & { places: Map<string, number> }
+type Question = PromiseWithResolvers<Answer> & { tenants: Set<string> }
 
 /** A note that could not be stored is tried again after so long. */
 const leastMillisecondsBetweenNotes = 1_000
@@ -35,22 +38,22 @@ export const versionsFrom = (
   query: Query,
   cacheMilliseconds: number,
   noteSource: ((source: string) => Promise<void>) | null = null,
-): AskVersions => {
+): VersionsSource => {
   let next: Question | null = null
   let isInFlight = false
-  const recent = new LRUCache<string, Versions>({ max: 10_000, ttl: cacheMilliseconds, ttlResolution: 0 })
+  const known = new LRUCache<string, { versions: Versions; askedAt: number }>({ max: 10_000 })
 
   const begin = (): Question => {
     if (!isInFlight) setImmediate(send)
-    return { ...Promise.withResolvers<Answer>(), places: new Map() }
+    return { ...Promise.withResolvers<Answer>(), tenants: new Set() }
   }
 
   const send = (): void => {
     if (!next) return
-    const { places, resolve } = next
+    const { tenants, resolve } = next
     next = null
     isInFlight = true
-    const answer = read([...places.keys()]).finally(() => {
+    const answer = read([...tenants]).finally(() => {
       isInFlight = false
       send()
     })
@@ -67,41 +70,44 @@ export const versionsFrom = (
   }
 
   const read = async (tenants: string[]): Promise<Answer> => {
+    const askedAt = performance.now()
     const statement = noteSource ? { text: askListVersions } : { text: askVersions, onShards: askVersionsOnShards }
     const [row] = await query<Row>({ ...statement, values: [tenants] })
     if (!row) throw new Error('the database has not been migrated')
-    const { source, identity, versions, noted } = row
+    const { source, noted } = row
     if (noteSource && source !== noted) void note(noteSource, source)
-    const each = versions.split('\n')
-    return {
-      identity: `${source} ${identity}`,
-      records: each.map((version) => `${source} ${version}`),
-      lists: noteSource ? each.map((versions) => ({ versions, source })) : [],
+    const identity = `${source} ${row.identity}`
+    const answer = new Map<string, Versions>()
+    for (const [place, versions] of row.versions.split('\n').entries()) {
+      const tenantId = tenants[place] ?? noTenant
+      const one = { identity, records: `${source} ${versions}`, lists: noteSource ? { versions, source } : null }
+      answer.set(tenantId, one)
+      known.set(tenantId, { versions: one, askedAt })
     }
+    return answer
   }
 
   const ask = (tenantId: string): Promise<Versions> => {
-    const start = performance.now()
     next ??= begin()
-    const { places, promise } = next
-    const place = places.get(tenantId) ?? places.size
-    places.set(tenantId, place)
-    // Of several tenants, one may be on a shard whose server is away.
-    const answered = promise.catch((error) => {
-      if (!isShardLost(error) || places.size === 1) throw error
-      return read([tenantId]).then(({ records, ...same }) => ({
-        ...same,
-        records: Array(place).fill('').concat(records),
-      }))
-    })
-    return answered.then(({ identity, records, lists }) => {
-      const versions = { identity, records: records[place] ?? '', lists: lists[place] ?? null }
-      if (cacheMilliseconds > 0) recent.set(tenantId, versions, { start })
+    const { tenants, promise } = next
+    tenants.add(tenantId)
+    const one = (answer: Answer): Versions => {
+      const versions = answer.get(tenantId)
+      if (!versions) throw new Error('the database gave no version of a tenant')
       return versions
+    }
+    return promise.then(one, (error) => {
+      // Of several tenants, one may be on a shard whose server is away.
+      if (!isShardLost(error) || tenants.size === 1) throw error
+      return read([tenantId]).then(one)
     })
   }
 
-  return (tenantId) => recent.get(tenantId ?? noTenant) ?? ask(tenantId ?? noTenant)
+  const recentOrAsked: AskVersions = (tenantId) => {
+    const { versions, askedAt } = (cacheMilliseconds > 0 && known.get(tenantId ?? noTenant)) || {}
+    return versions && performance.now() < (askedAt ?? 0) + cacheMilliseconds ? versions : ask(tenantId ?? noTenant)
+  }
+  return Object.assign(recentOrAsked, { last: (tenantId: string) => known.get(tenantId)?.versions })
 }
 
 const noTenant = '00000000-0000-0000-0000-000000000000'

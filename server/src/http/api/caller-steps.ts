@@ -5,6 +5,7 @@ import { authenticate, cachedHolder } from './callers/authenticate.ts'
 import type { Charge } from './callers/rate-limit.ts'
 import { TooManyUnknownTokens } from './callers/unknown-tokens.ts'
 import { type Exchange, found, type Step } from './exchange.ts'
+import { readAhead } from './read-ahead.ts'
 
 /** A caller who was refused for the rate a moment ago is charged before the database is asked. */
 export const token: Step = (exchange) => {
@@ -20,13 +21,18 @@ const identify = (exchange: Exchange): Promise<void> | undefined => {
   const holder = cachedHolder(principals, exchange.request)
   if (!holder) return findHolder(exchange)
   const admit = (versions: Versions): Promise<void> | undefined => {
-    if (versions.identity !== holder.identity) return findHolder(exchange)
+    if (versions.identity !== holder.identity) {
+      exchange.ahead = null
+      return findHolder(exchange)
+    }
     exchange.principal = holder.principal
     exchange.versions = versions
     return undefined
   }
   const asked = askVersions(holder.principal.tenantId)
-  return asked instanceof Promise ? asked.then(admit) : admit(asked)
+  if (!(asked instanceof Promise)) return admit(asked)
+  exchange.ahead = readAhead(exchange, holder.principal)
+  return asked.then(admit)
 }
 
 /** Looks the token up in the database. */

@@ -3,9 +3,10 @@ import type { Api } from '@masthead/contract'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Database } from '../../database/database.ts'
 import type { RetriableRequest } from '../../database/idempotency-records.ts'
-import type { AskVersions, Versions } from '../../database/versions.ts'
+import type { Versions, VersionsSource } from '../../database/versions.ts'
 import type { Principal, Principals } from '../../identity/principal.ts'
 import type { SendMail } from '../../mail/mailer.ts'
+import type { HandlerResult } from '../../operation-call.ts'
 import type { WebhookSettings } from '../../webhooks/settings.ts'
 import type { InFlight } from '../connections/in-flight.ts'
 import { requestId } from '../connections/request-id.ts'
@@ -23,7 +24,7 @@ import type { Destination } from './router.ts'
 export type ServedApi = {
   contract: Api
   database: Database
-  askVersions: AskVersions
+  askVersions: VersionsSource
   principals: Principals
   baseUrl: string
   issuer: string | null
@@ -41,6 +42,9 @@ export type ServedApi = {
   followers: Followers
   log: FastifyBaseLogger
 }
+
+/** What is read before it is certain that the caller may see it, and the version of the tenant's records that was known before. */
+export type ReadAhead = { query: Record<string, unknown>; result: Promise<HandlerResult>; version: string }
 
 /** One request of an API and its response, with what the steps so far have found out. */
 export class Exchange {
@@ -68,6 +72,7 @@ export class Exchange {
   following: { as: 'response'; seconds: number } | { as: 'stream'; after: string | undefined } | null = null
   /** What a cached response is found by: the URL, and what of it depends on the caller. */
   cacheKey = ''
+  ahead: ReadAhead | null = null
   cached: CachedResponse | null = null
   isFromCache = false
   /** The response before it is encoded. */

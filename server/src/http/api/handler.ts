@@ -1,6 +1,7 @@
 import { callerOf } from '../../audit/author.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { PlainResponse } from '../../database/idempotency-records.ts'
+import type { Principal } from '../../identity/principal.ts'
 import type { HandlerResult } from '../../operation-call.ts'
 import type { Problem } from '../../problem.ts'
 import { streamNews } from '../following/event-stream.ts'
@@ -10,7 +11,7 @@ import { openToAllOrigins } from '../responses/cross-origin.ts'
 import type { EncodedResponse } from '../responses/encoding.ts'
 import { problemResponse } from '../responses/problems.ts'
 import { sendFile } from './download.ts'
-import { type Exchange, found, type ServedApi, type Step } from './exchange.ts'
+import { type Exchange, found, type ReadAhead, type ServedApi, type Step } from './exchange.ts'
 import { respondOnce } from './requests/idempotency.ts'
 
 export const handler: Step = (exchange) => {
@@ -31,14 +32,15 @@ const read = async (exchange: Exchange): Promise<void> => {
   const cache = operation.isVolatile ? null : api.cache
   const { tenantId } = found(exchange.principal)
   const versions = exchange.versions ?? (cache && (await api.askVersions(tenantId)))
+  const { ahead } = exchange
   const call = callOf(exchange)
   // What may be cached follows from the tenant's records alone, so a replica that has their versions answers the same. A cursor may be
   // ahead of that replica.
   const tenant = cache && versions?.lists && !operation.followed ? call.tenant.asOf(versions.lists) : call.tenant
-  const result: HandlerResult = await handler({ ...call, tenant })
+  const result: HandlerResult = await (ahead?.result ?? handler({ ...call, tenant }))
   const body = bytesOf(result)
   const make = () => plainResponse({ status: operation.status, headers: headersOf(result, query, body) }, body, api)
-  const under = versions && { tenantId, url, version: versions.records, next: result.next ?? null }
+  const under = versions && { tenantId, url, version: ahead?.version ?? versions.records, next: result.next ?? null }
   // What depends on the day is another response tomorrow, though no record has changed.
   exchange.cached = cache && under && !result.isOfToday ? cache.keep(under, body, make) : null
   exchange.plain = exchange.cached?.plain ?? make()
@@ -92,11 +94,14 @@ const write = async (exchange: Exchange): Promise<void> => {
   exchange.plain = plainResponse(sent, Buffer.from(sent.body), api)
 }
 
-const callOf = ({ api, destination, query, principal, requestId }: Exchange) => ({
+const callOf = (exchange: Exchange) => callBy(found(exchange.principal), exchange.query, exchange)
+
+/** `query` is that of its URL. */
+export const callBy = (principal: Principal, query: ReadAhead['query'], { api, destination, requestId }: Exchange) => ({
   params: destination.params,
   query,
-  principal: found(principal),
-  tenant: api.database.forTenant(found(principal).tenantId),
+  principal,
+  tenant: api.database.forTenant(principal.tenantId),
   issuer: api.issuer,
   onError: (error: unknown) => api.log.error({ reqId: requestId, err: error }, 'what a request began has failed'),
 })

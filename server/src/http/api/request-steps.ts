@@ -1,5 +1,4 @@
 import { largest } from '@masthead/contract'
-import { mayUse } from '../../identity/principal.ts'
 import { stopping } from '../connections/in-flight.ts'
 import { readTags } from '../responses/conditional.ts'
 import { openToAllOrigins, preflightHeaders } from '../responses/cross-origin.ts'
@@ -7,6 +6,7 @@ import { acceptsEvents } from '../responses/media-type.ts'
 import { brokenPath, methodNotAllowed, nothingAt, urlTooLong } from '../responses/problems.ts'
 import { mayBeCached } from '../responses/response-cache.ts'
 import { type Exchange, found, type Step } from './exchange.ts'
+import { cacheKeyOf } from './read-ahead.ts'
 import { fingerprint, readKey } from './requests/idempotency.ts'
 import { readBytes } from './requests/request-body.ts'
 import { readQuery } from './requests/request-query.ts'
@@ -47,9 +47,7 @@ const judgeRead = (exchange: Exchange): undefined => {
   const { operation, scopes } = found(exchange.route)
   const principal = found(exchange.principal)
   exchange.tags = readTags('If-None-Match', request.headers['if-none-match'])
-  exchange.cacheKey = url
-  // Where any of several scopes opens it, what it shows depends on those of the caller.
-  if (scopes.length > 1) exchange.cacheKey += ` ${scopes.filter((scope) => mayUse(principal, scope))}`
+  exchange.cacheKey = cacheKeyOf(url, scopes, principal)
   if (operation.followed && request.method === 'GET') exchange.following = followingOf(exchange)
   if (
     api.cache &&
@@ -59,7 +57,7 @@ const judgeRead = (exchange: Exchange): undefined => {
     mayBeCached(request.headers)
   )
     exchange.cached = api.cache.find(principal.tenantId, exchange.cacheKey, exchange.versions.records)
-  if (!exchange.cached) exchange.query = readQuery(url, operation.query)
+  if (!exchange.cached) exchange.query = exchange.ahead?.query ?? readQuery(url, operation.query)
 }
 
 /** A response that was cached has not waited for anything. */

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { startServing } from '../../../test/processes/masthead-process.ts'
+import { startServing, until } from '../../../test/processes/masthead-process.ts'
 import { sampleAccount, sampleContact } from '../../../test/records/sample-records.ts'
 import { decoders } from '../../../test/requests/raw-connection.ts'
 import { callAt, linksOf, type Service, secret, startService } from '../../../test/service.ts'
 import { serviceRole } from '../../database/connections/connection.ts'
 import { openDatabase } from '../../database/database.ts'
 import { versionsFrom } from '../../database/versions.ts'
+import { hashToken } from '../../identity/token-format.ts'
 import { getRecord } from '../../records/identifiers.ts'
 import { lockHead, writeRecords } from '../../records/write.ts'
 import { ResponseCache } from './response-cache.ts'
@@ -177,6 +178,59 @@ describe('an answer from memory', () => {
       }
     }
     await Promise.all([writing(), ...nodes.flatMap((node) => paths.map((path) => reading(node, path)))])
+  })
+})
+
+describe('what is read while the database is asked whether the token is still good', () => {
+  test('is asked for at the same time', async (context) => {
+    const { id, token, read } = await furnished()
+    await read(here)
+    await here.owner.query('begin; lock identity_revision; lock contacts')
+    context.after(() => here.owner.query('rollback'))
+    const answer = here.call('GET', `/contacts/${id}?`, { token })
+    const waiting = `select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+    await until('two statements wait', async () => (await here.owner.query(waiting)).rows[0].count >= 2)
+    await here.owner.query('commit')
+    assert.equal((await answer).status, 200)
+  })
+
+  test('is given to nobody whose token has ended, or who may see it no longer', async () => {
+    const { tenant, id, token, read } = await furnished()
+    const narrow = await tenant.serviceToken(['contacts:read', 'accounts:read'])
+    await read(here)
+    const get = async (path: string, by: string) => (await here.call('GET', path, { token: by })).status
+    assert.equal(await get('/accounts', narrow), 200)
+    const change = async (what: string, whose: string) => {
+      await here.owner.query(`update access_tokens set ${what} where secret_hash = $1`, [hashToken(whose)])
+      await here.owner.query('select stamp_identity()')
+    }
+    await change(`scopes = '{accounts:read}'`, narrow)
+    await change('revoked_at = now()', token)
+    for (const path of [`/contacts/${id}?`, '/contacts?pageSize=7', '/contacts?search=ada', '/contacts?pageSize=no'])
+      assert.deepEqual([await get(path, token), await get(path, narrow)], [401, 403], path)
+  })
+
+  test('is refused as ever where the request is wrong, and counted as ever', async () => {
+    const { token, read } = await furnished()
+    await read(here)
+    const status = async (path: string) => (await here.call('GET', path, { token })).status
+    assert.deepEqual(
+      [await status('/contacts?pageSize=no'), await status('/contacts/none'), await status('/nowhere')],
+      [400, 404, 404],
+    )
+  })
+
+  test('is never older than what was answered before, at an address that nobody has asked for', async () => {
+    const { write, read } = await furnished()
+    const nodes = [here, there]
+    for (let count = 1; count <= 40; count++) {
+      const [writer = here, reader = here] = count % 2 ? nodes : nodes.toReversed()
+      const path = `/contacts?accountId=C-1&pageSize=${count}`
+      const [early] = await Promise.all([read(reader, path), write(writer, String(count))])
+      assert.ok(Number(early) === count - 1 || Number(early) === count)
+      assert.equal(await read(reader, path), String(count))
+      assert.equal(await read(writer, path), String(count))
+    }
   })
 })
 

@@ -119,10 +119,15 @@ export class ResponseCache {
     return { ...this.#sent, responses, bytes: this.#bytes, mostBytes: this.#mostBytes }
   }
 
+  has(tenantId: string, url: string, version: string): boolean {
+    const known = this.#shelves.get(tenantId)?.responses.get(url)
+    return known?.version === version && known.foundAt + longestMilliseconds >= Date.now()
+  }
+
   find(tenantId: string, url: string, version: string): CachedResponse | null {
     const shelf = this.#shelves.get(tenantId)
     const known = shelf?.responses.get(url)
-    if (!shelf || known?.version !== version || known.foundAt + longestMilliseconds < Date.now()) return null
+    if (!shelf || !known || !this.has(tenantId, url, version)) return null
     shelf.isUsed = true
     known.isUsed = true
     this.#sent.memory++
