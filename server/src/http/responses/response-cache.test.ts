@@ -287,6 +287,16 @@ describe('the response cache', () => {
     for (let number = 0; number < 20; number++) assert.ok(cache.find('others', `/${number}`, '1'))
   })
 
+  test('keeps a part of more than it holds, where all of it is asked for in turn again and again', () => {
+    const cache = new ResponseCache(200_000)
+    const names = Array.from({ length: 200 }, (_, number) => `/${number}`)
+    const found = () => names.filter((name) => cache.find('one', name, '1') || (keep(cache, 'one', name), false)).length
+    for (let time = 0; time < 10; time++) found()
+    const { responses } = cache.load()
+    assert.ok(responses < names.length)
+    assert.equal(found(), responses)
+  })
+
   test('is not filled by one tenant alone', () => {
     const cache = new ResponseCache(200_000)
     for (const url of ['/1', '/2', '/3']) keep(cache, 'quiet', url)

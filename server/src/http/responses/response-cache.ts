@@ -45,13 +45,14 @@ class Kept<T extends { isUsed: boolean }> extends Map<string, T> {
   #place = this.entries()
   #found: [name: string, one: T] | null = null
 
-  leastUsed(): T | null {
+  /** Null where the next so many were used; after all of them, the first counts as not used. */
+  leastUsed(most = this.size + 1): T | null {
     const [name = '', one] = this.#found ?? []
     if (one && this.get(name) === one && !one.isUsed) return one
-    // One that is passed over stands at the end then, and counts as not used.
-    for (let left = 2 * this.size + 1; left > 0; left--) {
+    for (let left = most; left > 0; ) {
       const { value, done } = this.#place.next()
       if (done) {
+        if (this.size === 0) return null
         this.#place = this.entries()
         continue
       }
@@ -60,6 +61,7 @@ class Kept<T extends { isUsed: boolean }> extends Map<string, T> {
         this.#found = value
         return one
       }
+      left--
       one.isUsed = false
       this.delete(name)
       this.set(name, one)
@@ -100,7 +102,8 @@ type Shelf = {
  * Responses to reads, by tenant and URL, each with the version of the tenant's records before they were read: it is as current
  * as that version. Bounded in bytes. What was not asked for of late goes first, of a tenant that has more than its share or
  * else of one that was away: nobody's many push out somebody else's few. Nothing goes for a response that is made for the first time: whoever
- * walks through a list asks for each page once.
+ * walks through a list asks for each page once. Nor does anything of a tenant that was used since its last turn go for another one of that
+ * tenant: of more than is kept, asked for again and again, a part stays.
  */
 export class ResponseCache {
   readonly #mostBytes: number
@@ -149,8 +152,7 @@ export class ResponseCache {
     const bytes = url.length + weightOf(plain)
     const known = { ...read, foundAt: Date.now(), plain, encoded: {}, bytes, isUsed: true }
     if (former) this.#forget(shelf, former)
-    const isFull = this.#bytes + bytes > this.#mostBytes
-    if (bytes > this.#mostBytes / 8 || (isFull && !former && !this.#made.note(tenantId, url))) return known
+    if (bytes > this.#mostBytes / 8 || !(former || this.#hasRoomFor(bytes, shelf, url))) return known
     known.plain = alone(plain)
     this.#shelves.set(tenantId, shelf)
     shelf.responses.set(url, known)
@@ -174,15 +176,27 @@ export class ResponseCache {
     return encoded
   }
 
+  #hasRoomFor(bytes: number, shelf: Shelf, url: string): boolean {
+    if (this.#bytes + bytes <= this.#mostBytes) return true
+    if (!this.#made.note(shelf.tenantId, url)) return false
+    while (this.#bytes + bytes > this.#mostBytes) if (!this.#letGo(shelf, 1)) return false
+    return true
+  }
+
   #add(shelf: Shelf, bytes: number): void {
     shelf.bytes += bytes
     this.#bytes += bytes
-    while (this.#bytes > this.#mostBytes) {
-      const from = shelf.bytes > this.#mostBytes / 4 ? shelf : (this.#shelves.leastUsed() ?? shelf)
-      const oldest = from.responses.leastUsed()
-      if (oldest) this.#forget(from, oldest)
-      if (from.responses.size === 0) this.#shelves.delete(from.tenantId)
-    }
+    while (this.#bytes > this.#mostBytes) this.#letGo(shelf)
+  }
+
+  /** One response, for another one on the shelf: where that holds more than its share, one of the next so many on it, if there is one. */
+  #letGo(shelf: Shelf, most?: number): boolean {
+    const isOwn = shelf.bytes > this.#mostBytes / 4
+    const from = isOwn ? shelf : (this.#shelves.leastUsed() ?? shelf)
+    const one = from.responses.leastUsed(isOwn ? most : undefined)
+    if (one) this.#forget(from, one)
+    if (from.responses.size === 0) this.#shelves.delete(from.tenantId)
+    return one !== null
   }
 
   #forget(shelf: Shelf, { url, bytes }: CachedResponse): void {
