@@ -5,7 +5,7 @@ import { openDatabase } from '../database/database.ts'
 import { deleteOldIdempotencyRecords } from '../database/idempotency-records.ts'
 import { messageOf } from '../error-message.ts'
 import { listTenants } from '../identity/tenants.ts'
-import { tidySearch } from '../records/search.ts'
+import { newSearchTidier } from '../records/search.ts'
 import { deleteOldExports } from '../transfer/export/export-jobs.ts'
 import { deleteOldImages } from '../transfer/import/journal.ts'
 import { deleteOldRuns } from '../transfer/import/runs.ts'
@@ -55,7 +55,7 @@ export const startHousekeeping = ({ connection, onError }: HousekeepingOptions) 
 
   const ended = Promise.all([
     every(1_000, 'the audit log could not be chained', chainAudit),
-    every(1_000, 'what was written could not be put into the index of searches', () => tidySearch(database)),
+    every(1_000, 'what was written could not be put into the index of searches', newSearchTidier(database)),
     every(3_600_000, 'expired data could not be deleted', deleteExpired),
   ])
   return {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { type ListedName, listedNames, type ResourceName } from '@masthead/contract'
 import pg from 'pg'
+import { until } from '../../test/processes/masthead-process.ts'
 import {
   sampleAccount,
   sampleContact,
@@ -17,6 +18,7 @@ import { changesStatement } from './changes-statement.ts'
 import type { Filters } from './filters.ts'
 import { bodyStatement } from './identifiers.ts'
 import { type Place, pageStatement } from './page-statement.ts'
+import { newSearchTidier } from './search.ts'
 import type { Fields } from './stored-record.ts'
 import { tables } from './tables.ts'
 import { writeRecords } from './write.ts'
@@ -316,4 +318,30 @@ test('writes find their records by an index, by a plan that is kept, whichever t
     const good = scans.filter((node) => node['Node Type'] !== 'Seq Scan' && rowsRead(node) <= 12)
     assert.ok(scans.length > 0 && good.length === scans.length, JSON.stringify(scans, null, 1))
   }
+})
+
+test('what is written waits for the index of searches until writing pauses, and is found meanwhile', async () => {
+  const tidied: string[] = []
+  const tidy = newSearchTidier({
+    ...service.database,
+    query: (statement) => {
+      if (/tidy_search/.test(statement.text)) tidied.push(statement.text)
+      return service.database.query(statement)
+    },
+  })
+  const token = await fresh.serviceToken()
+  const pagesThatWait = async (): Promise<number> => {
+    const { rows } = await service.owner.query(`select gin_clean_pending_list('search_texts_by_text') as pages`)
+    return Number(rows[0]?.pages)
+  }
+  const finds = async (word: string) => (await service.call('GET', `/contacts?search=${word}`, { token })).body.total
+  await tidy()
+  assert.deepEqual([tidied.length, await pagesThatWait()], [1, 0])
+  await fresh.add('contacts', [sampleContact('A-7', { name: 'Xanthippe' })])
+  assert.equal(await finds('Xanthippe'), 1)
+  await until('what waits is put into the index', async () => {
+    await tidy()
+    return tidied.length === 2
+  })
+  assert.deepEqual([await pagesThatWait(), await finds('Xanthippe')], [0, 1])
 })

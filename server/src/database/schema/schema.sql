@@ -637,7 +637,7 @@ create table search_texts (
   text text not null,
   constraint search_texts_pkey primary key (tenant_id, resource, "position")
 );
-create index search_texts_by_text on search_texts using gin (uuid_hash_extended(tenant_id, hashtextextended(resource, (0)::bigint)), text gin_trgm_ops);
+create index search_texts_by_text on search_texts using gin (uuid_hash_extended(tenant_id, hashtextextended(resource, (0)::bigint)), text gin_trgm_ops) with (gin_pending_list_limit='32768');
 create index search_texts_to_renew on search_texts using btree (tenant_id, resource, "position") where (strpos(text, ''::text) = 0);
 alter table search_texts enable row level security;
 create policy tenant on search_texts using (tenant_id = current_tenant());

@@ -3152,6 +3152,13 @@ select page.*, (select nullif(count(*), 10001) from ((select position as along f
   ) as record
 ) as page ;
 
+-- records/search.ts newSearchTidier
+select pg_stat_get_tuples_inserted('search_texts'::regclass) + pg_stat_get_tuples_updated('search_texts'::regclass) as written,
+pg_stat_get_numscans('search_texts_by_text'::regclass) as searched;
+
+-- records/search.ts newSearchTidier
+select tidy_search();
+
 -- records/search.ts readSample
 select distinct on (record.position) record.body,
   (select count from tallies where tenant_id = $1 and resource = 'accounts' and facet = '' and class = 0 and level = 62) as total
@@ -3184,9 +3191,6 @@ from (select last, case when last > 200000 then 2048 else 512 end as size from h
     order by position limit 1
   ) as record
 order by record.position;
-
--- records/search.ts tidySearch
-select tidy_search();
 
 -- records/today.ts readToday
 select time_zone as "timeZone" from tenants where id = $1;

@@ -33,7 +33,7 @@ import { setTimeZone } from '../../identity/tenants.ts'
 import { emailKey, findUser, hashPasswordOf, proveAddress, removePassword, setSubject } from '../../identity/users.ts'
 import { makeCanary, newTwins, removeCanaries } from '../../probe/canaries.ts'
 import { fillKeys } from '../../records/filled-keys.ts'
-import { tidySearch } from '../../records/search.ts'
+import { newSearchTidier } from '../../records/search.ts'
 import { shardedWriteFunctions } from '../../records/sharded-write.ts'
 import { eraseContact } from '../../resources/contacts/erasure.ts'
 import { isKnownContact } from '../../resources/contacts/queries.ts'
@@ -372,7 +372,7 @@ test('exports are asked for, made, given up, taken up again, withdrawn and forgo
 
 test('the audit log is chained, verified and exported, a contact erased, and canaries come and go', async () => {
   await chainWaiting(database)
-  await tidySearch(database)
+  await newSearchTidier(database)()
   await countWaiting(database.query)
   await scope.inBulk(async (_client, query) => {
     assert.equal((await verifyChain(query)).broken, null)

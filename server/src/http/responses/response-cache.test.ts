@@ -290,11 +290,17 @@ describe('the response cache', () => {
   test('keeps a part of more than it holds, where all of it is asked for in turn again and again', () => {
     const cache = new ResponseCache(200_000)
     const names = Array.from({ length: 200 }, (_, number) => `/${number}`)
-    const found = () => names.filter((name) => cache.find('one', name, '1') || (keep(cache, 'one', name), false)).length
-    for (let time = 0; time < 10; time++) found()
+    const askForAll = () => {
+      let found = 0
+      for (const name of names)
+        if (cache.find('one', name, '1')) found++
+        else keep(cache, 'one', name)
+      return found
+    }
+    for (let time = 0; time < 10; time++) askForAll()
     const { responses } = cache.load()
     assert.ok(responses < names.length)
-    assert.equal(found(), responses)
+    assert.equal(askForAll(), responses)
   })
 
   test('is not filled by one tenant alone', () => {
