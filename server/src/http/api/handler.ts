@@ -1,7 +1,6 @@
 import { callerOf } from '../../audit/author.ts'
 import type { TenantDatabase } from '../../database/database.ts'
 import type { PlainResponse } from '../../database/idempotency-records.ts'
-import type { Principal } from '../../identity/principal.ts'
 import type { HandlerResult } from '../../operation-call.ts'
 import type { Problem } from '../../problem.ts'
 import { streamNews } from '../following/event-stream.ts'
@@ -10,8 +9,9 @@ import { requireMatch } from '../responses/conditional.ts'
 import { openToAllOrigins } from '../responses/cross-origin.ts'
 import type { EncodedResponse } from '../responses/encoding.ts'
 import { problemResponse } from '../responses/problems.ts'
+import { callBy } from './call.ts'
 import { sendFile } from './download.ts'
-import { type Exchange, found, type ReadAhead, type ServedApi, type Step } from './exchange.ts'
+import { type Exchange, found, type ServedApi, type Step } from './exchange.ts'
 import { respondOnce } from './requests/idempotency.ts'
 
 export const handler: Step = (exchange) => {
@@ -95,16 +95,6 @@ const write = async (exchange: Exchange): Promise<void> => {
 }
 
 const callOf = (exchange: Exchange) => callBy(found(exchange.principal), exchange.query, exchange)
-
-/** `query` is that of its URL. */
-export const callBy = (principal: Principal, query: ReadAhead['query'], { api, destination, requestId }: Exchange) => ({
-  params: destination.params,
-  query,
-  principal,
-  tenant: api.database.forTenant(principal.tenantId),
-  issuer: api.issuer,
-  onError: (error: unknown) => api.log.error({ reqId: requestId, err: error }, 'what a request began has failed'),
-})
 
 const authorOf = ({ api, principal, request, requestId }: Exchange) =>
   callerOf(found(principal), { address: api.addressOf(request), requestId })

@@ -1,8 +1,8 @@
 import { type AnyScope, mayUse, type Principal } from '../../identity/principal.ts'
 import type { HandlerResult } from '../../operation-call.ts'
 import { mayBeCached } from '../responses/response-cache.ts'
+import { callBy } from './call.ts'
 import type { Exchange, ReadAhead } from './exchange.ts'
-import { callBy } from './handler.ts'
 import { readQuery } from './requests/request-query.ts'
 
 /**
