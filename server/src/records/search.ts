@@ -65,6 +65,8 @@ const readSample = async ({ read }: TenantDatabase, resource: ResourceName): Pro
           order by position limit 1
         ) as record
       order by record.position`,
+    // A plan for a list that was short would be kept while it grows, and read all of it for each record of the sample.
+    isOneOfMany: true,
   })
   const texts: string[] = []
   const trigrams = new Map<string, number>()

@@ -29,7 +29,7 @@ export type Statement = {
   values?: unknown[]
   /** What is sent instead where the tables are sharded and Citus does not take the text. */
   onShards?: string
-  /** There are too many texts of its kind to prepare them: it is planned each time, for its values. */
+  /** It is planned each time, for its values: there are too many texts of its kind to prepare them, or a plan must not be kept while tables grow. */
   isOneOfMany?: true
   /** It takes long at times, as do searches, but hardly this one. */
   isLikelyQuick?: true
