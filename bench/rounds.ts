@@ -62,7 +62,7 @@ export const measureInTurns = async (workloads: Workload[], run: Run): Promise<R
   return results
 }
 
-/** Whoever comes first finds pages of the tables outside of PostgreSQL's memory that the others find in it, so each does in its turn. */
+/** Each server is the first in its turn: PostgreSQL reads pages of the tables for the first one that it has in its buffers for the others. */
 const beginningWith = <T>(list: readonly T[], first: number): T[] => {
   const at = first % list.length
   return [...list.slice(at), ...list.slice(0, at)]

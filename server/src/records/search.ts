@@ -65,8 +65,8 @@ const readSample = async ({ read }: TenantDatabase, resource: ResourceName): Pro
           order by position limit 1
         ) as record
       order by record.position`,
-    // A plan for a list that was short would be kept while it grows, and read all of it for each record of the sample.
-    isOneOfMany: true,
+    // A cached plan for a short list would read the whole of a long one for each record of the sample.
+    isPlannedEachTime: true,
   })
   const texts: string[] = []
   const trigrams = new Map<string, number>()
@@ -161,9 +161,9 @@ export const newSearchTidier = (database: Database): (() => Promise<void>) => {
   }
 }
 
-/** 8,000 texts take the index half a second, 10 ms of a search, and half of the list in which they wait; beyond its end a create would empty it. */
+/** So many texts cost a search 10 ms. They fill half of the waiting list, and a create that finds the list full has to empty it. */
 const mostWaiting = 8_000
-/** A search reads a text that waits in some 1.3 µs; the index takes 100 ms, whatever the number of texts. */
+/** The product of waiting texts and searches at which searches have spent as much as emptying the list costs: 1.3 µs a text, and 100 ms. */
 const mostRead = 100_000
 
 const isWorthTidying = (now: Uses, tidied: Uses, last: Uses): boolean => {

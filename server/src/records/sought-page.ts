@@ -189,7 +189,7 @@ export const gatherStatement = (
       ) as shown
     )
     ${writing.page(size, `total.*${after === null ? `, ${headOf(table)} as head` : ''}`)}, total`
-  return { text, values: writing.values, isOneOfMany: true }
+  return { text, values: writing.values, isPlannedEachTime: true }
 }
 
 const laterThan = ({ sort, given }: Writing, { key, position }: After): string => {
@@ -247,7 +247,7 @@ export const walkStatement = (
       ) as shown
     )
     ${writing.page(size, more.join(', '))} ${wholly ? '' : ended()}`
-  return { text, values: writing.values, isOneOfMany: true }
+  return { text, values: writing.values, isPlannedEachTime: true }
 }
 
 /** SQL: first the records with a value, then those without. */

@@ -158,7 +158,7 @@ const judge = async (resource: string, path: string): Promise<void> => {
   sent.length = 0
   const { status, text } = await service.call('GET', path, { token })
   assert.equal(status, 200, `${path}: ${text}`)
-  const statements = sent.filter(({ isOneOfMany }) => isOneOfMany)
+  const statements = sent.filter(({ isPlannedEachTime }) => isPlannedEachTime)
   assert.ok(statements.length > 0, path)
   for (const statement of statements) {
     const read = await rowsRead(resource, statement)

@@ -29,8 +29,8 @@ export type Statement = {
   values?: unknown[]
   /** What is sent instead where the tables are sharded and Citus does not take the text. */
   onShards?: string
-  /** It is planned each time, for its values: there are too many texts of its kind to prepare them, or a plan must not be kept while tables grow. */
-  isOneOfMany?: true
+  /** PostgreSQL plans it each time: there are too many texts of its kind to prepare them, or a cached plan would be bad once the table has grown. */
+  isPlannedEachTime?: true
   /** It takes long at times, as do searches, but hardly this one. */
   isLikelyQuick?: true
 }
@@ -311,7 +311,7 @@ export type Prepared = { name: string; text: string; values: unknown[] }
 
 export const prepared = (statement: Statement, { isSharded }: Session): Prepared => {
   const text = textOf(statement, isSharded)
-  if (statement.isOneOfMany) return { name: '', text, values: statement.values ?? [] }
+  if (statement.isPlannedEachTime) return { name: '', text, values: statement.values ?? [] }
   const name = names.get(text) ?? `masthead-${names.size + 1}`
   names.set(text, name)
   return { name, text, values: statement.values ?? [] }

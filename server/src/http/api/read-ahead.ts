@@ -21,7 +21,7 @@ export const readAhead = (exchange: Exchange, principal: Principal): ReadAhead |
   try {
     const query = readQuery(url, operation.query)
     const result: Promise<HandlerResult> = handler(callBy(principal, query, exchange))
-    // Whoever waits for it is told.
+    // The handler step awaits it and fails with it; a request that is refused before does not.
     result.catch(() => {})
     return { query, result, version: last.records }
   } catch {

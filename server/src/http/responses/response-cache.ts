@@ -45,7 +45,7 @@ class Kept<T extends { isUsed: boolean }> extends Map<string, T> {
   #place = this.entries()
   #found: [name: string, one: T] | null = null
 
-  /** Null where the next so many were used; after all of them, the first counts as not used. */
+  /** Looks at the next `most`, by default at all; null if all of these were used. */
   leastUsed(most = this.size + 1): T | null {
     const [name = '', one] = this.#found ?? []
     if (one && this.get(name) === one && !one.isUsed) return one
@@ -101,9 +101,9 @@ type Shelf = {
 /**
  * Responses to reads, by tenant and URL, each with the version of the tenant's records before they were read: it is as current
  * as that version. Bounded in bytes. What was not asked for of late goes first, of a tenant that has more than its share or
- * else of one that was away: nobody's many push out somebody else's few. Nothing goes for a response that is made for the first time: whoever
- * walks through a list asks for each page once. Nor does anything of a tenant that was used since its last turn go for another one of that
- * tenant: of more than is kept, asked for again and again, a part stays.
+ * else of one that was away: nobody's many push out somebody else's few. Nothing goes for a response that is made for the first time: a
+ * caller who walks through a list asks for each page once. A response that was used since its last turn does not go for another one of its
+ * tenant: when a tenant asks for more than fits, again and again, a part of it stays.
  */
 export class ResponseCache {
   readonly #mostBytes: number
@@ -189,7 +189,7 @@ export class ResponseCache {
     while (this.#bytes > this.#mostBytes) this.#letGo(shelf)
   }
 
-  /** One response, for another one on the shelf: where that holds more than its share, one of the next so many on it, if there is one. */
+  /** Drops one response to make room on the shelf. A shelf with more than its share loses one of its own, and none if the next `most` of them were used. */
   #letGo(shelf: Shelf, most?: number): boolean {
     const isOwn = shelf.bytes > this.#mostBytes / 4
     const from = isOwn ? shelf : (this.#shelves.leastUsed() ?? shelf)
