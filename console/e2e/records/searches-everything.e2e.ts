@@ -88,6 +88,17 @@ visit('finds by e-mail address and number, wherever one is, and among the delete
   await page.getByText('Nothing matches.').waitFor()
 })
 
+visit('opens as often as it is asked for, however soon after it was closed', person, async (page) => {
+  await page.goto('/accounts')
+  await heading(page, 'Accounts').waitFor()
+  await page.keyboard.press('Control+k')
+  await box(page).waitFor()
+  for (let time = 0; time < 20; time++) {
+    await Promise.all([page.keyboard.press('Escape'), page.keyboard.press('Control+k')])
+    await box(page).waitFor()
+  }
+})
+
 visit('is offered what was opened last', person, async (page) => {
   await page.goto('/accounts/C-2')
   await heading(page, 'Valley Library').waitFor()

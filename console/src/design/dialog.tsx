@@ -32,18 +32,14 @@ export const Dialog = ({ title, isWide = false, isHeld = false, onClose, childre
       aria-labelledby={titleId}
       // A browser that does not know it asks before it closes, and closes without asking when Esc is pressed twice.
       closedby={isHeld ? 'none' : 'closerequest'}
-      onCancel={(event) => isHeld && event.preventDefault()}
+      // The page learns at once that it closes, not by the event of later: whoever opens it again before that would be ignored.
+      onCancel={(event) => (isHeld ? event.preventDefault() : onClose())}
       onClose={() => (isHeld ? element.current?.showModal() : onClose())}
     >
       <div className="dialog-head">
         <h2 id={titleId}>{title}</h2>
         {!isHeld && (
-          <button
-            type="button"
-            className="button quiet square"
-            aria-label="Close"
-            onClick={() => element.current?.close()}
-          >
+          <button type="button" className="button quiet square" aria-label="Close" onClick={onClose}>
             <CloseIcon />
           </button>
         )}
