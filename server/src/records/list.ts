@@ -13,6 +13,7 @@ import {
 } from './cursor.ts'
 import { asksMore, type Filters, isSought, type ListQuery, readFilters } from './filters.ts'
 import { type Found, pageStatement } from './page-statement.ts'
+import { searchPage } from './searched-page.ts'
 import {
   type After,
   gatheringCourses,
@@ -86,16 +87,17 @@ type At = { size: number; page: number; mark: Mark | SoughtMark | null }
 
 const find = async (tenant: TenantDatabase, resource: ResourceName, filters: Filters, at: At): Promise<Shown> => {
   if (isSought(filters)) return seek(tenant, resource, filters, at)
-  const statement = pageStatement(tables[resource], filters, {
-    size: at.size,
-    ...(at.mark ? { after: at.mark.position } : { skip: (at.page - 1) * at.size }),
-  })
-  const [row] = await (filters.search ? tenant.readSlowly<Found>(statement) : tenant.read<Found>(statement))
+  const table = tables[resource]
+  const { search } = filters
+  const place = at.mark ? { size: at.size, after: at.mark.position } : { size: at.size, skip: (at.page - 1) * at.size }
+  const row = search
+    ? await searchPage(tenant, table, { ...filters, search }, place)
+    : (await tenant.read<Found>(pageStatement(table, filters, place)))[0]
   if (!row) return nothing
   const { total, found, last } = row
   return {
     ...row,
-    total: total !== null && filters.search && total > mostCounted ? null : total,
+    total: total !== null && search && total > mostCounted ? null : total,
     // One more is looked for than a page shows.
     next: found > at.size && last !== null ? { key: null, position: last } : null,
   }

@@ -584,3 +584,52 @@ test('words of two letters, of which one letter is an ideograph too, are found a
     assert.deepEqual(await found(search), [name], search)
   for (const search of ['qjx', 'zqj', 'xq', '中田', 'qj ук']) assert.deepEqual(await found(search), [], search)
 })
+
+test('a search that was counted before has the total of now, whatever was written since', async () => {
+  const tenant = await service.newTenant()
+  const token = await tenant.serviceToken()
+  await tenant.add('accounts', [sampleAccount('A-1'), sampleAccount('A-2')])
+  const names = Array.from({ length: 900 }, (_, index) => (index % 3 === 0 ? 'Ada Weekly' : 'Ada Daily'))
+  const contacts = await addAll(
+    tenant,
+    'contacts',
+    names.map((name, index) => sampleContact(index % 2 ? 'A-1' : 'A-2', { name })),
+  )
+  const ids = new Set(idsOf(contacts.filter(({ name }) => name === 'Ada Weekly')))
+  const list = '/contacts?search=weekly&pageSize=100'
+  const { body: begun, headers } = await get(token, list)
+  const next = linksOf(headers).next ?? assert.fail('there is no next page')
+  assert.equal(begun.total, 300)
+  const assertTotals = async (about: string) => {
+    assert.equal((await get(token, list)).body.total, ids.size, about)
+    assert.equal((await get(token, `${list}&page=2`)).body.total, ids.size, `${about}, page 2`)
+    assert.equal((await get(token, next)).body.total, ids.size, `${about}, after a cursor`)
+    assert.deepEqual(idsOf(await walk(service, token, list)), [...ids].toSorted(), `${about}, walked`)
+    const inAccount = (await walk(service, token, `${list}&accountId=A-1`)).length
+    assert.equal((await get(token, `${list}&accountId=A-1`)).body.total, inAccount, `${about}, in an account`)
+  }
+  const change = async (method: string, id: unknown, body?: Body) => {
+    const { status, text } = await service.call(method, `/contacts/${id}`, { token, ...(body && { body }) })
+    assert.ok(status < 300, text)
+  }
+  await assertTotals('nothing was written')
+  for (const name of ['Berta Weekly', 'Berta Daily', 'Carla Weekly']) {
+    const [added] = await tenant.add('contacts', [sampleContact('A-1', { name })])
+    if (name.includes('Weekly')) ids.add(String(added?.id))
+    await assertTotals(`${name} was added`)
+  }
+  const [first, second] = [...ids]
+  await change('PATCH', first, { accountId: 'A-2', name: 'Ada Monthly' })
+  ids.delete(String(first))
+  await assertTotals('one was renamed')
+  await change('DELETE', second)
+  ids.delete(String(second))
+  await assertTotals('one was deleted')
+  const daily = String(contacts.find(({ name }) => name === 'Ada Daily')?.id)
+  await Promise.all([
+    change('PATCH', daily, { accountId: 'A-1', name: 'Ada Weekly' }),
+    tenant.add('contacts', [sampleContact('A-2', { name: 'Dora Daily' })]),
+  ])
+  ids.add(daily)
+  await assertTotals('one was renamed while another was added')
+})

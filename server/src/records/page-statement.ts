@@ -1,7 +1,5 @@
-import { mostCounted } from '@masthead/contract'
 import type { Statement } from '../database/connections/connection.ts'
 import type { Filters } from './filters.ts'
-import type { Search } from './search.ts'
 import { facetOf, type Table } from './tables.ts'
 import { tallyLevels } from './write-statement.ts'
 
@@ -23,17 +21,13 @@ export type Place =
   | { size: number; after: number; skip?: undefined }
 
 /**
- * The page and its total in one statement, hence of one moment. The rows are found in three steps, each by an index:
+ * The page and its total in one statement, hence of one moment, where nothing is searched for. The rows are found in three steps, each by an index:
  * where the page begins, the rows from there on, and the total.
  */
 export const pageStatement = (table: Table, filters: Filters, place: Place): Statement => {
   const values: unknown[] = []
   // The door puts the tenant before these values.
   const given = (value: unknown): string => `$${values.push(value) + 1}`
-  if (filters.search) {
-    const text = searched(table, filters, filters.search, place, given)
-    return { text, values, ...(filters.search.parts && { isLikelyQuick: true }) }
-  }
   const size = given(place.size)
   if (place.skip !== undefined && filters.account === null)
     return { text: byNumber(table, filters, place.skip, size, given), values }
@@ -141,55 +135,6 @@ const counted = (table: Table, filters: Filters, place: Place, size: string, giv
 
 const startByCounting = (source: Source, skip: string): string =>
   `${inOrder(source, 'position', '0', `${skip}::bigint + 1`)} offset ${skip}::bigint limit 1`
-
-/** SQL: a search up to its last two arguments, the position after which it begins and how many positions it finds at most. */
-export const searchedPositions = (table: Table, filters: Filters, given: Given): string => {
-  const compared = table.filterColumns.filter(({ field }) => filters.values.has(field))
-  const fields = compared.map(({ column }) => column)
-  const fieldValues = compared.map(({ field }) => filters.values.get(field))
-  if (filters.account !== null) {
-    fields.push('account_id')
-    fieldValues.push(filters.account)
-  }
-  return `search_positions('${table.name}', ${given(filters.search?.words)}, ${given(filters.search?.parts)}::text[], ${given(filters.classes)}::smallint[], ${given(fields)}, ${given(fieldValues)}`
-}
-
-/** No list is longer. */
-const mostFound = 2_000_000_000
-
-/**
- * Positions come from the one function that can see the text; a page after a mark asks it a second time, for the total. Where it finds as many
- * as it was asked for there are more, and what is surely found more often than is counted is not counted at all.
- */
-const searched = (table: Table, filters: Filters, search: Search, place: Place, given: Given): string => {
-  const call = searchedPositions(table, filters, given)
-  const isCounted = !search.findsMany || filters.values.size > 0 || filters.account !== null
-  const find = (after: string, most: string): string =>
-    `select coalesce(array_agg(position order by position), '{}') as positions from ${call}, ${after}, ${most}) as position`
-  const size = given(place.size)
-  const further = `${size}::integer + 1`
-  let page: string
-  if (place.after !== undefined) {
-    const total = isCounted
-      ? `(select cardinality(positions) from (${find('0', given(mostCounted + 1))}) as hits)`
-      : 'null::integer'
-    page = `select ${total} as total, positions from (${find(`${given(place.after)}::bigint`, further)}) as hits`
-  } else {
-    const skipped = Math.min(place.skip, mostFound)
-    const skip = `${given(skipped)}::integer`
-    const most = given(Math.max(isCounted ? mostCounted + 1 : 0, skipped + place.size + 1))
-    page = `select nullif(cardinality(positions), ${most}::bigint) as total, positions[${skip} + 1:${skip} + ${further}] as positions
-      from (${find('0', `${most}::bigint`)}) as hits`
-  }
-  return `with page as materialized (${page})
-    select total, cardinality(positions) as found, positions[least(${size}::integer, cardinality(positions))] as last, (
-      select string_agg(record.body, ',' order by found.position)
-      from unnest(positions[:${size}::integer]) as found (position), lateral (
-        select body from ${table.name}
-        where tenant_id = $1 and class = any (${given(filters.classes)}::smallint[]) and position = found.position limit 1
-      ) as record
-    ) as items${place.after === undefined ? `, ${headOf(table)} as head` : ''} from page`
-}
 
 type Source = { table: Table; classes: string; single: boolean; conditions: string }
 

@@ -10,8 +10,8 @@ import { tallyLevels } from './write-statement.ts'
 /** How words are looked for. */
 export type Search = {
   words: string[]
-  /** What the index is asked for: one or two parts of the words. Null where the texts are read in order until enough are found. */
-  parts: string[] | null
+  /** What the index is asked for: one or two parts of the words. Null where it is sooner to read the texts in order until so many are found. */
+  partsFor: (most: number) => string[] | null
   /** There are so many that nobody need count them. */
   findsMany: boolean
 }
@@ -26,8 +26,6 @@ const totalLevel = tallyLevels.at(-1)
 const sampleSize = 'case when last > 200000 then 2048 else 512 end'
 /** In microseconds: a text that is read in order, a record to which the index leads, and the index itself for each record of the list. */
 const costs = { text: 0.9, found: 2.5, listed: 0.01 }
-/** As a page shows by default, and one more. */
-const usuallyShown = 51
 
 const samples = new LRUCache<string, Sample, { tenant: TenantDatabase; resource: ResourceName }>({
   ...{ max: 50, ttl: 60_000, allowStale: true },
@@ -40,13 +38,18 @@ export const planSearch = async (tenant: TenantDatabase, resource: ResourceName,
   const found = isAbsent(words, sample)
     ? 0
     : sample.texts.filter((text) => words.every((word) => text.includes(word))).length
-  const findsMany = surelyMoreThanCounted(found, sample)
-  return { words, parts: isSoonerByIndex(found, findsMany, sample) ? rarestParts(words, sample) : null, findsMany }
+  let parts: string[] | null | undefined
+  const partsFor = (most: number): string[] | null => {
+    if (!isSoonerByIndex(most, found, sample)) return null
+    parts ??= rarestParts(words, sample)
+    return parts
+  }
+  return { words, partsFor, findsMany: surelyMoreThanCounted(found, sample) }
 }
 
-const isSoonerByIndex = (found: number, findsMany: boolean, { texts, total }: Sample): boolean => {
+const isSoonerByIndex = (most: number, found: number, { texts, total }: Sample): boolean => {
   const share = (found + 0.5) / (texts.length + 1)
-  const read = Math.min(total, (findsMany ? usuallyShown : mostCounted) / share)
+  const read = Math.min(total, most / share)
   return total * (share * costs.found + costs.listed) < read * costs.text
 }
 

@@ -1,7 +1,8 @@
 import { mostCounted } from '@masthead/contract'
 import type { Statement } from '../database/connections/connection.ts'
 import type { Condition, Filters, Sort } from './filters.ts'
-import { type Given, headOf, searchedPositions, totalOf } from './page-statement.ts'
+import { type Given, headOf, totalOf } from './page-statement.ts'
+import { searchedPositions } from './searched-page.ts'
 import type { Path, Table } from './tables.ts'
 
 /**
@@ -207,7 +208,7 @@ const gatheredRows = (writing: Writing, origin: Origin): string => {
     const among =
       origin === 'ids'
         ? `id = any (${given(filters.ids)}::uuid[])`
-        : `position in (select position from ${searchedPositions(table, filters, given)}, 0, ${most}) as position)`
+        : `position in (select position from ${searchedPositions(table, filters, given)(filters.search?.partsFor(most) ?? null, '0', String(most))} as position)`
     const both = origin === 'search' && filters.ids ? `and id = any (${given(filters.ids)}::uuid[])` : ''
     return `select ${writing.columns(rest)} from ${table.name}
       where tenant_id = $1 and class = any (${given(filters.classes)}::smallint[]) and ${among} ${both}`

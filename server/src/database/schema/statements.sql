@@ -2235,75 +2235,6 @@ select total.total, total.total - $7::bigint as found, page.*, (
 ) as page;
 
 -- records/list.ts find
-with page as materialized (select (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions from search_positions('accounts', $2, $3::text[], $4::smallint[], $5, $6, 0, $8) as position) as hits) as total, positions from (select coalesce(array_agg(position order by position), '{}') as positions from search_positions('accounts', $2, $3::text[], $4::smallint[], $5, $6, $9::bigint, $7::integer + 1) as position) as hits)
-select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
-  select string_agg(record.body, ',' order by found.position)
-  from unnest(positions[:$7::integer]) as found (position), lateral (
-    select body from accounts
-    where tenant_id = $1 and class = any ($10::smallint[]) and position = found.position limit 1
-  ) as record
-) as items from page;
-
--- records/list.ts find
-with page as materialized (select (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions from search_positions('contacts', $2, $3::text[], $4::smallint[], $5, $6, 0, $8) as position) as hits) as total, positions from (select coalesce(array_agg(position order by position), '{}') as positions from search_positions('contacts', $2, $3::text[], $4::smallint[], $5, $6, $9::bigint, $7::integer + 1) as position) as hits)
-select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
-  select string_agg(record.body, ',' order by found.position)
-  from unnest(positions[:$7::integer]) as found (position), lateral (
-    select body from contacts
-    where tenant_id = $1 and class = any ($10::smallint[]) and position = found.position limit 1
-  ) as record
-) as items from page;
-
--- records/list.ts find
-with page as materialized (select (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions from search_positions('publications', $2, $3::text[], $4::smallint[], $5, $6, 0, $8) as position) as hits) as total, positions from (select coalesce(array_agg(position order by position), '{}') as positions from search_positions('publications', $2, $3::text[], $4::smallint[], $5, $6, $9::bigint, $7::integer + 1) as position) as hits)
-select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
-  select string_agg(record.body, ',' order by found.position)
-  from unnest(positions[:$7::integer]) as found (position), lateral (
-    select body from publications
-    where tenant_id = $1 and class = any ($10::smallint[]) and position = found.position limit 1
-  ) as record
-) as items from page;
-
--- records/list.ts find
-with page as materialized (select nullif(cardinality(positions), $9::bigint) as total, positions[$8::integer + 1:$8::integer + $7::integer + 1] as positions
-  from (select coalesce(array_agg(position order by position), '{}') as positions from search_positions('accounts', $2, $3::text[], $4::smallint[], $5, $6, 0, $9::bigint) as position) as hits)
-select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
-  select string_agg(record.body, ',' order by found.position)
-  from unnest(positions[:$7::integer]) as found (position), lateral (
-    select body from accounts
-    where tenant_id = $1 and class = any ($10::smallint[]) and position = found.position limit 1
-  ) as record
-) as items, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
-) as head from page;
-
--- records/list.ts find
-with page as materialized (select nullif(cardinality(positions), $9::bigint) as total, positions[$8::integer + 1:$8::integer + $7::integer + 1] as positions
-  from (select coalesce(array_agg(position order by position), '{}') as positions from search_positions('contacts', $2, $3::text[], $4::smallint[], $5, $6, 0, $9::bigint) as position) as hits)
-select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
-  select string_agg(record.body, ',' order by found.position)
-  from unnest(positions[:$7::integer]) as found (position), lateral (
-    select body from contacts
-    where tenant_id = $1 and class = any ($10::smallint[]) and position = found.position limit 1
-  ) as record
-) as items, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
-) as head from page;
-
--- records/list.ts find
-with page as materialized (select nullif(cardinality(positions), $9::bigint) as total, positions[$8::integer + 1:$8::integer + $7::integer + 1] as positions
-  from (select coalesce(array_agg(position order by position), '{}') as positions from search_positions('publications', $2, $3::text[], $4::smallint[], $5, $6, 0, $9::bigint) as position) as hits)
-select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
-  select string_agg(record.body, ',' order by found.position)
-  from unnest(positions[:$7::integer]) as found (position), lateral (
-    select body from publications
-    where tenant_id = $1 and class = any ($10::smallint[]) and position = found.position limit 1
-  ) as record
-) as items, (
-  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
-) as head from page;
-
--- records/list.ts find
 with total as (
   select count(*) as total from contacts where tenant_id = $1 and class = any ($3::smallint[]) and account_id = $4
 ),
@@ -2931,7 +2862,7 @@ select page.*, total.*, (
 
 -- records/list.ts gather
 with gathered as materialized (select class, position, name_key as key, (true  ) is true as matches from contacts
-  where tenant_id = $1 and class = any ($7::smallint[]) and position in (select position from search_positions('contacts', $2, $3::text[], $4::smallint[], $5, $6, 0, 10001) as position) ), total as (
+  where tenant_id = $1 and class = any ($7::smallint[]) and position in (select position from search_positions('contacts', $2, $6::text[], $3::smallint[], $4, $5, 0, 10001) as position) ), total as (
   select count(*) > 10000 as "isTooMany", count(*) filter (where matches) as total from gathered
 ), hits as materialized (
   select class, position, key, row_number() over (order by key is null, key asc, position asc) as number from (
@@ -3191,6 +3122,174 @@ from (select last, case when last > 200000 then 2048 else 512 end as size from h
     order by position limit 1
   ) as record
 order by record.position;
+
+-- records/searched-page.ts searchPage
+with page as materialized (
+  select case when (
+    select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10
+    from heads where tenant_id = $1 and resource = 'accounts' limit 1
+  ) then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
+  from search_positions('accounts', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint) as position) as hits) else (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
+  from search_positions('accounts', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint) as position) as hits) end as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
+  from (select coalesce(array_agg(position order by position), '{}') as positions
+  from search_positions('accounts', $2, $19::text[], $3::smallint[], $4, $5, $17::bigint, $18::bigint) as position) as hits
+)
+select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
+  select string_agg(record.body, ',' order by found.position)
+  from unnest(positions[:$7::integer]) as found (position), lateral (
+    select body from accounts
+    where tenant_id = $1 and class = any ($20::smallint[]) and position = found.position limit 1
+  ) as record
+) as items, (select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1) as end from page;
+
+-- records/searched-page.ts searchPage
+with page as materialized (
+  select case when (
+    select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10
+    from heads where tenant_id = $1 and resource = 'accounts' limit 1
+  ) then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
+  from search_positions('accounts', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint) as position) as hits) else (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
+  from search_positions('accounts', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint) as position) as hits) end as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
+  from (select coalesce(array_agg(position order by position), '{}') as positions
+  from search_positions('accounts', $2, $19::text[], $3::smallint[], $4, $5, $17::bigint, $18::bigint) as position) as hits
+)
+select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
+  select string_agg(record.body, ',' order by found.position)
+  from unnest(positions[:$7::integer]) as found (position), lateral (
+    select body from accounts
+    where tenant_id = $1 and class = any ($20::smallint[]) and position = found.position limit 1
+  ) as record
+) as items, (select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1) as end, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
+) as head from page;
+
+-- records/searched-page.ts searchPage
+with page as materialized (
+  select case when (
+    select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10
+    from heads where tenant_id = $1 and resource = 'contacts' limit 1
+  ) then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
+  from search_positions('contacts', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint) as position) as hits) else (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
+  from search_positions('contacts', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint) as position) as hits) end as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
+  from (select coalesce(array_agg(position order by position), '{}') as positions
+  from search_positions('contacts', $2, $19::text[], $3::smallint[], $4, $5, $17::bigint, $18::bigint) as position) as hits
+)
+select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
+  select string_agg(record.body, ',' order by found.position)
+  from unnest(positions[:$7::integer]) as found (position), lateral (
+    select body from contacts
+    where tenant_id = $1 and class = any ($20::smallint[]) and position = found.position limit 1
+  ) as record
+) as items, (select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1) as end from page;
+
+-- records/searched-page.ts searchPage
+with page as materialized (
+  select case when (
+    select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10
+    from heads where tenant_id = $1 and resource = 'contacts' limit 1
+  ) then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
+  from search_positions('contacts', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint) as position) as hits) else (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
+  from search_positions('contacts', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint) as position) as hits) end as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
+  from (select coalesce(array_agg(position order by position), '{}') as positions
+  from search_positions('contacts', $2, $19::text[], $3::smallint[], $4, $5, $17::bigint, $18::bigint) as position) as hits
+)
+select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
+  select string_agg(record.body, ',' order by found.position)
+  from unnest(positions[:$7::integer]) as found (position), lateral (
+    select body from contacts
+    where tenant_id = $1 and class = any ($20::smallint[]) and position = found.position limit 1
+  ) as record
+) as items, (select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1) as end, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
+) as head from page;
+
+-- records/searched-page.ts searchPage
+with page as materialized (
+  select case when (
+    select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10
+    from heads where tenant_id = $1 and resource = 'publications' limit 1
+  ) then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
+  from search_positions('publications', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint) as position) as hits) else (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
+  from search_positions('publications', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint) as position) as hits) end as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
+  from (select coalesce(array_agg(position order by position), '{}') as positions
+  from search_positions('publications', $2, $19::text[], $3::smallint[], $4, $5, $17::bigint, $18::bigint) as position) as hits
+)
+select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
+  select string_agg(record.body, ',' order by found.position)
+  from unnest(positions[:$7::integer]) as found (position), lateral (
+    select body from publications
+    where tenant_id = $1 and class = any ($20::smallint[]) and position = found.position limit 1
+  ) as record
+) as items, (select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1) as end from page;
+
+-- records/searched-page.ts searchPage
+with page as materialized (
+  select case when (
+    select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10
+    from heads where tenant_id = $1 and resource = 'publications' limit 1
+  ) then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
+  from search_positions('publications', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint) as position) as hits) else (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
+  from search_positions('publications', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint) as position) as hits) end as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
+  from (select coalesce(array_agg(position order by position), '{}') as positions
+  from search_positions('publications', $2, $19::text[], $3::smallint[], $4, $5, $17::bigint, $18::bigint) as position) as hits
+)
+select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
+  select string_agg(record.body, ',' order by found.position)
+  from unnest(positions[:$7::integer]) as found (position), lateral (
+    select body from publications
+    where tenant_id = $1 and class = any ($20::smallint[]) and position = found.position limit 1
+  ) as record
+) as items, (select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1) as end, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
+) as head from page;
+
+-- records/searched-page.ts searchPage
+with page as materialized (
+  select nullif(cardinality(positions), $8::bigint) as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
+  from (select coalesce(array_agg(position order by position), '{}') as positions
+  from search_positions('accounts', $2, $11::text[], $3::smallint[], $4, $5, $9::bigint, $10::bigint) as position) as hits
+)
+select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
+  select string_agg(record.body, ',' order by found.position)
+  from unnest(positions[:$7::integer]) as found (position), lateral (
+    select body from accounts
+    where tenant_id = $1 and class = any ($12::smallint[]) and position = found.position limit 1
+  ) as record
+) as items, (select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1) as end, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
+) as head from page;
+
+-- records/searched-page.ts searchPage
+with page as materialized (
+  select nullif(cardinality(positions), $8::bigint) as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
+  from (select coalesce(array_agg(position order by position), '{}') as positions
+  from search_positions('contacts', $2, $11::text[], $3::smallint[], $4, $5, $9::bigint, $10::bigint) as position) as hits
+)
+select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
+  select string_agg(record.body, ',' order by found.position)
+  from unnest(positions[:$7::integer]) as found (position), lateral (
+    select body from contacts
+    where tenant_id = $1 and class = any ($12::smallint[]) and position = found.position limit 1
+  ) as record
+) as items, (select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1) as end, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
+) as head from page;
+
+-- records/searched-page.ts searchPage
+with page as materialized (
+  select nullif(cardinality(positions), $8::bigint) as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
+  from (select coalesce(array_agg(position order by position), '{}') as positions
+  from search_positions('publications', $2, $11::text[], $3::smallint[], $4, $5, $9::bigint, $10::bigint) as position) as hits
+)
+select total, cardinality(positions) as found, positions[least($7::integer, cardinality(positions))] as last, (
+  select string_agg(record.body, ',' order by found.position)
+  from unnest(positions[:$7::integer]) as found (position), lateral (
+    select body from publications
+    where tenant_id = $1 and class = any ($12::smallint[]) and position = found.position limit 1
+  ) as record
+) as items, (select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1) as end, (
+  select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
+) as head from page;
 
 -- records/today.ts readToday
 select time_zone as "timeZone" from tenants where id = $1;

@@ -1,0 +1,122 @@
+import { mostCounted } from '@masthead/contract'
+import { LRUCache } from 'lru-cache'
+import type { Statement } from '../database/connections/connection.ts'
+import type { TenantDatabase } from '../database/database.ts'
+import type { Filters } from './filters.ts'
+import { type Found, type Given, headOf, type Place } from './page-statement.ts'
+import type { Search } from './search.ts'
+import type { Table } from './tables.ts'
+
+/** Filters with words to search for. */
+type Searching = Filters & { search: Search }
+
+/** How many a search found in a list that ended with the position `last`. The `state` of a list stays the same while records are only added to it. */
+export type KnownCount = { count: number; last: number; state: string }
+
+/** A minute at most, so that changes by hand, which the state does not tell, are seen at last. */
+const knownCounts = new LRUCache<string, KnownCount>({ max: 2_000, ttl: 60_000, noUpdateTTL: true })
+
+/**
+ * A page of what a search finds. Where a page is found sooner than all, it is remembered how many there are, and the next time only those are
+ * counted that were added since.
+ */
+export const searchPage = async (
+  tenant: TenantDatabase,
+  table: Table,
+  filters: Searching,
+  place: Place,
+): Promise<Found | undefined> => {
+  const { search, classes, values, account } = filters
+  const isRemembered = isCounted(filters) && search.partsFor(neededFor(place)) === null
+  const key = JSON.stringify([tenant.tenantId, table.name, search.words, classes, [...values], account])
+  const known = isRemembered ? (knownCounts.get(key) ?? null) : null
+  const [row] = await tenant.readSlowly<Found & { end: string | null }>(searchStatement(table, filters, place, known))
+  if (isRemembered && row?.end) knownCounts.set(key, { count: row.total ?? mostCounted + 1, ...readEnd(row.end) })
+  return row
+}
+
+/** What is surely found more often than is counted is not counted at all. */
+const isCounted = ({ search, values, account }: Searching): boolean =>
+  !search.findsMany || values.size > 0 || account !== null
+
+/** No list is longer. */
+const mostFound = 2_000_000_000
+
+/** The matches of a page, those before it, and one more, which tells whether another page follows. */
+const neededFor = ({ size, skip = 0 }: Place): number => Math.min(skip, mostFound) + size + 1
+
+/** More that were added are counted together with all others. */
+const mostAdded = 5_000
+
+/** SQL: it stays the same while records are only added, because each of these moves the version of the list as far as its end. */
+const state = `version - last || ' ' || array_to_string(timelines, ' ')`
+
+const readEnd = (text: string): Pick<KnownCount, 'last' | 'state'> => {
+  const space = text.indexOf(' ')
+  return { last: Number(text.slice(0, space)), state: text.slice(space + 1) }
+}
+
+/** SQL: the positions of what a search finds after one, at most so many, by parts of its words that the index is asked for. */
+export const searchedPositions = (table: Table, { search, classes, values, account }: Filters, given: Given) => {
+  const compared = table.filterColumns.filter(({ field }) => values.has(field))
+  const fields = compared.map(({ column }) => column)
+  const fieldValues = compared.map(({ field }) => values.get(field))
+  if (account !== null) {
+    fields.push('account_id')
+    fieldValues.push(account)
+  }
+  const words = given(search?.words)
+  const others = `${given(classes)}::smallint[], ${given(fields)}, ${given(fieldValues)}`
+  return (parts: string[] | null, after: string, most: string): string =>
+    `search_positions('${table.name}', ${words}, ${given(parts)}::text[], ${others}, ${after}, ${most})`
+}
+
+/**
+ * Positions come from the one function that can see the text. It is asked once for all of them, up to as many as are counted: where it finds
+ * as many as it was asked for there are more. A page after a mark, and one whose count is known, ask for their own positions and the count apart.
+ */
+export const searchStatement = (
+  table: Table,
+  filters: Searching,
+  place: Place,
+  known: KnownCount | null,
+): Statement => {
+  const { search } = filters
+  const values: unknown[] = []
+  // The door puts the tenant before these values.
+  const given: Given = (value) => `$${values.push(value) + 1}`
+  const positions = searchedPositions(table, filters, given)
+  const find = (most: number, after: string, parts = search.partsFor(most)): string =>
+    `select coalesce(array_agg(position order by position), '{}') as positions
+      from ${positions(parts, after, `${given(most)}::bigint`)} as position`
+  const count = (after: string, parts?: null): string =>
+    `(select cardinality(positions) from (${find(mostCounted + 1, after, parts)}) as hits)`
+  const countWith = (known: KnownCount): string => `case when (
+        select ${state} = ${given(known.state)} and last between ${given(known.last)} and ${given(known.last + mostAdded)}
+        from heads where tenant_id = $1 and resource = '${table.name}' limit 1
+      ) then ${given(known.count)}::integer + ${count(`${given(known.last)}::bigint`, null)} else ${count('0')} end`
+  const skip = `${given(Math.min(place.skip ?? 0, mostFound))}::integer`
+  const needed = neededFor(place)
+  const isAllFound = !known && place.after === undefined
+  const most = Math.max(isAllFound && isCounted(filters) ? mostCounted + 1 : 0, needed)
+  const total = (): string => {
+    if (isAllFound) return `nullif(cardinality(positions), ${given(most)}::bigint)`
+    if (!isCounted(filters)) return 'null::integer'
+    return known ? countWith(known) : count('0')
+  }
+  const size = `${given(place.size)}::integer`
+  const text = `with page as materialized (
+      select ${total()} as total, positions[${skip} + 1:${skip} + ${size} + 1] as positions
+      from (${find(most, `${given(place.after ?? 0)}::bigint`)}) as hits
+    )
+    select total, cardinality(positions) as found, positions[least(${size}, cardinality(positions))] as last, (
+      select string_agg(record.body, ',' order by found.position)
+      from unnest(positions[:${size}]) as found (position), lateral (
+        select body from ${table.name}
+        where tenant_id = $1 and class = any (${given(filters.classes)}::smallint[]) and position = found.position limit 1
+      ) as record
+    ) as items, (select last || ' ' || ${state} from heads where tenant_id = $1 and resource = '${table.name}' limit 1) as end${
+      place.after === undefined ? `, ${headOf(table)} as head` : ''
+    } from page`
+  return { text, values, ...((known || search.partsFor(most)) && { isLikelyQuick: true }) }
+}
