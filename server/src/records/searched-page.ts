@@ -27,13 +27,20 @@ export const searchPage = async (
   place: Place,
 ): Promise<Found | undefined> => {
   const { search, classes, values, account } = filters
-  const isRemembered = isCounted(filters) && search.partsFor(neededFor(place)) === null
+  const find = async (known: KnownCount | null): Promise<Result | undefined> =>
+    (await tenant.readSlowly<Result>(searchStatement(table, filters, place, known)))[0]
+  if (!isRemembered(filters, place)) return find(null)
   const key = JSON.stringify([tenant.tenantId, table.name, search.words, classes, [...values], account])
-  const known = isRemembered ? (knownCounts.get(key) ?? null) : null
-  const [row] = await tenant.readSlowly<Found & { end: string | null }>(searchStatement(table, filters, place, known))
-  if (isRemembered && row?.end) knownCounts.set(key, { count: row.total ?? mostCounted + 1, ...readEnd(row.end) })
+  const row = await find(knownCounts.get(key) ?? null)
+  if (row?.end) knownCounts.set(key, { count: row.total ?? mostCounted + 1, ...readEnd(row.end) })
   return row
 }
+
+/** `end`: the position at which the list ends, and its state, where the count is remembered. */
+type Result = Found & { end?: string | null }
+
+const isRemembered = (filters: Searching, place: Place): boolean =>
+  isCounted(filters) && filters.search.partsFor(neededFor(place)) === null
 
 /** What is surely found more often than is counted is not counted at all. */
 const isCounted = ({ search, values, account }: Searching): boolean =>
@@ -50,6 +57,9 @@ const mostAdded = 5_000
 
 /** SQL: it stays the same while records are only added, because each of these moves the version of the list as far as its end. */
 const state = `version - last || ' ' || array_to_string(timelines, ' ')`
+
+const endOf = (table: Table): string =>
+  `(select last || ' ' || ${state} from heads where tenant_id = $1 and resource = '${table.name}' limit 1)`
 
 const readEnd = (text: string): Pick<KnownCount, 'last' | 'state'> => {
   const space = text.indexOf(' ')
@@ -115,7 +125,7 @@ export const searchStatement = (
         select body from ${table.name}
         where tenant_id = $1 and class = any (${given(filters.classes)}::smallint[]) and position = found.position limit 1
       ) as record
-    ) as items, (select last || ' ' || ${state} from heads where tenant_id = $1 and resource = '${table.name}' limit 1) as end${
+    ) as items${isRemembered(filters, place) ? `, ${endOf(table)} as end` : ''}${
       place.after === undefined ? `, ${headOf(table)} as head` : ''
     } from page`
   return { text, values, ...((known || search.partsFor(most)) && { isLikelyQuick: true }) }

@@ -3123,7 +3123,7 @@ from (select last, case when last > 200000 then 2048 else 512 end as size from h
   ) as record
 order by record.position;
 
--- records/searched-page.ts searchPage
+-- records/searched-page.ts find
 with page as materialized (
   select case when (
     select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10
@@ -3142,7 +3142,7 @@ select total, cardinality(positions) as found, positions[least($7::integer, card
   ) as record
 ) as items, (select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1) as end from page;
 
--- records/searched-page.ts searchPage
+-- records/searched-page.ts find
 with page as materialized (
   select case when (
     select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10
@@ -3163,7 +3163,7 @@ select total, cardinality(positions) as found, positions[least($7::integer, card
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from page;
 
--- records/searched-page.ts searchPage
+-- records/searched-page.ts find
 with page as materialized (
   select case when (
     select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10
@@ -3182,7 +3182,7 @@ select total, cardinality(positions) as found, positions[least($7::integer, card
   ) as record
 ) as items, (select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1) as end from page;
 
--- records/searched-page.ts searchPage
+-- records/searched-page.ts find
 with page as materialized (
   select case when (
     select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10
@@ -3203,7 +3203,7 @@ select total, cardinality(positions) as found, positions[least($7::integer, card
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from page;
 
--- records/searched-page.ts searchPage
+-- records/searched-page.ts find
 with page as materialized (
   select case when (
     select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10
@@ -3222,7 +3222,7 @@ select total, cardinality(positions) as found, positions[least($7::integer, card
   ) as record
 ) as items, (select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1) as end from page;
 
--- records/searched-page.ts searchPage
+-- records/searched-page.ts find
 with page as materialized (
   select case when (
     select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10
@@ -3243,7 +3243,7 @@ select total, cardinality(positions) as found, positions[least($7::integer, card
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
 ) as head from page;
 
--- records/searched-page.ts searchPage
+-- records/searched-page.ts find
 with page as materialized (
   select nullif(cardinality(positions), $8::bigint) as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
   from (select coalesce(array_agg(position order by position), '{}') as positions
@@ -3259,7 +3259,7 @@ select total, cardinality(positions) as found, positions[least($7::integer, card
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from page;
 
--- records/searched-page.ts searchPage
+-- records/searched-page.ts find
 with page as materialized (
   select nullif(cardinality(positions), $8::bigint) as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
   from (select coalesce(array_agg(position order by position), '{}') as positions
@@ -3275,7 +3275,7 @@ select total, cardinality(positions) as found, positions[least($7::integer, card
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from page;
 
--- records/searched-page.ts searchPage
+-- records/searched-page.ts find
 with page as materialized (
   select nullif(cardinality(positions), $8::bigint) as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
   from (select coalesce(array_agg(position order by position), '{}') as positions
