@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http'
-import { writeHead } from '../node-internals/own-head.ts'
 import type { EncodedResponse } from './encoding.ts'
 
 /** What belongs to each request: its id, and what is left of its rate. */
@@ -10,7 +9,7 @@ export const sendResponse = (
   { status, headers, body }: EncodedResponse,
   { requestId, rate }: OwnHeaders,
 ): void => {
-  writeHead(response, status, headers, { 'x-request-id': requestId, ...rate })
+  response.writeHead(status, { ...headers, 'x-request-id': requestId, ...rate })
   // As a text it goes out in one piece with the head, each byte a character.
   if (body.length < mostInOnePiece) response.end(body.toString('latin1'), 'latin1')
   else response.end(body)
@@ -26,6 +25,6 @@ export const sendNotModified = (
   { requestId, rate }: OwnHeaders,
 ): void => {
   const { 'content-type': _type, 'content-length': _length, etag: _etag, ...others } = headers
-  writeHead(response, 304, others, { 'x-request-id': requestId, etag, ...rate })
+  response.writeHead(304, { ...others, 'x-request-id': requestId, etag, ...rate })
   response.end()
 }
