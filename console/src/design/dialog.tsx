@@ -32,7 +32,7 @@ export const Dialog = ({ title, isWide = false, isHeld = false, onClose, childre
       aria-labelledby={titleId}
       // A browser that does not know it asks before it closes, and closes without asking when Esc is pressed twice.
       closedby={isHeld ? 'none' : 'closerequest'}
-      // The page learns at once that it closes, not by the event of later: whoever opens it again before that would be ignored.
+      // The event `close` comes after the dialog is gone, and a request to open it again in between would be lost.
       onCancel={(event) => (isHeld ? event.preventDefault() : onClose())}
       onClose={() => (isHeld ? element.current?.showModal() : onClose())}
     >
