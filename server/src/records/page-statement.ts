@@ -47,9 +47,12 @@ export const pageStatement = (table: Table, filters: Filters, place: Place): Sta
 
 export type Given = (value: unknown) => string
 
-export const headOf = (table: Table): string => `(
-      select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = '${table.name}' limit 1
+/** SQL: what the head of a list says; null where nothing was ever written. */
+export const inHead = (table: Table, expression: string): string => `(
+      select ${expression} from heads where tenant_id = $1 and resource = '${table.name}' limit 1
     )`
+
+export const headOf = (table: Table): string => inHead(table, `version || ' ' || array_to_string(timelines, ' ')`)
 
 /** The total, which is kept, says by itself whether more follows, so no row need be numbered. */
 const byNumber = (table: Table, filters: Filters, skipped: number, size: string, given: Given): string => {

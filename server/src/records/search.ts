@@ -41,7 +41,7 @@ export const planSearch = async (tenant: TenantDatabase, resource: ResourceName,
   let parts: string[] | null | undefined
   const partsFor = (most: number): string[] | null => {
     if (!isSoonerByIndex(most, found, sample)) return null
-    parts ??= rarestParts(words, sample)
+    if (parts === undefined) parts = rarestParts(words, sample)
     return parts
   }
   return { words, partsFor, findsMany: surelyMoreThanCounted(found, sample) }

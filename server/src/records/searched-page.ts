@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Statement } from '../database/connections/connection.ts'
 import type { TenantDatabase } from '../database/database.ts'
 import type { Filters } from './filters.ts'
-import { type Found, type Given, headOf, type Place } from './page-statement.ts'
+import { type Found, type Given, headOf, inHead, type Place } from './page-statement.ts'
 import type { Search } from './search.ts'
 import type { Table } from './tables.ts'
 
@@ -11,15 +11,12 @@ import type { Table } from './tables.ts'
 type Searching = Filters & { search: Search }
 
 /** How many a search found in a list that ended with the position `last`. The `state` of a list stays the same while records are only added to it. */
-export type KnownCount = { count: number; last: number; state: string }
+export type CachedCount = { count: number; last: number; state: string }
 
-/** A minute at most, so that changes by hand, which the state does not tell, are seen at last. */
-const knownCounts = new LRUCache<string, KnownCount>({ max: 2_000, ttl: 60_000, noUpdateTTL: true })
+/** They expire after a minute, because the state does not tell of rows that were changed by hand. */
+const cachedCounts = new LRUCache<string, CachedCount>({ max: 2_000, ttl: 60_000, noUpdateTTL: true })
 
-/**
- * A page of what a search finds. Where a page is found sooner than all, it is remembered how many there are, and the next time only those are
- * counted that were added since.
- */
+/** A page of what a search finds. Where a page is found sooner than all, their count is cached, and the next search counts only what was added since. */
 export const searchPage = async (
   tenant: TenantDatabase,
   table: Table,
@@ -27,19 +24,19 @@ export const searchPage = async (
   place: Place,
 ): Promise<Found | undefined> => {
   const { search, classes, values, account } = filters
-  const find = async (known: KnownCount | null): Promise<Result | undefined> =>
-    (await tenant.readSlowly<Result>(searchStatement(table, filters, place, known)))[0]
-  if (!isRemembered(filters, place)) return find(null)
+  const find = async (cached: CachedCount | null): Promise<Result | undefined> =>
+    (await tenant.readSlowly<Result>(searchStatement(table, filters, place, cached)))[0]
+  if (!isCountCached(filters, place)) return find(null)
   const key = JSON.stringify([tenant.tenantId, table.name, search.words, classes, [...values], account])
-  const row = await find(knownCounts.get(key) ?? null)
-  if (row?.end) knownCounts.set(key, { count: row.total ?? mostCounted + 1, ...readEnd(row.end) })
+  const row = await find(cachedCounts.get(key) ?? null)
+  if (row?.end) cachedCounts.set(key, { count: row.total ?? mostCounted + 1, ...readEnd(row.end) })
   return row
 }
 
-/** `end`: the position at which the list ends, and its state, where the count is remembered. */
+/** `end`: the position at which the list ends, and its state, where the count is cached. */
 type Result = Found & { end?: string | null }
 
-const isRemembered = (filters: Searching, place: Place): boolean =>
+const isCountCached = (filters: Searching, place: Place): boolean =>
   isCounted(filters) && filters.search.partsFor(neededFor(place)) === null
 
 /** What is surely found more often than is counted is not counted at all. */
@@ -52,16 +49,15 @@ const mostFound = 2_000_000_000
 /** The matches of a page, those before it, and one more, which tells whether another page follows. */
 const neededFor = ({ size, skip = 0 }: Place): number => Math.min(skip, mostFound) + size + 1
 
-/** More that were added are counted together with all others. */
+/** If more were added, all are counted again. */
 const mostAdded = 5_000
 
-/** SQL: it stays the same while records are only added, because each of these moves the version of the list as far as its end. */
+/** SQL: it stays the same while records are only added, because a create moves the version of the list as far as its end. */
 const state = `version - last || ' ' || array_to_string(timelines, ' ')`
 
-const endOf = (table: Table): string =>
-  `(select last || ' ' || ${state} from heads where tenant_id = $1 and resource = '${table.name}' limit 1)`
+const endOf = (table: Table): string => inHead(table, `last || ' ' || ${state}`)
 
-const readEnd = (text: string): Pick<KnownCount, 'last' | 'state'> => {
+const readEnd = (text: string): Pick<CachedCount, 'last' | 'state'> => {
   const space = text.indexOf(' ')
   return { last: Number(text.slice(0, space)), state: text.slice(space + 1) }
 }
@@ -83,13 +79,13 @@ export const searchedPositions = (table: Table, { search, classes, values, accou
 
 /**
  * Positions come from the one function that can see the text. It is asked once for all of them, up to as many as are counted: where it finds
- * as many as it was asked for there are more. A page after a mark, and one whose count is known, ask for their own positions and the count apart.
+ * as many as it was asked for there are more. A page after a mark, and one whose count is cached, ask for their own positions and count apart.
  */
 export const searchStatement = (
   table: Table,
   filters: Searching,
   place: Place,
-  known: KnownCount | null,
+  cached: CachedCount | null,
 ): Statement => {
   const { search } = filters
   const values: unknown[] = []
@@ -101,18 +97,19 @@ export const searchStatement = (
       from ${positions(parts, after, `${given(most)}::bigint`)} as position`
   const count = (after: string, parts?: null): string =>
     `(select cardinality(positions) from (${find(mostCounted + 1, after, parts)}) as hits)`
-  const countWith = (known: KnownCount): string => `case when (
-        select ${state} = ${given(known.state)} and last between ${given(known.last)} and ${given(known.last + mostAdded)}
-        from heads where tenant_id = $1 and resource = '${table.name}' limit 1
-      ) then ${given(known.count)}::integer + ${count(`${given(known.last)}::bigint`, null)} else ${count('0')} end`
+  const countSince = ({ count: before, last, state: then }: CachedCount): string => {
+    const isSame = `${state} = ${given(then)} and last between ${given(last)} and ${given(last + mostAdded)}`
+    return `case when ${inHead(table, isSame)}
+      then ${given(before)}::integer + ${count(`${given(last)}::bigint`, null)} else ${count('0')} end`
+  }
   const skip = `${given(Math.min(place.skip ?? 0, mostFound))}::integer`
   const needed = neededFor(place)
-  const isAllFound = !known && place.after === undefined
+  const isAllFound = !cached && place.after === undefined
   const most = Math.max(isAllFound && isCounted(filters) ? mostCounted + 1 : 0, needed)
   const total = (): string => {
     if (isAllFound) return `nullif(cardinality(positions), ${given(most)}::bigint)`
     if (!isCounted(filters)) return 'null::integer'
-    return known ? countWith(known) : count('0')
+    return cached ? countSince(cached) : count('0')
   }
   const size = `${given(place.size)}::integer`
   const text = `with page as materialized (
@@ -125,8 +122,8 @@ export const searchStatement = (
         select body from ${table.name}
         where tenant_id = $1 and class = any (${given(filters.classes)}::smallint[]) and position = found.position limit 1
       ) as record
-    ) as items${isRemembered(filters, place) ? `, ${endOf(table)} as end` : ''}${
+    ) as items${isCountCached(filters, place) ? `, ${endOf(table)} as end` : ''}${
       place.after === undefined ? `, ${headOf(table)} as head` : ''
     } from page`
-  return { text, values, ...((known || search.partsFor(most)) && { isLikelyQuick: true }) }
+  return { text, values, ...((cached || search.partsFor(most)) && { isLikelyQuick: true }) }
 }

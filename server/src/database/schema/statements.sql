@@ -3126,9 +3126,9 @@ order by record.position;
 -- records/searched-page.ts find
 with page as materialized (
   select case when (
-    select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10
-    from heads where tenant_id = $1 and resource = 'accounts' limit 1
-  ) then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
+  select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10 from heads where tenant_id = $1 and resource = 'accounts' limit 1
+)
+  then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
   from search_positions('accounts', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint) as position) as hits) else (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
   from search_positions('accounts', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint) as position) as hits) end as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
   from (select coalesce(array_agg(position order by position), '{}') as positions
@@ -3140,14 +3140,16 @@ select total, cardinality(positions) as found, positions[least($7::integer, card
     select body from accounts
     where tenant_id = $1 and class = any ($20::smallint[]) and position = found.position limit 1
   ) as record
-) as items, (select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1) as end from page;
+) as items, (
+  select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
+) as end from page;
 
 -- records/searched-page.ts find
 with page as materialized (
   select case when (
-    select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10
-    from heads where tenant_id = $1 and resource = 'accounts' limit 1
-  ) then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
+  select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10 from heads where tenant_id = $1 and resource = 'accounts' limit 1
+)
+  then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
   from search_positions('accounts', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint) as position) as hits) else (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
   from search_positions('accounts', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint) as position) as hits) end as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
   from (select coalesce(array_agg(position order by position), '{}') as positions
@@ -3159,16 +3161,18 @@ select total, cardinality(positions) as found, positions[least($7::integer, card
     select body from accounts
     where tenant_id = $1 and class = any ($20::smallint[]) and position = found.position limit 1
   ) as record
-) as items, (select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1) as end, (
+) as items, (
+  select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
+) as end, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from page;
 
 -- records/searched-page.ts find
 with page as materialized (
   select case when (
-    select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10
-    from heads where tenant_id = $1 and resource = 'contacts' limit 1
-  ) then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
+  select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10 from heads where tenant_id = $1 and resource = 'contacts' limit 1
+)
+  then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
   from search_positions('contacts', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint) as position) as hits) else (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
   from search_positions('contacts', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint) as position) as hits) end as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
   from (select coalesce(array_agg(position order by position), '{}') as positions
@@ -3180,14 +3184,16 @@ select total, cardinality(positions) as found, positions[least($7::integer, card
     select body from contacts
     where tenant_id = $1 and class = any ($20::smallint[]) and position = found.position limit 1
   ) as record
-) as items, (select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1) as end from page;
+) as items, (
+  select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
+) as end from page;
 
 -- records/searched-page.ts find
 with page as materialized (
   select case when (
-    select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10
-    from heads where tenant_id = $1 and resource = 'contacts' limit 1
-  ) then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
+  select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10 from heads where tenant_id = $1 and resource = 'contacts' limit 1
+)
+  then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
   from search_positions('contacts', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint) as position) as hits) else (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
   from search_positions('contacts', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint) as position) as hits) end as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
   from (select coalesce(array_agg(position order by position), '{}') as positions
@@ -3199,16 +3205,18 @@ select total, cardinality(positions) as found, positions[least($7::integer, card
     select body from contacts
     where tenant_id = $1 and class = any ($20::smallint[]) and position = found.position limit 1
   ) as record
-) as items, (select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1) as end, (
+) as items, (
+  select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
+) as end, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from page;
 
 -- records/searched-page.ts find
 with page as materialized (
   select case when (
-    select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10
-    from heads where tenant_id = $1 and resource = 'publications' limit 1
-  ) then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
+  select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10 from heads where tenant_id = $1 and resource = 'publications' limit 1
+)
+  then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
   from search_positions('publications', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint) as position) as hits) else (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
   from search_positions('publications', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint) as position) as hits) end as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
   from (select coalesce(array_agg(position order by position), '{}') as positions
@@ -3220,14 +3228,16 @@ select total, cardinality(positions) as found, positions[least($7::integer, card
     select body from publications
     where tenant_id = $1 and class = any ($20::smallint[]) and position = found.position limit 1
   ) as record
-) as items, (select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1) as end from page;
+) as items, (
+  select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
+) as end from page;
 
 -- records/searched-page.ts find
 with page as materialized (
   select case when (
-    select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10
-    from heads where tenant_id = $1 and resource = 'publications' limit 1
-  ) then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
+  select version - last || ' ' || array_to_string(timelines, ' ') = $8 and last between $9 and $10 from heads where tenant_id = $1 and resource = 'publications' limit 1
+)
+  then $11::integer + (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
   from search_positions('publications', $2, $14::text[], $3::smallint[], $4, $5, $12::bigint, $13::bigint) as position) as hits) else (select cardinality(positions) from (select coalesce(array_agg(position order by position), '{}') as positions
   from search_positions('publications', $2, $16::text[], $3::smallint[], $4, $5, 0, $15::bigint) as position) as hits) end as total, positions[$6::integer + 1:$6::integer + $7::integer + 1] as positions
   from (select coalesce(array_agg(position order by position), '{}') as positions
@@ -3239,7 +3249,9 @@ select total, cardinality(positions) as found, positions[least($7::integer, card
     select body from publications
     where tenant_id = $1 and class = any ($20::smallint[]) and position = found.position limit 1
   ) as record
-) as items, (select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1) as end, (
+) as items, (
+  select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
+) as end, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
 ) as head from page;
 
@@ -3255,7 +3267,9 @@ select total, cardinality(positions) as found, positions[least($7::integer, card
     select body from accounts
     where tenant_id = $1 and class = any ($12::smallint[]) and position = found.position limit 1
   ) as record
-) as items, (select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1) as end, (
+) as items, (
+  select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
+) as end, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'accounts' limit 1
 ) as head from page;
 
@@ -3271,7 +3285,9 @@ select total, cardinality(positions) as found, positions[least($7::integer, card
     select body from contacts
     where tenant_id = $1 and class = any ($12::smallint[]) and position = found.position limit 1
   ) as record
-) as items, (select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1) as end, (
+) as items, (
+  select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
+) as end, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'contacts' limit 1
 ) as head from page;
 
@@ -3287,7 +3303,9 @@ select total, cardinality(positions) as found, positions[least($7::integer, card
     select body from publications
     where tenant_id = $1 and class = any ($12::smallint[]) and position = found.position limit 1
   ) as record
-) as items, (select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1) as end, (
+) as items, (
+  select last || ' ' || version - last || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
+) as end, (
   select version || ' ' || array_to_string(timelines, ' ') from heads where tenant_id = $1 and resource = 'publications' limit 1
 ) as head from page;
 
